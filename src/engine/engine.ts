@@ -1,0 +1,139 @@
+import type { Dim } from "./dims.ts";
+
+export type DType = "f32" | "f64" | "f16" | "bf16" | "i32" | "i64" | "u8" | "bool";
+
+export type NumericArray = Float32Array | Float64Array | Uint8Array | Uint16Array | Int32Array | BigInt64Array;
+
+export type Shape = readonly Dim[];
+
+export interface ConvOptions {
+  readonly bias?: Tensor | undefined;
+  readonly stride?: number;
+  /** Zeros added on each side of every spatial axis, in pixels (and planes, for conv3d). */
+  readonly padding?: number;
+}
+
+export interface BatchNormOptions {
+  readonly weight: Tensor;
+  readonly bias: Tensor;
+  readonly runningMean: Tensor;
+  readonly runningVariance: Tensor;
+  /** Normalise by the batch's own statistics and move the running ones towards them. */
+  readonly training: boolean;
+  readonly momentum: number;
+  readonly epsilon: number;
+}
+
+export interface GroupNormOptions {
+  readonly groups: number;
+  readonly weight: Tensor;
+  readonly bias: Tensor;
+  readonly epsilon: number;
+}
+
+export interface PoolOptions {
+  readonly kernel: readonly number[];
+  readonly stride: readonly number[];
+  readonly padding?: readonly number[];
+}
+
+/**
+ * A value of an engine: numbers in memory (torch) or the name of a future result (onnx). Operations never change their
+ * operands. Two-operand operations broadcast as NumPy does; a number stands for a constant of this tensor's dtype.
+ * Negative axes count from the end.
+ */
+export interface Tensor {
+  readonly engine: Engine;
+  readonly shape: Shape;
+  readonly dtype: DType;
+
+  add(other: Tensor | number): Tensor;
+  sub(other: Tensor | number): Tensor;
+  mul(other: Tensor | number): Tensor;
+  div(other: Tensor | number): Tensor;
+  maximum(other: Tensor | number): Tensor;
+  minimum(other: Tensor | number): Tensor;
+  pow(exponent: number): Tensor;
+
+  neg(): Tensor;
+  abs(): Tensor;
+  exp(): Tensor;
+  log(): Tensor;
+  sqrt(): Tensor;
+  square(): Tensor;
+  relu(): Tensor;
+  leakyRelu(slope: number): Tensor;
+  sigmoid(): Tensor;
+  tanh(): Tensor;
+  clamp(range: { readonly min?: number; readonly max?: number }): Tensor;
+
+  /** Comparisons give a bool tensor. */
+  less(other: Tensor | number): Tensor;
+  lessEqual(other: Tensor | number): Tensor;
+  greater(other: Tensor | number): Tensor;
+  greaterEqual(other: Tensor | number): Tensor;
+  equal(other: Tensor | number): Tensor;
+  logicalAnd(other: Tensor): Tensor;
+  logicalOr(other: Tensor): Tensor;
+  logicalNot(): Tensor;
+  /** `condition.where(a, b)`: a where this bool tensor is true, else b. At least one of them is a tensor. */
+  where(ifTrue: Tensor | number, ifFalse: Tensor | number): Tensor;
+
+  /** Over `axes`, or over everything. Axes are dropped unless `keepAxes`. */
+  sum(axes?: readonly number[], options?: { readonly keepAxes?: boolean }): Tensor;
+  mean(axes?: readonly number[], options?: { readonly keepAxes?: boolean }): Tensor;
+  max(axis: number, options?: { readonly keepAxes?: boolean }): Tensor;
+  min(axis: number, options?: { readonly keepAxes?: boolean }): Tensor;
+  /** Index of the first maximum along `axis`, as i64. No gradient. */
+  argmax(axis: number, options?: { readonly keepAxes?: boolean }): Tensor;
+  softmax(axis: number): Tensor;
+  /** Matrix product over the last two axes; leading axes broadcast. */
+  matmul(other: Tensor): Tensor;
+
+  reshape(shape: Shape): Tensor;
+  permute(axes: readonly number[]): Tensor;
+  unsqueeze(axis: number): Tensor;
+  squeeze(axis: number): Tensor;
+  /** Elements `start` to `end` (exclusive) along `axis`; a negative `end` counts from the end. */
+  slice(axis: number, range: { readonly start?: number; readonly end?: number }): Tensor;
+  /** Broadcasts axes of length 1 to `shape`. */
+  expand(shape: Shape): Tensor;
+  flip(axis: number): Tensor;
+  /** `amounts[i] = [before, after]` for axis i; constant mode fills with `value`. */
+  pad(
+    amounts: readonly (readonly [number, number])[],
+    options?: { readonly mode?: "constant" | "reflect" | "edge"; readonly value?: number },
+  ): Tensor;
+  cast(dtype: DType): Tensor;
+  /** The same value, cut off from the gradient. */
+  detach(): Tensor;
+
+  /** [B, C, h, w] with weight [O, C, k, k]. */
+  conv2d(weight: Tensor, options?: ConvOptions): Tensor;
+  /** [B, C, N, h, w] with weight [O, C, k, k, k]. */
+  conv3d(weight: Tensor, options?: ConvOptions): Tensor;
+  /** x Wᵀ + b over the last axis; weight [out, in]. */
+  linear(weight: Tensor, bias?: Tensor): Tensor;
+  /** Per channel (axis 1) of a rank 2, 4 or 5 tensor. */
+  batchNorm(options: BatchNormOptions): Tensor;
+  groupNorm(options: GroupNormOptions): Tensor;
+  /** Resamples the last two axes of a rank-4 tensor; pixel centres at half integers (`align_corners=False`), no antialiasing. */
+  resize2d(size: readonly [Dim, Dim], mode: "nearest" | "bilinear"): Tensor;
+  maxPool2d(options: PoolOptions): Tensor;
+  /** Mean over windows of the last `kernel.length` (2 or 3) axes; padding is not counted in. */
+  avgPool(options: PoolOptions): Tensor;
+
+  /** Frees the memory now; the tensor must not be used again. Harmless when repeated. */
+  dispose(): void;
+}
+
+/** Where tensors come from. A network is written against this and `Tensor` alone. */
+export interface Engine {
+  readonly name: "torch" | "onnx";
+  /** A tensor with these values, row-major. `dtype` defaults to f32. */
+  constant(values: ArrayLike<number> | NumericArray, options: { readonly shape: readonly number[]; readonly dtype?: DType }): Tensor;
+  full(shape: Shape, value: number, options?: { readonly dtype?: DType }): Tensor;
+  concat(tensors: readonly Tensor[], axis: number): Tensor;
+  /** Runs `body` in the operands' own precision where reduced precision (autocast) is on. */
+  fullPrecision<T>(body: () => T): T;
+}

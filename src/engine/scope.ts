@@ -1,0 +1,51 @@
+import type { Tensor } from "./engine.ts";
+import { EngineError } from "./errors.ts";
+
+const open: Set<Tensor>[] = []; // the one piece of module state in the project
+
+/** An engine calls this for each tensor it makes. Outside any scope the caller owns the tensor. */
+export function track<T extends Tensor>(tensor: T): T {
+  open.at(-1)?.add(tensor);
+  return tensor;
+}
+
+/** Takes a tensor out of every open scope: parameters and other state that outlive a step. */
+export function keep<T extends Tensor>(tensor: T): T {
+  for (const made of open) made.delete(tensor);
+  return tensor;
+}
+
+/** Runs `body` (synchronous), then frees every tensor made inside it except those reachable from its result. */
+export function scope<T>(body: () => T): T {
+  const made = new Set<Tensor>();
+  let kept = new Set<unknown>();
+  open.push(made);
+  try {
+    const result = body();
+    if (result instanceof Promise) {
+      result.catch(() => undefined); // its tensors are freed below; the error that matters is ours
+      throw new EngineError(
+        "scope: the body is async; a scope frees when its body returns, so await outside and keep the body synchronous",
+      );
+    }
+    kept = reachable(result);
+    return result;
+  } finally {
+    open.pop();
+    for (const tensor of made) {
+      if (kept.has(tensor))
+        track(tensor); // now the outer scope's
+      else tensor.dispose();
+    }
+  }
+}
+
+/** Every object to be found in `value` through arrays, maps, sets and plain objects. */
+function reachable(value: unknown, found = new Set<unknown>()): Set<unknown> {
+  if (typeof value !== "object" || value === null || found.has(value)) return found;
+  found.add(value);
+  if (Array.isArray(value) || value instanceof Set) for (const item of value) reachable(item, found);
+  else if (value instanceof Map) for (const item of value.values()) reachable(item, found);
+  else if (Object.getPrototypeOf(value) === Object.prototype) for (const item of Object.values(value)) reachable(item, found);
+  return found;
+}
