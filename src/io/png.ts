@@ -1,0 +1,77 @@
+import { convertIndexedToRgb, decode, encode } from "fast-png";
+import type { DecodedPng } from "fast-png";
+import { image } from "../image.ts";
+import type { Image } from "../image.ts";
+import { decoding, FormatError } from "./formatError.ts";
+
+/** The integers of a PNG as stored: grey, grey + alpha, RGB or RGBA, interleaved, 8 or 16 bits each. */
+export interface PngPixels {
+  readonly width: number;
+  readonly height: number;
+  readonly channels: 1 | 2 | 3 | 4;
+  readonly data: Uint8Array | Uint16Array;
+  /** The `tEXt` chunks. */
+  readonly text: Readonly<Record<string, string>>;
+}
+
+/** The stored integers, for 16-bit depth and the like. Palettes become RGB; 1, 2 and 4 bits are spread to 8. */
+export function decodePngPixels(bytes: Uint8Array, file = "PNG data"): PngPixels {
+  const png = decoding({ file, format: "PNG" }, () => {
+    const decoded = decode(bytes, { checkCrc: true });
+    return decoded.palette ? withoutPalette(decoded) : decoded.depth < 8 ? spreadBits(decoded) : decoded;
+  });
+  const { width, height, channels, text } = png;
+  if (png.data.length !== width * height * channels || png.data.length === 0)
+    throw new FormatError(`${file}: the PNG says ${width}×${height}×${channels} but holds ${png.data.length} values`);
+  const data = png.data instanceof Uint16Array ? png.data : new Uint8Array(png.data);
+  return { width, height, channels: channels as PngPixels["channels"], data, text };
+}
+
+/** Values in [0, 1]; alpha is dropped. */
+export function decodePng(bytes: Uint8Array, file = "PNG data"): Image {
+  return pixelsToImage(decodePngPixels(bytes, file));
+}
+
+export function pixelsToImage({ width, height, channels, data }: Omit<PngPixels, "text">): Image {
+  const kept = channels < 3 ? 1 : 3;
+  const scale = 1 / (data instanceof Uint16Array ? 65535 : 255);
+  const values = new Float32Array(width * height * kept);
+  for (let pixel = 0; pixel < width * height; pixel++)
+    for (let c = 0; c < kept; c++) values[pixel * kept + c] = (data[pixel * channels + c] as number) * scale;
+  return image({ width, height, channels: kept, data: values });
+}
+
+/** Writes grey or RGB, 8 or 16 bits; values outside [0, 1] are clipped and NaN becomes 0. `text` goes into `tEXt` chunks. */
+export function encodePng(picture: Image, { depth = 8, text = {} }: { depth?: 8 | 16; text?: Record<string, string> } = {}): Uint8Array {
+  const { width, height, channels, data } = image(picture);
+  const top = depth === 8 ? 255 : 65535;
+  const pixels = depth === 8 ? new Uint8Array(data.length) : new Uint16Array(data.length);
+  for (let i = 0; i < data.length; i++) pixels[i] = Math.min(Math.max(data[i] as number, 0), 1) * top + 0.5;
+  return encodePngPixels({ width, height, channels, data: pixels, text });
+}
+
+/** Writes integers as they are; the array type gives the bit depth. */
+export function encodePngPixels({ width, height, channels, data, text = {} }: Omit<PngPixels, "text"> & Partial<PngPixels>): Uint8Array {
+  if (data.length !== width * height * channels)
+    throw new RangeError(`encodePngPixels: ${width}×${height}×${channels} needs ${width * height * channels} values, got ${data.length}`);
+  return encode({ width, height, channels, data, depth: data instanceof Uint16Array ? 16 : 8, text: { ...text } });
+}
+
+function withoutPalette(png: DecodedPng): DecodedPng {
+  return { ...png, data: convertIndexedToRgb(png), channels: png.palette?.[0]?.length ?? 3, depth: 8 };
+}
+
+/** 1, 2 or 4 bits per grey pixel, packed row by row → one byte each, 0 to 255. */
+function spreadBits(png: DecodedPng): DecodedPng {
+  const { width, height, depth } = png;
+  const rowBytes = Math.ceil((width * depth) / 8);
+  if (png.data.length !== rowBytes * height) throw new RangeError(`expected ${rowBytes * height} packed bytes, got ${png.data.length}`);
+  const top = 2 ** depth - 1;
+  const data = new Uint8Array(width * height);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const byte = png.data[y * rowBytes + ((x * depth) >> 3)] as number;
+      data[y * width + x] = (((byte >> (8 - depth - ((x * depth) & 7))) & top) * 255) / top;
+    }
+  return { ...png, data, depth: 8 };
+}
