@@ -1,0 +1,34 @@
+import type { Initialiser } from "./module.ts";
+
+const elements = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
+
+/** Inputs (or outputs) that meet in one output (or input): channels × kernel volume. */
+function fan(shape: readonly number[], side: "in" | "out"): number {
+  const [out = 1, input = 1, ...kernel] = shape;
+  return (side === "in" ? input : out) * elements(kernel);
+}
+
+export const constantInit =
+  (value: number): Initialiser =>
+  (shape) =>
+    new Float32Array(elements(shape)).fill(value);
+
+export const zeros: Initialiser = constantInit(0);
+export const ones: Initialiser = constantInit(1);
+
+/** Normal with variance 2 / fan (He et al. 2015): keeps the size of activations through ReLUs. */
+export const kaimingNormal =
+  (side: "in" | "out"): Initialiser =>
+  (shape, random) => {
+    const deviation = Math.sqrt(2 / fan(shape, side));
+    return Float32Array.from({ length: elements(shape) }, () => deviation * random.normal());
+  };
+
+/** Uniform in ±1/√fan_in, PyTorch's default for convolution and linear weights. */
+export const uniformFanIn: Initialiser = (shape, random) => uniformWithin(1 / Math.sqrt(fan(shape, "in")))(shape, random);
+
+/** Uniform in ±bound: PyTorch's default for biases, with bound = 1/√fan_in of the weight. */
+export const uniformWithin =
+  (bound: number): Initialiser =>
+  (shape, random) =>
+    Float32Array.from({ length: elements(shape) }, () => bound * (2 * random.uniform() - 1));
