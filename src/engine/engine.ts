@@ -89,12 +89,14 @@ export interface Tensor {
   softmax(axis: number): Tensor;
   /** Matrix product over the last two axes; leading axes broadcast. */
   matmul(other: Tensor): Tensor;
+  /** X with A X = B, A = this [..., n, n], B [..., n, m]. Not recordable: the onnx engine throws, since ONNX has no such operator. */
+  solve(rightHandSide: Tensor): Tensor;
 
   reshape(shape: Shape): Tensor;
   permute(axes: readonly number[]): Tensor;
   unsqueeze(axis: number): Tensor;
   squeeze(axis: number): Tensor;
-  /** Elements `start` to `end` (exclusive) along `axis`; a negative `end` counts from the end. */
+  /** Elements `start` to `end` (exclusive) along `axis`; negative ones count from the end. */
   slice(axis: number, range: { readonly start?: number; readonly end?: number }): Tensor;
   /** Broadcasts axes of length 1 to `shape`. */
   expand(shape: Shape): Tensor;

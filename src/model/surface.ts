@@ -1,0 +1,120 @@
+import type { DType, Engine, Tensor } from "../engine/engine.ts";
+import { ShapeError } from "../engine/errors.ts";
+import { keep } from "../engine/scope.ts";
+import { cosineBasis, differenceEigenvalue, differenceMatrix, differenceOperator } from "./differenceOperator.ts";
+
+/** Γ = (Γˣ, Γʸ), each [..., h, w]. */
+export interface GradientField {
+  readonly x: Tensor;
+  readonly y: Tensor;
+}
+
+/** Γ → z*: the surface whose gradient is closest to Γ. Any leading axes; the last two are the grid. */
+export interface SurfaceSolver {
+  solve(gradientField: GradientField, confidence?: GradientField): Tensor;
+}
+
+export interface Grid {
+  readonly h: number;
+  readonly w: number;
+}
+
+/**
+ * z* = argmin ‖P z − Γ‖² with zero mean (eq. 3), exactly, by the discrete cosine transform.
+ *
+ * With C the DCT and D the differences along an axis, PᵀP = C ᵀ(λ_h ⊕ λ_w)C, so
+ *
+ *     z* = C_hᵀ [ ( C_h Γˣ S_w + S_hᵀ Γʸ C_wᵀ ) / (λ_h + λ_w) ] C_w,    S = D Cᵀ
+ *
+ * and the frequency (0, 0), the free constant, is set to 0. No system is solved at run time and the backward pass is the transpose.
+ */
+export function cosineSolver(engine: Engine, { h, w }: Grid, { dtype = "f32" }: { readonly dtype?: DType } = {}): SurfaceSolver {
+  const matrix = (values: Float64Array, rows: number, columns: number): Tensor =>
+    keep(engine.constant(values, { shape: [rows, columns], dtype }));
+  const [basisH, basisW] = [cosineBasis(h), cosineBasis(w)];
+  const slopeH = multiply(differenceMatrix(h), transpose(basisH, h), h);
+  const slopeW = multiply(differenceMatrix(w), transpose(basisW, w), w);
+  const rows = matrix(basisH, h, h);
+  const rowsBack = matrix(transpose(basisH, h), h, h);
+  const columns = matrix(basisW, w, w);
+  const columnsBack = matrix(transpose(basisW, w), w, w);
+  const rowSlopes = matrix(transpose(slopeH, h), h, h);
+  const columnSlopes = matrix(slopeW, w, w);
+  const inverse = matrix(
+    Float64Array.from({ length: h * w }, (_, i) =>
+      i === 0 ? 0 : 1 / (differenceEigenvalue(Math.floor(i / w), h) + differenceEigenvalue(i % w, w)),
+    ),
+    h,
+    w,
+  );
+  return {
+    solve: ({ x, y }) =>
+      engine.fullPrecision(() => {
+        checkGrid(x, { h, w });
+        checkGrid(y, { h, w });
+        const spectrum = rows
+          .matmul(x.cast(dtype))
+          .matmul(columnSlopes)
+          .add(rowSlopes.matmul(y.cast(dtype)).matmul(columnsBack));
+        return rowsBack.matmul(spectrum.mul(inverse)).matmul(columns);
+      }),
+  };
+}
+
+/**
+ * The paper's way: (PᵀP + ε I) z = PᵀΓ by a dense solve in every forward pass, for comparison. Its cost grows with the sixth power
+ * of the grid's side, and ε biases the result: 1e-4 is the smallest that float32 does not drown in rounding.
+ * With `confidence` (VA-DepthNet's weights a, which enter squared) every field has a system of its own: Pᵀdiag(a²)P z = Pᵀdiag(a²)Γ.
+ * torch only.
+ */
+export function denseSolver(
+  engine: Engine,
+  { h, w }: Grid,
+  { dtype = "f32", epsilon = 1e-4 }: { readonly dtype?: DType; readonly epsilon?: number } = {},
+): SurfaceSolver {
+  const pixels = h * w;
+  const operator = keep(engine.constant(differenceOperator(h, w), { shape: [2 * pixels, pixels], dtype }));
+  const identity = Float64Array.from({ length: pixels * pixels }, (_, i) => (i % (pixels + 1) === 0 ? epsilon : 0));
+  const ridge = keep(engine.constant(identity, { shape: [pixels, pixels], dtype }));
+  return {
+    solve: (gradientField, confidence) =>
+      engine.fullPrecision(() => {
+        checkGrid(gradientField.x, { h, w });
+        const field = asColumn(gradientField, pixels, dtype); //                                       [..., 2hw, 1]
+        const squared = confidence && asColumn(confidence, pixels, dtype).square();
+        const weighted = squared ? operator.mul(squared) : operator; //                                 [..., 2hw, hw]
+        const transposed = swapLast(weighted);
+        const normal = transposed.matmul(operator).add(ridge);
+        const solution = normal.solve(transposed.matmul(field));
+        return solution.reshape([...gradientField.x.shape.slice(0, -2), h, w]);
+      }),
+  };
+}
+
+function asColumn({ x, y }: GradientField, pixels: number, dtype: DType): Tensor {
+  const flat = (tensor: Tensor): Tensor => tensor.cast(dtype).reshape([...tensor.shape.slice(0, -2), pixels, 1]);
+  return x.engine.concat([flat(x), flat(y)], -2);
+}
+
+function swapLast(tensor: Tensor): Tensor {
+  const axes = tensor.shape.map((_, axis) => axis);
+  return tensor.permute([...axes.slice(0, -2), axes.length - 1, axes.length - 2]);
+}
+
+function checkGrid(field: Tensor, { h, w }: Grid): void {
+  const [rows, columns] = field.shape.slice(-2);
+  if (rows !== h || columns !== w) throw new ShapeError(`surface: the solver is for ${h}×${w}, Γ is ${String(rows)}×${String(columns)}`);
+}
+
+function transpose(matrix: Float64Array, n: number): Float64Array {
+  return matrix.map((_, i) => matrix[(i % n) * n + Math.floor(i / n)] as number);
+}
+
+function multiply(a: Float64Array, b: Float64Array, n: number): Float64Array {
+  return a.map((_, index) => {
+    const [row, column] = [Math.floor(index / n), index % n];
+    let sum = 0;
+    for (let k = 0; k < n; k++) sum += (a[row * n + k] as number) * (b[k * n + column] as number);
+    return sum;
+  });
+}

@@ -1,0 +1,27 @@
+import { AXIS } from "../axes.ts";
+import { dims, times, type Dim } from "../engine/dims.ts";
+import type { Tensor } from "../engine/engine.ts";
+
+/** [B, C, N, h, w] → [B·N, C, h, w]: every plane a picture of its own. */
+export function planesToBatch(volume: Tensor): Tensor {
+  const { B, C, N, h, w } = dims(volume, "B C N h w", "planesToBatch");
+  return volume.permute([AXIS.batch, AXIS.plane, AXIS.channel, AXIS.row, AXIS.column]).reshape([times(B, N), C, h, w]);
+}
+
+/** [B·N, C, h, w] → [B, C, N, h, w]. */
+export function batchToPlanes(pictures: Tensor, { B, N }: { readonly B: Dim; readonly N: Dim }): Tensor {
+  const [, C, h, w] = pictures.shape as readonly [Dim, Dim, Dim, Dim];
+  return pictures.reshape([B, N, C, h, w]).permute([0, 2, 1, 3, 4]);
+}
+
+/** Bilinear resampling of every plane and channel to `size`; the planes stay apart. */
+export function resizePlanes(volume: Tensor, [h, w]: readonly [Dim, Dim]): Tensor {
+  const { B, C, N, h: fromRow, w: fromColumn } = dims(volume, "B C N h w", "resizePlanes");
+  return volume
+    .reshape([B, times(N, C), fromRow, fromColumn])
+    .resize2d([h, w], "bilinear")
+    .reshape([B, C, N, h, w]);
+}
+
+/** Height and width of a volume. */
+export const planeSize = (volume: Tensor): readonly [Dim, Dim] => [volume.shape[AXIS.row] ?? 0, volume.shape[AXIS.column] ?? 0];
