@@ -10,11 +10,12 @@ interface ContourCounts {
   readonly shared: Uint32Array;
 }
 
-/** Counts the pair of neighbouring pixels i, j for every threshold it passes. */
-function countPair(counts: ContourCounts, { predictedRatio, trueRatio }: { predictedRatio: number; trueRatio: number }): void {
+/** Counts a pair of neighbouring pixels, by its ratios d(j) / d(i), for every threshold it passes. */
+function countPair(counts: ContourCounts, predictedRatio: number, trueRatio: number): void {
   for (let t = 0; t < THRESHOLDS.length; t++) {
     const limit = THRESHOLDS[t] as number;
-    const [inPrediction, inTruth] = [predictedRatio > limit, trueRatio > limit];
+    const inPrediction = predictedRatio > limit;
+    const inTruth = trueRatio > limit;
     if (!inPrediction && !inTruth) return;
     if (inPrediction) counts.predicted[t] = (counts.predicted[t] as number) + 1;
     if (inTruth) counts.actual[t] = (counts.actual[t] as number) + 1;
@@ -45,8 +46,8 @@ export function boundaryF1(comparison: Comparison): number {
       if (!mask[j]) continue; // also below the last row, where there is no mask value
       const predictedRatio = (values[j] as number) / (values[i] as number);
       const trueRatio = (truth[j] as number) / (truth[i] as number);
-      countPair(counts, { predictedRatio, trueRatio });
-      countPair(counts, { predictedRatio: 1 / predictedRatio, trueRatio: 1 / trueRatio });
+      countPair(counts, predictedRatio, trueRatio);
+      countPair(counts, 1 / predictedRatio, 1 / trueRatio);
     }
   }
   const totalWeight = THRESHOLDS.reduce((sum, t) => sum + t, 0);

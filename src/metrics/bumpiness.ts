@@ -1,3 +1,4 @@
+import type { DepthMap } from "../depth.ts";
 import { type Comparison, comparedPixels } from "./comparison.ts";
 
 /**
@@ -25,10 +26,14 @@ function scharr(values: Float64Array, { width, height }: Size, border: ScharrBor
     for (let column = edge; column < width - edge; column++) {
       const left = Math.max(column - 1, 0);
       const right = Math.min(column + 1, width - 1);
-      const at = (start: number, offset: number): number => values[start + offset] as number;
-      const [nw, ne, sw, se] = [at(above, left), at(above, right), at(below, left), at(below, right)];
-      x[here + column] = (3 * (ne - nw) + 10 * (at(here, right) - at(here, left)) + 3 * (se - sw)) / 16;
-      y[here + column] = (3 * (sw - nw) + 10 * (at(below, column) - at(above, column)) + 3 * (se - ne)) / 16;
+      const northWest = values[above + left] as number;
+      const northEast = values[above + right] as number;
+      const southWest = values[below + left] as number;
+      const southEast = values[below + right] as number;
+      const across = (values[here + right] as number) - (values[here + left] as number);
+      const down = (values[below + column] as number) - (values[above + column] as number);
+      x[here + column] = (3 * (northEast - northWest + southEast - southWest) + 10 * across) / 16;
+      y[here + column] = (3 * (southWest - northWest + southEast - northEast) + 10 * down) / 16;
     }
   }
   return { x, y };
@@ -44,17 +49,18 @@ function scharr(values: Float64Array, { width, height }: Size, border: ScharrBor
 export function bumpiness(comparison: Comparison, { border = "zero" }: { border?: ScharrBorder } = {}): number {
   const { mask, count } = comparedPixels(comparison, "bumpiness");
   const { depth, trueDepth } = comparison;
-  const error = Float64Array.from(depth.values, (value, i) => {
-    if (!depth.valid[i]) return 0;
-    return value - (trueDepth.valid[i] ? (trueDepth.values[i] as number) : 0);
-  });
+  const error = new Float64Array(depth.values.length);
+  for (let i = 0; i < error.length; i++) {
+    if (!depth.valid[i]) continue;
+    error[i] = (depth.values[i] as number) - (trueDepth.valid[i] ? (trueDepth.values[i] as number) : 0);
+  }
   const first = scharr(error, depth, border);
   const [ofX, ofY] = [scharr(first.x, depth, border), scharr(first.y, depth, border)];
   let sum = 0;
   for (let i = 0; i < mask.length; i++) {
     if (!mask[i]) continue;
-    const [xx, xy, yx, yy] = [ofX.x[i] as number, ofX.y[i] as number, ofY.x[i] as number, ofY.y[i] as number];
-    sum += Math.min(Math.sqrt(xx * xx + xy * xy + yx * yx + yy * yy), 0.05);
+    const squares = (ofX.x[i] as number) ** 2 + (ofX.y[i] as number) ** 2 + (ofY.x[i] as number) ** 2 + (ofY.y[i] as number) ** 2;
+    sum += Math.min(Math.sqrt(squares), 0.05);
   }
   return (100 * sum) / count;
 }
@@ -66,17 +72,17 @@ export function bumpiness(comparison: Comparison, { border = "zero" }: { border?
  */
 export function laplacianBumpiness(comparison: Comparison): number {
   const { mask, count } = comparedPixels(comparison, "laplacianBumpiness");
-  const { width, height, values, valid } = comparison.depth;
+  const { depth } = comparison;
   let sum = 0;
   for (let i = 0; i < mask.length; i++) {
     if (!mask[i]) continue;
-    const column = i % width;
-    const row = (i - column) / width;
-    const centre = values[i] as number;
-    const rise = (inside: boolean, neighbour: number): number => (inside && valid[neighbour] ? (values[neighbour] as number) - centre : 0);
-    const horizontal = rise(column > 0, i - 1) + rise(column < width - 1, i + 1);
-    const vertical = rise(row > 0, i - width) + rise(row < height - 1, i + width);
-    sum += (horizontal + vertical) ** 2;
+    const column = i % depth.width;
+    const horizontal = (column > 0 ? rise(depth, i, i - 1) : 0) + (column < depth.width - 1 ? rise(depth, i, i + 1) : 0);
+    sum += (horizontal + rise(depth, i, i - depth.width) + rise(depth, i, i + depth.width)) ** 2;
   }
   return sum / count;
 }
+
+/** Above the first row and below the last one `valid` has no value, so the rise there is 0 too. */
+const rise = ({ values, valid }: DepthMap, from: number, to: number): number =>
+  valid[to] ? (values[to] as number) - (values[from] as number) : 0;

@@ -39,7 +39,7 @@ test("a constant error has no bump, a small one grows in proportion, a wild one 
     bumpiness(maps(size, (x, y) => 1 + scale * Math.sin(3 * x + 5 * y), () => 1), { border: "reflect" }); // prettier-ignore
   assert.equal(bumpiness(maps(size, () => 1.5, () => 1)), 0); // prettier-ignore
   assertClose([wavy(0.004)], [2 * wavy(0.002)], 1e-3);
-  assert.equal(wavy(1000), 5);
+  assertClose([wavy(1000)], [5], 1e-12);
 });
 
 test("the printed Laplacian of five columns of x² is the value worked by hand", () => {
