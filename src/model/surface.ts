@@ -1,4 +1,5 @@
 import type { DType, Engine, Tensor } from "../engine/engine.ts";
+import { formatShape } from "../engine/dims.ts";
 import { ShapeError } from "../engine/errors.ts";
 import { keep } from "../engine/scope.ts";
 import { cosineBasis, differenceEigenvalue, differenceMatrix, differenceOperator } from "./differenceOperator.ts";
@@ -102,8 +103,8 @@ function swapLast(tensor: Tensor): Tensor {
 }
 
 function checkGrid(field: Tensor, { h, w }: Grid): void {
-  const [rows, columns] = field.shape.slice(-2);
-  if (rows !== h || columns !== w) throw new ShapeError(`surface: the solver is for ${h}×${w}, Γ is ${String(rows)}×${String(columns)}`);
+  const grid = field.shape.slice(-2);
+  if (grid[0] !== h || grid[1] !== w) throw new ShapeError(`surface: the solver is for ${h}×${w}, Γ is ${formatShape(grid)}`);
 }
 
 function transpose(matrix: Float64Array, n: number): Float64Array {

@@ -1,0 +1,100 @@
+import { AXIS } from "../axes.ts";
+import type { Dim } from "../engine/dims.ts";
+import type { Tensor } from "../engine/engine.ts";
+import { Conv3d } from "../nn/conv.ts";
+import { ConvNorm3d } from "../nn/convNorm.ts";
+import { kaimingNormal } from "../nn/init.ts";
+import type { ParameterSource } from "../nn/module.ts";
+import type { Pyramid } from "../nn/resnet.ts";
+import type { DualFocusConfig } from "./config.ts";
+import { planeSize, resizePlanes } from "./volume.ts";
+
+const init = kaimingNormal("out");
+
+/** 3-D ResNet block (Hara et al. 2017, as DFV's decoder): 3×3×3, 3×3×3, plus the input; stride 1. */
+export class ResidualBlock3d {
+  readonly first: ConvNorm3d;
+  readonly second: ConvNorm3d;
+  readonly skip: ConvNorm3d | undefined;
+
+  constructor(source: ParameterSource, { in: input, out }: { readonly in: number; readonly out: number }) {
+    this.first = new ConvNorm3d(source.at("first"), { in: input, out, kernel: 3, activation: "relu", init });
+    this.second = new ConvNorm3d(source.at("second"), { in: out, out, kernel: 3, activation: "none", init });
+    if (input !== out) this.skip = new ConvNorm3d(source.at("skip"), { in: input, out, kernel: 1, activation: "none", init });
+  }
+
+  forward(x: Tensor): Tensor {
+    const skip = this.skip ? this.skip.forward(x) : x;
+    return this.second.forward(this.first.forward(x)).add(skip).relu();
+  }
+}
+
+/** Two blocks on the focus volume joined with the coarser stream, at one scale. */
+class FusionStage {
+  readonly blocks: readonly [ResidualBlock3d, ResidualBlock3d];
+
+  constructor(source: ParameterSource, { in: input, out }: { readonly in: number; readonly out: number }) {
+    this.blocks = [new ResidualBlock3d(source.at(0), { in: input, out }), new ResidualBlock3d(source.at(1), { in: out, out })];
+  }
+
+  forward({ volume, coarser }: { readonly volume: Tensor; readonly coarser: Tensor }): Tensor {
+    return this.blocks[1].forward(this.blocks[0].forward(volume.engine.concat([volume, coarser], AXIS.channel)));
+  }
+}
+
+/** Hands a stage's features to the next finer one: upsample and convolve, or convolve 1×1×1 and upsample. */
+class HandOn {
+  readonly conv: ConvNorm3d;
+  readonly kernel: 1 | 3;
+
+  constructor(source: ParameterSource, { in: input, out, kernel }: { readonly in: number; readonly out: number; readonly kernel: 1 | 3 }) {
+    this.conv = new ConvNorm3d(source, { in: input, out, kernel, activation: "relu", init });
+    this.kernel = kernel;
+  }
+
+  forward(x: Tensor, size: readonly [Dim, Dim]): Tensor {
+    return this.kernel === 3 ? this.conv.forward(resizePlanes(x, size)) : resizePlanes(this.conv.forward(x), size);
+  }
+}
+
+/** The decoder of A.3: three fusion stages at 1/16, 1/8 and 1/4, all brought to 1/4 and concatenated, then the head: logits at 1/4. */
+export class FusionDecoder {
+  readonly stages: readonly [FusionStage, FusionStage, FusionStage];
+  readonly handOns: readonly [HandOn, HandOn];
+  readonly taps: readonly [ConvNorm3d, ConvNorm3d] | undefined;
+  readonly headNorm: ConvNorm3d;
+  readonly headLogit: Conv3d;
+
+  constructor(
+    source: ParameterSource,
+    config: Pick<DualFocusConfig, "coarse" | "fusion" | "handedOn" | "handKernel" | "head"> & { readonly volume: number },
+  ) {
+    const { coarse, fusion, handedOn, handKernel, head, volume } = config;
+    this.stages = [
+      new FusionStage(source.at("fuse16"), { in: volume + coarse, out: fusion[0] }),
+      new FusionStage(source.at("fuse8"), { in: volume + handedOn[0], out: fusion[1] }),
+      new FusionStage(source.at("fuse4"), { in: volume + handedOn[1], out: fusion[2] }),
+    ];
+    this.handOns = [
+      new HandOn(source.at("to8"), { in: fusion[0], out: handedOn[0], kernel: handKernel }),
+      new HandOn(source.at("to4"), { in: fusion[1], out: handedOn[1], kernel: handKernel }),
+    ];
+    const tap = (name: string, width: number): ConvNorm3d =>
+      new ConvNorm3d(source.at(name), { in: width, out: head.taps ?? width, kernel: 1, activation: "relu", init });
+    if (head.taps !== undefined) this.taps = [tap("tap16", fusion[0]), tap("tap8", fusion[1])];
+    const joined = (head.taps ?? fusion[0]) + (head.taps ?? fusion[1]) + fusion[2];
+    this.headNorm = new ConvNorm3d(source.at("head"), { in: joined, out: head.width, kernel: 3, activation: "relu", init });
+    this.headLogit = new Conv3d(source.at("logit"), { in: head.width, out: 1, kernel: 3, bias: true, init });
+  }
+
+  /** V* at four scales and the coarsest stream → logits [B, 1, N, H/4, W/4]. */
+  forward({ volumes, coarse }: { readonly volumes: Pyramid; readonly coarse: Tensor }): Tensor {
+    const [size16, size8, size4] = [planeSize(volumes.sixteenth), planeSize(volumes.eighth), planeSize(volumes.quarter)];
+    const at16 = this.stages[0].forward({ volume: volumes.sixteenth, coarser: resizePlanes(coarse, size16) });
+    const at8 = this.stages[1].forward({ volume: volumes.eighth, coarser: this.handOns[0].forward(at16, size8) });
+    const at4 = this.stages[2].forward({ volume: volumes.quarter, coarser: this.handOns[1].forward(at8, size4) });
+    const [cut16, cut8] = this.taps ? [this.taps[0].forward(at16), this.taps[1].forward(at8)] : [at16, at8];
+    const joined = at4.engine.concat([resizePlanes(cut16, size4), resizePlanes(cut8, size4), at4], AXIS.channel);
+    return this.headLogit.forward(this.headNorm.forward(joined));
+  }
+}
