@@ -135,6 +135,8 @@ export interface Engine {
   /** A tensor with these values, row-major. `dtype` defaults to f32. */
   constant(values: ArrayLike<number> | NumericArray, options: { readonly shape: readonly number[]; readonly dtype?: DType }): Tensor;
   full(shape: Shape, value: number, options?: { readonly dtype?: DType }): Tensor;
+  /** 0, 1, …, length − 1. */
+  range(length: Dim, options?: { readonly dtype?: DType }): Tensor;
   concat(tensors: readonly Tensor[], axis: number): Tensor;
   /** Runs `body` in the operands' own precision where reduced precision (autocast) is on. */
   fullPrecision<T>(body: () => T): T;
