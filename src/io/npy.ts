@@ -1,3 +1,4 @@
+import { halfToFloat } from "../halfFloat.ts";
 import { FormatError } from "./formatError.ts";
 
 /** A NumPy array, C order. `f2` is widened to Float32Array; every other type keeps its own. */
@@ -25,7 +26,7 @@ export function decodeNpy(bytes: Uint8Array, file = "NPY data"): NpyArray {
     return data;
   };
   const read = {
-    f2: () => fill(new Float32Array(count), (offset) => halfToFloat(view.getUint16(offset, little))),
+    f2: () => halfToFloat(fill(new Uint16Array(count), (offset) => view.getUint16(offset, little))),
     f4: () => fill(new Float32Array(count), (offset) => view.getFloat32(offset, little)),
     f8: () => fill(new Float64Array(count), (offset) => view.getFloat64(offset, little)),
     u1: () => new Uint8Array(bytes.slice(start)),
@@ -66,13 +67,4 @@ function readHeader(bytes: Uint8Array, file: string): { descriptor: string; shap
   if (/'fortran_order':\s*True/.test(text))
     throw new FormatError(`${file}: the array is in Fortran order; save it with numpy.ascontiguousarray`);
   return { descriptor, start, shape: shape.split(",").flatMap((part) => (part.trim() === "" ? [] : [Number(part)])) };
-}
-
-/** IEEE 754 binary16 → number. */
-function halfToFloat(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  if (exponent === 31) return fraction ? NaN : sign * Infinity;
-  return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }

@@ -1,0 +1,139 @@
+import type { GeoTIFFImage } from "geotiff";
+import { image } from "../image.ts";
+import type { Image } from "../image.ts";
+import { decodingAsync } from "./formatError.ts";
+
+export type TiffValues = Uint8Array | Uint16Array | Uint32Array | Int8Array | Int16Array | Int32Array | Float32Array | Float64Array;
+
+/** One page as stored: channels interleaved, integers unscaled. */
+export interface TiffPage {
+  readonly width: number;
+  readonly height: number;
+  readonly channels: number;
+  readonly data: TiffValues;
+  /** The ImageDescription tag; OME-TIFF keeps its XML there. */
+  readonly description?: string;
+}
+
+/** Better compression than this is a damaged header, not a picture. */
+const MAX_RATIO = 5000;
+
+/** Every page: 8, 16, 32-bit integers or floats, grey, RGB, palette or YCbCr, any common compression. */
+export async function decodeTiff(bytes: Uint8Array, file = "TIFF data"): Promise<TiffPage[]> {
+  return decodingAsync({ file, format: "TIFF" }, async () => {
+    if (![0x4949, 0x4d4d].includes(((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0))) throw new RangeError("the first bytes are not II or MM");
+    const { fromArrayBuffer } = await import("geotiff");
+    const tiff = await fromArrayBuffer(bytes.slice().buffer);
+    const count = await tiff.getImageCount();
+    const pages: TiffPage[] = [];
+    for (let index = 0; index < count; index++) pages.push(await readPage(await tiff.getImage(index), bytes.length));
+    return pages;
+  });
+}
+
+async function readPage(page: GeoTIFFImage, fileBytes: number): Promise<TiffPage> {
+  const [width, height] = [page.getWidth(), page.getHeight()];
+  const samples = page.getSamplesPerPixel();
+  const photometric = page.fileDirectory.getValue("PhotometricInterpretation") ?? 1;
+  const bits = page.getBitsPerSample();
+  if (!(width * height * samples > 0) || (width * height * samples * bits) / 8 > MAX_RATIO * fileBytes)
+    throw new RangeError(`a page of ${width}×${height}×${samples} does not fit a file of ${fileBytes} bytes`);
+  const asRgb = [3, 5, 6, 8].includes(photometric); // palette, CMYK, YCbCr, Lab
+  const raster = asRgb ? await page.readRGB({ interleave: true }) : await page.readRasters({ interleave: true });
+  const data = (raster as unknown as TiffValues).subarray(0); // without geotiff's extra properties
+  const channels = asRgb ? 3 : samples;
+  if (data.length !== width * height * channels)
+    throw new RangeError(`a page of ${width}×${height}×${channels} holds ${data.length} values`);
+  const whiteIsZero = photometric === 0 && (data instanceof Uint8Array || data instanceof Uint16Array);
+  if (whiteIsZero) for (let i = 0; i < data.length; i++) data[i] = 2 ** bits - 1 - (data[i] as number);
+  const described = page.fileDirectory.hasTag("ImageDescription");
+  const description = described ? String(await page.fileDirectory.loadValue("ImageDescription")).replace(/\0+$/, "") : undefined;
+  return { width, height, channels, data, ...(description === undefined ? {} : { description }) };
+}
+
+/** 8 and 16-bit integers become [0, 1]; floats stay as they are. Channels beyond the first three (or after grey) are dropped. */
+export function tiffImage({ width, height, channels, data }: TiffPage): Image {
+  const kept = channels < 3 ? 1 : 3;
+  const top = data instanceof Uint8Array ? 255 : data instanceof Uint16Array ? 65535 : data instanceof Uint32Array ? 2 ** 32 - 1 : 1;
+  const values = new Float32Array(width * height * kept);
+  for (let pixel = 0; pixel < width * height; pixel++)
+    for (let c = 0; c < kept; c++) values[pixel * kept + c] = (data[pixel * channels + c] as number) / top;
+  return image({ width, height, channels: kept, data: values });
+}
+
+const SAMPLES = { Uint8Array: [1, 8], Uint16Array: [1, 16], Float32Array: [3, 32] } as const; // SampleFormat, bits
+
+/** A page to write: the array type gives the sample format. */
+export type WritableTiffPage = Omit<TiffPage, "data" | "channels"> & {
+  readonly channels: 1 | 3;
+  readonly data: Uint8Array | Uint16Array | Float32Array;
+};
+
+/** Writes uncompressed little-endian TIFF, one strip per page. */
+export function encodeTiff(pages: readonly WritableTiffPage[]): Uint8Array {
+  const parts = pages.map((page) => ({ page, ...tagsOf(page) }));
+  const bytes = new Uint8Array(8 + parts.reduce((sum, { length }) => sum + length, 0));
+  const view = new DataView(bytes.buffer);
+  bytes.set([0x49, 0x49, 42, 0]);
+  view.setUint32(4, pages.length === 0 ? 0 : 8, true);
+  let at = 8;
+  for (const [index, { page, tags, directory, length }] of parts.entries()) {
+    let extra = at + directory;
+    const place = (size: number): number => (extra += size) - size;
+    view.setUint16(at, tags.length, true);
+    for (const [i, { tag, type, values }] of tags.entries()) {
+      const entry = at + 2 + 12 * i;
+      const size = { 2: 1, 3: 2, 4: 4 }[type];
+      view.setUint16(entry, tag, true);
+      view.setUint16(entry + 2, type, true);
+      view.setUint32(entry + 4, values.length, true);
+      const start = size * values.length <= 4 ? entry + 8 : place(even(size * values.length));
+      if (start !== entry + 8) view.setUint32(entry + 8, start, true);
+      for (const [j, value] of values.entries()) writeValue(view, start + size * j, { size, value });
+    }
+    const stripEntry = at + 2 + 12 * tags.findIndex(({ tag }) => tag === 273);
+    view.setUint32(stripEntry + 8, extra, true);
+    bytes.set(new Uint8Array(page.data.buffer, page.data.byteOffset, page.data.byteLength), extra);
+    view.setUint32(at + directory - 4, index + 1 < parts.length ? at + length : 0, true);
+    at += length;
+  }
+  return bytes;
+}
+
+interface Tag {
+  readonly tag: number;
+  readonly type: 2 | 3 | 4; // ASCII, SHORT, LONG
+  readonly values: readonly number[];
+}
+
+const even = (size: number): number => size + (size & 1);
+
+function writeValue(view: DataView, at: number, { size, value }: { size: number; value: number }): void {
+  if (size === 1) view.setUint8(at, value);
+  else if (size === 2) view.setUint16(at, value, true);
+  else view.setUint32(at, value, true);
+}
+
+function tagsOf({ width, height, channels, data, description }: WritableTiffPage): { tags: Tag[]; directory: number; length: number } {
+  if (data.length !== width * height * channels)
+    throw new RangeError(`encodeTiff: ${width}×${height}×${channels} needs ${width * height * channels} values, got ${data.length}`);
+  const [format, bits] = SAMPLES[data.constructor.name as keyof typeof SAMPLES];
+  const each = (value: number): number[] => Array.from({ length: channels }, () => value);
+  const text = description === undefined ? [] : [...new TextEncoder().encode(description), 0];
+  const tags: Tag[] = [
+    { tag: 256, type: 4, values: [width] },
+    { tag: 257, type: 4, values: [height] },
+    { tag: 258, type: 3, values: each(bits) },
+    { tag: 259, type: 3, values: [1] }, // no compression
+    { tag: 262, type: 3, values: [channels === 3 ? 2 : 1] },
+    ...(text.length > 0 ? [{ tag: 270, type: 2 as const, values: text }] : []),
+    { tag: 273, type: 4, values: [0] }, // strip offset, filled in when the place is known
+    { tag: 277, type: 3, values: [channels] },
+    { tag: 278, type: 4, values: [height] },
+    { tag: 279, type: 4, values: [data.byteLength] },
+    { tag: 339, type: 3, values: each(format) },
+  ];
+  const directory = 2 + 12 * tags.length + 4;
+  const outside = tags.map(({ type, values }) => ({ 2: 1, 3: 2, 4: 4 })[type] * values.length).filter((size) => size > 4);
+  return { tags, directory, length: directory + outside.reduce((sum, size) => sum + even(size), 0) + even(data.byteLength) };
+}
