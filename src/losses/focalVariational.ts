@@ -1,0 +1,23 @@
+import { MAP_AXIS } from "../axes.ts";
+import { concrete, dims } from "../engine/dims.ts";
+import type { Tensor } from "../engine/engine.ts";
+import { maskedMean } from "./maskedMean.ts";
+
+/**
+ * L_fv (eq. 7): focus probability rises to its peak and falls behind it.
+ *
+ *     mean_x [ Σ_{i<k} max(0, p_i − p_{i+1})² + Σ_{i≥k} max(0, p_{i+1} − p_i)² ],   k(x) = argmax_n p_n(x)
+ *
+ * k is the first maximum and carries no gradient. 0 exactly when p is unimodal; 0.04 for p = (0.4, 0.2, 0.4).
+ * `focusProbability` p, [B, N, H, W]; `valid` [B, 1, H, W].
+ */
+export function focalVariationalLoss({ focusProbability, valid }: { readonly focusProbability: Tensor; readonly valid: Tensor }): Tensor {
+  const p = focusProbability;
+  const { N } = dims(p, "B N H W", "focalVariationalLoss");
+  const peak = p.argmax(MAP_AXIS.plane, { keepAxes: true });
+  const rise = p.slice(MAP_AXIS.plane, { start: 1 }).sub(p.slice(MAP_AXIS.plane, { end: -1 })); // p_{i+1} − p_i
+  const pairs = concrete(N, "focalVariationalLoss") - 1;
+  const beforePeak = p.engine.range(pairs, { dtype: "i64" }).reshape([1, pairs, 1, 1]).less(peak);
+  const wrongWay = beforePeak.where(rise.neg(), rise).relu();
+  return maskedMean(wrongWay.square().sum([MAP_AXIS.plane], { keepAxes: true }), valid);
+}

@@ -1,0 +1,59 @@
+import type { Tensor } from "../engine/engine.ts";
+import type { Prediction } from "../model/network.ts";
+import { focalVariationalLoss } from "./focalVariational.ts";
+import { smoothL1 } from "./smoothL1.ts";
+import { spatialVariationalLoss, type SpatialOptions, type SpatialTruth } from "./spatialVariational.ts";
+
+/** λ_sv and λ_fv of eq. 8, and how the parts are computed. 0 leaves a part out. */
+export interface LossConfig {
+  readonly weights: { readonly spatial: number; readonly focal: number };
+  /** β of the smooth L1, in the unit of the depth. */
+  readonly beta: number;
+  readonly spatial: Required<SpatialOptions>;
+  /** Weights of the finest and each coarser prediction; DFV has four. */
+  readonly levels: readonly number[];
+}
+
+/** §3.5, A.1 and Table 6. */
+export const paperLoss: LossConfig = {
+  weights: { spatial: 20, focal: 100 },
+  beta: 1,
+  spatial: { planeWeight: "sharpness", temperature: 1, supervise: "surface" },
+  levels: [1],
+};
+
+/** DFV's: smooth L1 on its four levels, finest first. */
+export const dfvLoss: LossConfig = { ...paperLoss, weights: { spatial: 0, focal: 0 }, levels: [8 / 15, 4 / 15, 2 / 15, 1 / 15] };
+
+/** Table 5 and the focal table, row by row. A row without the spatial part also wants a network without its module. */
+export const ablations = {
+  both: paperLoss,
+  noSpatial: { ...paperLoss, weights: { ...paperLoss.weights, spatial: 0 } },
+  noFocal: { ...paperLoss, weights: { ...paperLoss.weights, focal: 0 } },
+  neither: { ...paperLoss, weights: { spatial: 0, focal: 0 } },
+  directGradient: { ...paperLoss, spatial: { ...paperLoss.spatial, supervise: "gradientField" } },
+  noSharpness: { ...paperLoss, spatial: { ...paperLoss.spatial, planeWeight: "even" } },
+  blurWeight: { ...paperLoss, spatial: { ...paperLoss.spatial, planeWeight: "blur" } },
+} as const satisfies Record<string, LossConfig>;
+
+export interface LossParts {
+  readonly total: Tensor;
+  readonly depth: Tensor;
+  readonly spatial: Tensor;
+  readonly focal: Tensor;
+}
+
+/** L = L_depth + λ_sv L_sv + λ_fv L_fv (eq. 8), each part by name (unweighted). */
+export function totalLoss(prediction: Prediction, truth: SpatialTruth, config: LossConfig): LossParts {
+  const { weights, beta } = config;
+  const { trueDepth, valid } = truth;
+  const zero = trueDepth.engine.full([], 0, { dtype: prediction.depth.dtype });
+
+  const levels = [prediction, ...prediction.coarser].slice(0, config.levels.length);
+  const depth = levels
+    .map(({ depth }, level) => smoothL1({ depth, trueDepth, valid }, { beta }).mul(config.levels[level] ?? 0))
+    .reduce((sum, part) => sum.add(part));
+  const spatial = prediction.spatial && weights.spatial !== 0 ? spatialVariationalLoss(prediction.spatial, truth, config.spatial) : zero;
+  const focal = weights.focal === 0 ? zero : focalVariationalLoss({ focusProbability: prediction.focusProbability, valid });
+  return { total: depth.add(spatial.mul(weights.spatial)).add(focal.mul(weights.focal)), depth, spatial, focal };
+}
