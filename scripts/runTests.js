@@ -1,0 +1,22 @@
+// Runs test/**/*.test.ts, or those whose path holds one of the words given: `npm test -- model losses`.
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const words = process.argv.slice(2);
+const files = testFiles(join(root, "test")).filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
+if (files.length === 0) {
+  console.error(`no test file matches ${words.join(", ")}`);
+  process.exit(2);
+}
+const options = ["--import", "tsx", "--test", "--test-concurrency=2", "--test-reporter=spec"];
+process.exit(spawnSync(process.execPath, [...options, ...files], { stdio: "inherit", cwd: root }).status ?? 1);
+
+function testFiles(folder) {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))
+    .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
+    .sort();
+}

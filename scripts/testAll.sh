@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Everything from a fresh Debian machine with Node 20 to green tests: system packages, npm packages, lint, types, the native addon, all tests.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# libtorch with a fast BLAS and Gloo (training), a browser (web tests), the programs that check our files
+packages=(g++ libtorch-dev libopenblas0-pthread libgloo-dev chromium)
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  command -v apt-get >/dev/null || { echo "please install: ${missing[*]}" >&2; exit 1; }
+  as_root=(); [ "$(id -u)" = 0 ] || as_root=(sudo)
+  echo "installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+[ -d node_modules ] && [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci
+npm run lint
+npm run types
+npm run build
+npm run build:native
+npm test
