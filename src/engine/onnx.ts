@@ -1,0 +1,305 @@
+import { formatShape, type Dim } from "./dims.ts";
+import type { BatchNormOptions, ConvOptions, DType, Engine, GroupNormOptions, NumericArray, PoolOptions, Shape, Tensor } from "./engine.ts";
+import { EngineError, ShapeError } from "./errors.ts";
+import { conv, linear, pool, resize2d, type Convolution } from "./onnxConv.ts";
+import { concat, expand, flip, pad, permute, range, reshape, slice, squeeze, unsqueeze, type PadOptions } from "./onnxLayout.ts";
+import { argmax, binary, cast, clamp, matmul, power, reduce, scalar, softmax, toArray, unary, where } from "./onnxMath.ts";
+import { batchNorm, groupNorm } from "./onnxNorm.ts";
+import { Recorder, type Value, type WeightStorage } from "./onnxRecorder.ts";
+
+type Operand = Tensor | number;
+type KeepAxes = { readonly keepAxes?: boolean };
+
+export interface InputOptions {
+  readonly dtype?: DType;
+  /** `{ H: 32 }`: the caller promises that H is a multiple of 32, so that strides divide it exactly. */
+  readonly multipleOf?: Readonly<Record<string, number>>;
+}
+
+export interface GraphOptions {
+  /** The graph's results, by the name the runtime gives them back under. */
+  readonly outputs: Readonly<Record<string, Tensor>>;
+  /** How large constants are stored; computation is in f32 either way. */
+  readonly storage?: WeightStorage;
+  /** Free text kept in the file (`metadata_props`). */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** An engine that computes nothing: it writes down what is asked of it as an ONNX graph (opset 21). */
+export interface OnnxEngine extends Engine {
+  readonly name: "onnx";
+  /** A graph input. A symbolic size must be a plain `symbol("H")`; the same symbol in two inputs is the same size. */
+  input(name: string, shape: Shape, options?: InputOptions): Tensor;
+  /** As the interface says; `name` is what the constant is called in the file. Typed arrays of the right type are not copied. */
+  constant(
+    values: ArrayLike<number> | NumericArray,
+    options: { readonly shape: readonly number[]; readonly dtype?: DType; readonly name?: string },
+  ): Tensor;
+  /** The bytes of the `.onnx` file. Nodes and constants no output needs are left out. */
+  finish(options: GraphOptions): Uint8Array;
+}
+
+export function createOnnxEngine(): OnnxEngine {
+  const recorder = new Recorder();
+  const wrap = (value: Value): Tensor => new OnnxTensor(engine, recorder, value);
+  const constant: OnnxEngine["constant"] = (values, { shape, dtype = "f32", name }) => {
+    const count = shape.reduce((product, length) => product * length, 1);
+    if (values.length !== count) throw new ShapeError(`constant: ${formatShape(shape)} needs ${count} values, got ${values.length}`);
+    return wrap(recorder.initializer(toArray(values, dtype), { shape, dtype, ...(name === undefined ? {} : { name }) }));
+  };
+  const engine: OnnxEngine = {
+    name: "onnx",
+    constant,
+    input: (name, shape, { dtype = "f32", multipleOf = {} } = {}) => wrap(recorder.input({ name, shape, dtype }, multipleOf)),
+    full(shape, value, { dtype = "f32" } = {}) {
+      const sizes = shape.filter((dim) => typeof dim === "number");
+      if (sizes.length < shape.length) return wrap(expand(recorder, scalar(recorder, value, dtype), shape));
+      const count = sizes.reduce((product, length) => product * length, 1);
+      return constant(new Float64Array(count).fill(value), { shape: sizes, dtype });
+    },
+    range: (length, { dtype = "f32" } = {}) => wrap(range(recorder, length, dtype)),
+    concat: (tensors, axis) =>
+      wrap(
+        concat(
+          recorder,
+          tensors.map((tensor) => valueOf(tensor, recorder)),
+          axis,
+        ),
+      ),
+    fullPrecision: (body) => body(),
+    finish({ outputs, storage = "f32", metadata = {} }) {
+      const values = Object.fromEntries(Object.entries(outputs).map(([name, tensor]) => [name, valueOf(tensor, recorder)]));
+      return recorder.finish({ outputs: values, storage, metadata });
+    },
+  };
+  return engine;
+}
+
+function valueOf(tensor: Tensor, recorder: Recorder): Value {
+  if (tensor instanceof OnnxTensor && tensor.recorder === recorder) return tensor.value;
+  throw new EngineError(
+    `a ${formatShape(tensor.shape)} tensor of ${tensor instanceof OnnxTensor ? "another graph" : "the torch engine"} was used`,
+  );
+}
+
+class OnnxTensor implements Tensor {
+  readonly engine: Engine;
+  readonly recorder: Recorder;
+  readonly value: Value;
+
+  constructor(engine: Engine, recorder: Recorder, value: Value) {
+    this.engine = engine;
+    this.recorder = recorder;
+    this.value = value;
+  }
+
+  get shape(): Shape {
+    return this.value.shape;
+  }
+  get dtype(): DType {
+    return this.value.dtype;
+  }
+
+  add(other: Operand): Tensor {
+    return this.#binary("Add", other);
+  }
+  sub(other: Operand): Tensor {
+    return this.#binary("Sub", other);
+  }
+  mul(other: Operand): Tensor {
+    return this.#binary("Mul", other);
+  }
+  div(other: Operand): Tensor {
+    return this.#binary("Div", other);
+  }
+  maximum(other: Operand): Tensor {
+    return this.#binary("Max", other);
+  }
+  minimum(other: Operand): Tensor {
+    return this.#binary("Min", other);
+  }
+  pow(exponent: number): Tensor {
+    return this.#wrap(power(this.recorder, this.value, exponent));
+  }
+
+  neg(): Tensor {
+    return this.#unary("Neg");
+  }
+  abs(): Tensor {
+    return this.#unary("Abs");
+  }
+  exp(): Tensor {
+    return this.#unary("Exp");
+  }
+  log(): Tensor {
+    return this.#unary("Log");
+  }
+  sqrt(): Tensor {
+    return this.#unary("Sqrt");
+  }
+  square(): Tensor {
+    return this.mul(this);
+  }
+  relu(): Tensor {
+    return this.#unary("Relu");
+  }
+  leakyRelu(slope: number): Tensor {
+    return this.#wrap(unary(this.recorder, "LeakyRelu", this.value, { alpha: { float: slope } }));
+  }
+  sigmoid(): Tensor {
+    return this.#unary("Sigmoid");
+  }
+  tanh(): Tensor {
+    return this.#unary("Tanh");
+  }
+  clamp(range: { readonly min?: number; readonly max?: number }): Tensor {
+    return this.#wrap(clamp(this.recorder, this.value, range));
+  }
+
+  less(other: Operand): Tensor {
+    return this.#binary("Less", other, "bool");
+  }
+  lessEqual(other: Operand): Tensor {
+    return this.#binary("LessOrEqual", other, "bool");
+  }
+  greater(other: Operand): Tensor {
+    return this.#binary("Greater", other, "bool");
+  }
+  greaterEqual(other: Operand): Tensor {
+    return this.#binary("GreaterOrEqual", other, "bool");
+  }
+  equal(other: Operand): Tensor {
+    return this.#binary("Equal", other, "bool");
+  }
+  logicalAnd(other: Tensor): Tensor {
+    return this.#binary("And", other);
+  }
+  logicalOr(other: Tensor): Tensor {
+    return this.#binary("Or", other);
+  }
+  logicalNot(): Tensor {
+    return this.#unary("Not");
+  }
+  where(ifTrue: Operand, ifFalse: Operand): Tensor {
+    const typed = typeof ifTrue === "number" ? ifFalse : ifTrue;
+    if (typeof typed === "number") throw new EngineError("where: at least one of the two choices must be a tensor");
+    const choice = (operand: Operand): Value => this.#operand(operand, typed.dtype);
+    return this.#wrap(where(this.recorder, this.value, [choice(ifTrue), choice(ifFalse)]));
+  }
+
+  sum(axes?: readonly number[], options: KeepAxes = {}): Tensor {
+    return this.#reduce("ReduceSum", axes, options);
+  }
+  mean(axes?: readonly number[], options: KeepAxes = {}): Tensor {
+    return this.#reduce("ReduceMean", axes, options);
+  }
+  max(axis: number, options: KeepAxes = {}): Tensor {
+    return this.#reduce("ReduceMax", [axis], options);
+  }
+  min(axis: number, options: KeepAxes = {}): Tensor {
+    return this.#reduce("ReduceMin", [axis], options);
+  }
+  argmax(axis: number, { keepAxes }: KeepAxes = {}): Tensor {
+    return this.#wrap(argmax(this.recorder, this.value, { axis, keepAxes }));
+  }
+  softmax(axis: number): Tensor {
+    return this.#wrap(softmax(this.recorder, this.value, axis));
+  }
+  matmul(other: Tensor): Tensor {
+    return this.#wrap(matmul(this.recorder, this.value, this.#valueOf(other)));
+  }
+
+  solve(rightHandSide: Tensor): Tensor {
+    throw new EngineError(
+      `solve(${formatShape(this.shape)}, ${formatShape(rightHandSide.shape)}): ONNX has no operator that solves a linear system; train and run this network with the torch engine`,
+    );
+  }
+
+  reshape(shape: Shape): Tensor {
+    return this.#wrap(reshape(this.recorder, this.value, shape));
+  }
+  permute(axes: readonly number[]): Tensor {
+    return this.#wrap(permute(this.recorder, this.value, axes));
+  }
+  unsqueeze(axis: number): Tensor {
+    return this.#wrap(unsqueeze(this.recorder, this.value, axis));
+  }
+  squeeze(axis: number): Tensor {
+    return this.#wrap(squeeze(this.recorder, this.value, axis));
+  }
+  slice(axis: number, range: { readonly start?: number; readonly end?: number }): Tensor {
+    return this.#wrap(slice(this.recorder, this.value, { axis, ...range }));
+  }
+  expand(shape: Shape): Tensor {
+    return this.#wrap(expand(this.recorder, this.value, shape));
+  }
+  flip(axis: number): Tensor {
+    return this.#wrap(flip(this.recorder, this.value, axis));
+  }
+  pad(amounts: readonly (readonly [number, number])[], options: PadOptions = {}): Tensor {
+    return this.#wrap(pad(this.recorder, this.value, { amounts, ...options }));
+  }
+  cast(dtype: DType): Tensor {
+    return this.#wrap(cast(this.recorder, this.value, dtype));
+  }
+  detach(): Tensor {
+    return this;
+  }
+
+  conv2d(weight: Tensor, options: ConvOptions = {}): Tensor {
+    return this.#wrap(conv(this.recorder, this.value, this.#convolution(weight, options), 2));
+  }
+  conv3d(weight: Tensor, options: ConvOptions = {}): Tensor {
+    return this.#wrap(conv(this.recorder, this.value, this.#convolution(weight, options), 3));
+  }
+  linear(weight: Tensor, bias?: Tensor): Tensor {
+    return this.#wrap(linear(this.recorder, this.value, { weight: this.#valueOf(weight), bias: bias && this.#valueOf(bias) }));
+  }
+  batchNorm({ weight, bias, runningMean, runningVariance, training, epsilon }: BatchNormOptions): Tensor {
+    const parameters = {
+      weight: this.#valueOf(weight),
+      bias: this.#valueOf(bias),
+      runningMean: this.#valueOf(runningMean),
+      runningVariance: this.#valueOf(runningVariance),
+    };
+    return this.#wrap(batchNorm(this.recorder, this.value, { ...parameters, training, epsilon }));
+  }
+  groupNorm({ groups, weight, bias, epsilon }: GroupNormOptions): Tensor {
+    const options = { groups, weight: this.#valueOf(weight), bias: this.#valueOf(bias), epsilon };
+    return this.#wrap(groupNorm(this.recorder, this.value, options));
+  }
+  resize2d(size: readonly [Dim, Dim], mode: "nearest" | "bilinear"): Tensor {
+    return this.#wrap(resize2d(this.recorder, this.value, size, mode));
+  }
+  maxPool2d(options: PoolOptions): Tensor {
+    return this.#wrap(pool(this.recorder, "MaxPool", this.value, options));
+  }
+  avgPool(options: PoolOptions): Tensor {
+    return this.#wrap(pool(this.recorder, "AveragePool", this.value, options));
+  }
+
+  /** A recorded value holds no memory of its own. */
+  dispose(): void {}
+
+  #wrap(value: Value): Tensor {
+    return value === this.value ? this : new OnnxTensor(this.engine, this.recorder, value);
+  }
+  #valueOf(tensor: Tensor): Value {
+    return valueOf(tensor, this.recorder);
+  }
+  #operand(operand: Operand, dtype: DType): Value {
+    return typeof operand === "number" ? scalar(this.recorder, operand, dtype) : this.#valueOf(operand);
+  }
+  #binary(operator: string, other: Operand, result?: DType): Tensor {
+    return this.#wrap(binary(this.recorder, operator, [this.value, this.#operand(other, this.dtype)], result));
+  }
+  #unary(operator: string): Tensor {
+    return this.#wrap(unary(this.recorder, operator, this.value));
+  }
+  #reduce(operator: string, axes: readonly number[] | undefined, { keepAxes }: KeepAxes): Tensor {
+    return this.#wrap(reduce(this.recorder, operator, this.value, { axes, keepAxes }));
+  }
+  #convolution(weight: Tensor, { bias, ...rest }: ConvOptions): Convolution {
+    return { ...rest, weight: this.#valueOf(weight), bias: bias && this.#valueOf(bias) };
+  }
+}

@@ -1,0 +1,27 @@
+import { failingAs, wrapSession, type Session } from "./session.ts";
+
+export interface WebSessionOptions {
+  readonly device?: "webgpu" | "wasm";
+  /** Threads of the WASM runtime; more than one needs a cross-origin isolated page (COOP and COEP headers). */
+  readonly threads?: number;
+  /** URL of the folder with ONNX Runtime's `.wasm` and `.mjs` files, ending in a slash; next to the script if left out. */
+  readonly wasmPath?: string;
+}
+
+/** Loads a graph into onnxruntime-web. Each device has a build of the runtime of its own; only the one asked for is fetched. */
+export async function createWebSession(
+  model: Uint8Array,
+  { device = "wasm", threads = 1, wasmPath }: WebSessionOptions = {},
+): Promise<Session> {
+  const { InferenceSession, Tensor, env } = await (device === "webgpu" ? import("onnxruntime-web/webgpu") : import("onnxruntime-web/wasm"));
+  env.wasm.numThreads = threads;
+  if (wasmPath !== undefined) env.wasm.wasmPaths = wasmPath;
+  const session = await failingAs(`loading the graph on ${device}`, () =>
+    InferenceSession.create(model, {
+      executionProviders: [device],
+      graphOptimizationLevel: "all",
+      logSeverityLevel: 3, // errors; the warnings are about where operations were placed
+    }),
+  );
+  return wrapSession(session, { Tensor, device });
+}
