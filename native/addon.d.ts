@@ -1,0 +1,44 @@
+// What build/dualfocus.node exports. Every function throws an Error on a wrong argument; none crashes the process.
+
+/** A tensor, owned by JavaScript: freed by `dispose`, or by the garbage collector when that is forgotten. */
+export interface Handle {
+  readonly __tensor: never;
+}
+
+export type Result = Handle | null | undefined | number | boolean | string | Result[];
+export type Bytes = Float32Array | Float64Array | Uint8Array | Uint16Array | Int32Array | BigInt64Array;
+
+export interface Addon {
+  /** Any operator of the dispatcher, "aten::add.Tensor"; arguments are converted as its schema says, trailing ones may be left out. */
+  call(operator: string, ...args: unknown[]): Result;
+  schema(operator: string): string;
+
+  fromArray(array: Bytes, shape: readonly number[], dtype: string, device: string): Handle;
+  toArray(tensor: Handle): Bytes;
+  readInto(tensor: Handle, array: Bytes): void;
+  writeFrom(tensor: Handle, array: Bytes): void;
+  shape(tensor: Handle): number[];
+  dtype(tensor: Handle): string;
+  device(tensor: Handle): string;
+  byteLength(tensor: Handle): number;
+  item(tensor: Handle): number;
+  dispose(tensor: Handle): void;
+  liveTensors(): number;
+  liveBytes(): number;
+
+  setRequiresGrad(tensor: Handle, on: boolean): void;
+  requiresGrad(tensor: Handle): boolean;
+  backward(tensor: Handle, gradient?: Handle): void;
+  grad(tensor: Handle): Handle | null;
+  setGrad(tensor: Handle, gradient: Handle | null): void;
+  /** These two return the previous setting. */
+  setGradMode(on: boolean): boolean;
+  setAutocast(device: string, on: boolean): boolean;
+  clearAutocastCache(): void;
+
+  libraryVersion(): string;
+  buildSummary(): string;
+  setThreads(count: number): void;
+  threads(): number;
+  seed(seed: number): void;
+}

@@ -1,0 +1,13 @@
+// Each file of the addon adds its functions to the exports through one of these.
+#pragma once
+
+#include "tensor.h"
+
+namespace dualfocus {
+
+void registerDispatch(napi_env env, napi_value exports);
+void registerMemory(napi_env env, napi_value exports);
+void registerAutograd(napi_env env, napi_value exports);
+void registerDevice(napi_env env, napi_value exports);
+
+} // namespace dualfocus

@@ -1,0 +1,204 @@
+// Builds build/dualfocus.node, the libtorch addon, from native/*.cc (and native/*.cu where CUDA's compiler is found).
+// It takes the first libtorch it finds: $TORCH_PATH, then the PyTorch of `python3`, then Debian's libtorch-dev.
+// Needs nothing from npm but the headers of node-api-headers ($NODE_API_HEADERS or .carry/node-api-headers/include do as well).
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const sources = join(root, "native");
+const objects = join(root, "build", "native");
+const output = join(root, "build", "dualfocus.node");
+
+class BuildError extends Error {}
+
+const firstExisting = (paths) => paths.find((path) => path !== undefined && existsSync(path));
+
+/** What a command prints, or undefined when it is not there or fails. */
+function ask(command, args) {
+  const { status, stdout } = spawnSync(command, args, { encoding: "utf8" });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+function nodeHeaders() {
+  const include = firstExisting([
+    process.env.NODE_API_HEADERS,
+    join(root, "node_modules", "node-api-headers", "include"),
+    join(root, ".carry", "node-api-headers", "include"),
+    join(dirname(dirname(process.execPath)), "include", "node"),
+  ]);
+  if (include) return include;
+  throw new BuildError("no Node-API headers: run `npm ci`, or set NODE_API_HEADERS to the include folder of node-api-headers");
+}
+
+/** A PyTorch installation's own headers and libraries. */
+function pytorch(path) {
+  const include = join(path, "include");
+  const lib = join(path, "lib");
+  if (!existsSync(join(include, "ATen", "ATen.h")) || !existsSync(join(lib, "libtorch_cpu.so"))) return undefined;
+  return {
+    name: `PyTorch in ${path}`,
+    includes: [include, join(include, "torch", "csrc", "api", "include")],
+    lib,
+    linkFlags: [`-L${lib}`, `-Wl,-rpath,${lib}`],
+    cuda: existsSync(join(lib, "libtorch_cuda.so")),
+    packages: dirname(path),
+  };
+}
+
+function debian() {
+  const lib = "/usr/lib/x86_64-linux-gnu";
+  if (!existsSync("/usr/include/ATen/ATen.h") || !existsSync(join(lib, "libtorch_cpu.so"))) return undefined;
+  return { name: "Debian's libtorch", includes: ["/usr/include/torch/csrc/api/include"], lib, linkFlags: [], cuda: false };
+}
+
+function findTorch() {
+  if (process.env.TORCH_PATH) {
+    const found = pytorch(process.env.TORCH_PATH);
+    if (!found) throw new BuildError(`TORCH_PATH=${process.env.TORCH_PATH} has no include/ATen/ATen.h and lib/libtorch_cpu.so`);
+    return found;
+  }
+  const script = "import importlib.util as u; s = u.find_spec('torch'); print(s.submodule_search_locations[0] if s else '')";
+  const path = ask("python3", ["-c", script]);
+  const found = (path && pytorch(path)) || debian();
+  if (found) return found;
+  throw new BuildError(
+    [
+      "no libtorch found. One of these gives it:",
+      "  Debian/Ubuntu:  apt-get install g++ libtorch-dev libopenblas0-pthread libgloo-dev",
+      "  PyTorch:        pip install torch, then run this again with its python3 on the PATH",
+      "  elsewhere:      TORCH_PATH=/path/to/torch (the folder with include/ and lib/)",
+      "Inference does not need it: `dualfocus depth` runs on ONNX Runtime.",
+    ].join("\n"),
+  );
+}
+
+const cudaFolders = () => [process.env.CUDA_HOME, process.env.CUDA_PATH, "/usr/local/cuda"].filter((path) => path && existsSync(path));
+
+/** CUDA's headers come with the toolkit, or with the nvidia packages next to PyTorch. */
+function cudaIncludes(torch) {
+  const wheels = join(torch.packages ?? "", "nvidia");
+  const fromWheels = existsSync(wheels) ? readdirSync(wheels).map((name) => join(wheels, name, "include")) : [];
+  return [...cudaFolders().map((path) => join(path, "include")), ...fromWheels].filter((path) => existsSync(path));
+}
+
+const findNvcc = () => firstExisting(cudaFolders().map((path) => join(path, "bin", "nvcc"))) ?? ask("which", ["nvcc"]);
+
+/** libtorch's std::string is the new one when its error class takes it. */
+function newStrings(torch) {
+  const library = readFileSync(join(torch.lib, "libc10.so"));
+  return (
+    library.includes("_ZN3c105ErrorC2ENS_14SourceLocationENSt7__cxx11") ||
+    library.includes("_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx11")
+  );
+}
+
+/** The collectives this libtorch can be linked with: Gloo where its headers are, NCCL with CUDA. */
+function collectives(torch, includes) {
+  const has = (header) => [...includes, "/usr/include"].some((path) => existsSync(join(path, header)));
+  const flags = [];
+  if (has("gloo/config.h") && has("torch/csrc/distributed/c10d/ProcessGroupGloo.hpp")) flags.push("-DUSE_C10D_GLOO");
+  if (torch.cuda && has("nccl.h")) flags.push("-DUSE_C10D_NCCL");
+  return flags;
+}
+
+function plan() {
+  const torch = findTorch();
+  const nvcc = torch.cuda ? findNvcc() : undefined;
+  const includes = [...torch.includes, ...(torch.cuda ? cudaIncludes(torch) : [])];
+  const defines = [
+    `-D_GLIBCXX_USE_CXX11_ABI=${newStrings(torch) ? 1 : 0}`,
+    "-DUSE_DISTRIBUTED",
+    "-DUSE_C10D",
+    ...(torch.cuda ? ["-DDUALFOCUS_CUDA"] : []),
+    ...(nvcc ? ["-DDUALFOCUS_NVCC"] : []),
+    ...collectives(torch, includes),
+  ];
+  const common = [...defines, `-I${nodeHeaders()}`, ...includes.flatMap((path) => ["-isystem", path])];
+  const compiler = process.env.CXX ?? "g++";
+  if (!ask(compiler, ["--version"])) throw new BuildError(`no C++ compiler: ${compiler} does not run (apt-get install g++, or set CXX)`);
+  const cxx = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread", ...common];
+  const architecture = process.env.DUALFOCUS_CUDA_ARCH ?? "native";
+  const cuda = [
+    "-std=c++17",
+    "-O3",
+    `-arch=${architecture}`,
+    "--expt-relaxed-constexpr",
+    "-Xcompiler",
+    "-fPIC,-fvisibility=hidden",
+    ...common,
+  ];
+  return { torch, compiler, nvcc, cxx, cuda };
+}
+
+const stamp = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
+
+/** An object is up to date when it is newer than all that went into it and was made by the same command. */
+function upToDate({ object, depfile, commandFile, command }) {
+  if (!existsSync(object) || !existsSync(depfile) || !existsSync(commandFile)) return false;
+  if (readFileSync(commandFile, "utf8") !== command.join(" ")) return false;
+  const [, list = ""] = readFileSync(depfile, "utf8").split(/:\s/, 2);
+  const inputs = list.replaceAll("\\\n", " ").split(/\s+/).filter(Boolean);
+  return inputs.every((input) => existsSync(input) && stamp(input) <= stamp(object));
+}
+
+function job(file, { compiler, nvcc, cxx, cuda }) {
+  const object = join(objects, `${file}.o`);
+  const depfile = join(objects, `${file}.d`);
+  const tool = file.endsWith(".cu") ? [nvcc, ...cuda] : [compiler, ...cxx];
+  const command = [...tool, "-MMD", "-MF", depfile, "-c", join(sources, file), "-o", object];
+  return { file, object, depfile, commandFile: join(objects, `${file}.command`), command };
+}
+
+function run([tool, ...args]) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(tool, args, { stdio: "inherit" });
+    child.on("error", reject);
+    child.on("close", (code) => (code === 0 ? resolve() : reject(new BuildError(`failed: ${[tool, ...args].join(" ")}`))));
+  });
+}
+
+async function compile(jobs) {
+  const waiting = [...jobs];
+  const worker = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      console.error(`  ${next.file}`);
+      await run(next.command);
+      writeFileSync(next.commandFile, next.command.join(" "));
+    }
+  };
+  const count = Number(process.env.DUALFOCUS_JOBS ?? Math.min(availableParallelism(), 8));
+  await Promise.all(Array.from({ length: count }, worker));
+}
+
+/** Linked beside its place and moved there, so that a running process keeps the file it has open. */
+async function link(all, { torch, compiler }) {
+  const cuda = torch.cuda ? ["-ltorch_cuda", "-lc10_cuda"] : [];
+  const libraries = ["-Wl,--no-as-needed", "-ltorch", "-ltorch_cpu", ...cuda, "-lc10"];
+  const draft = `${output}.${process.pid}`;
+  await run([compiler, "-shared", "-pthread", "-o", draft, ...all.map(({ object }) => object), ...torch.linkFlags, ...libraries]);
+  renameSync(draft, output);
+}
+
+async function build() {
+  const found = plan();
+  mkdirSync(objects, { recursive: true });
+  const wanted = (file) => file.endsWith(".cc") || (file.endsWith(".cu") && found.nvcc !== undefined);
+  const all = readdirSync(sources)
+    .filter(wanted)
+    .map((file) => job(file, found));
+  const stale = all.filter((each) => !upToDate(each));
+  console.error(`Building the addon against ${found.torch.name}${found.torch.cuda ? " with CUDA" : ""}`);
+  await compile(stale);
+  if (stale.length > 0 || all.some(({ object }) => stamp(object) > stamp(output))) await link(all, found);
+  console.error(`${output} is ${stale.length > 0 ? "built" : "up to date"}`);
+}
+
+try {
+  await build();
+} catch (error) {
+  console.error(error instanceof BuildError ? error.message : error);
+  process.exitCode = 1;
+}
