@@ -105,6 +105,21 @@ test("a blurred near edge is half transparent at its middle, and its veil is as 
   for (let x = 1; x < 40; x++) assert.ok((row[x] as number) >= (row[x - 1] as number) - 1e-6, `column ${x} falls`);
 });
 
+test("the layers of a slanted near surface hide what is behind it as one surface would", () => {
+  const size = { width: 40, height: 60 };
+  const radius = (y: number): number => 5 + y / 20;
+  const { data } = layeredBlur({
+    image: grey(size, (x) => (x >= 20 ? 1 : 0)),
+    signedRadius: fill(size, (x, y) => (x >= 20 ? radius(y) : 0)),
+  });
+  for (let y = 10; y < 50; y++) {
+    // At column 22 the edge passes 2.5 pixels left of the middle: the disk's segment beyond it sees the distance.
+    const angle = Math.acos(2.5 / radius(y));
+    const segment = (angle - Math.sin(angle) * Math.cos(angle)) / Math.PI;
+    assert.ok(Math.abs((data[y * 40 + 22] as number) - (1 - segment)) < 0.03, `row ${y}: ${data[y * 40 + 22]} ≠ ${1 - segment}`);
+  }
+});
+
 test("a slanted surface cut into layers has no seams: a linear picture stays linear", () => {
   const size = { width: 80, height: 40 };
   const row = layeredBlur({ image: grey(size, (x) => x / 80), signedRadius: fill(size, (x) => -3 + x / 13) }).data.slice(
