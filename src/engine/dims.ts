@@ -51,13 +51,16 @@ export function over(a: Dim, n: number): Dim {
 /** a + n. */
 export const plus = (a: Dim, n: number): Dim => (typeof a === "number" ? a + n : { ...a, offset: a.offset + n });
 
-/** a + b, where at most one is symbolic or the two differ in nothing but their offset. */
+/** a + b, where at most one is symbolic or both are made of the same input sizes. */
 export function sumDims(a: Dim, b: Dim): Dim {
   if (typeof b === "number") return plus(a, b);
   if (typeof a === "number") return plus(b, a);
-  if (formatDim({ ...a, offset: 0 }) !== formatDim({ ...b, offset: 0 }))
-    throw new ShapeError(`cannot add the sizes ${formatDim(a)} and ${formatDim(b)}`);
-  return { ...a, numerator: 2 * a.numerator, offset: a.offset + b.offset };
+  if (a.factors.join() !== b.factors.join()) throw new ShapeError(`cannot add the sizes ${formatDim(a)} and ${formatDim(b)}`);
+  return linear(a.factors, {
+    numerator: a.numerator * b.denominator + b.numerator * a.denominator,
+    denominator: a.denominator * b.denominator,
+    offset: a.offset + b.offset,
+  });
 }
 
 export function formatDim(dim: Dim): string {
