@@ -19,10 +19,14 @@ interface Layer {
  * Disk blur with occlusion. `signedRadius` is each pixel's blur radius in pixels, positive where nearer than the focus.
  *
  * 1. The picture is cut into layers of nearly equal blur. Behind depth edges the farther surface is continued (`hiddenSurface`).
- * 2. Each layer is blurred by its disk: colour and coverage α_k alike. The coverage is divided by that of everything at or behind the
- *    layer, E_k, blurred by the same disk (Ikoma et al. 2021, occlusion-aware image formation): what a nearer layer hides neither darkens
- *    nor leaks into a farther one, and neighbouring layers of one slanted surface join without a seam.
- * 3. Layers are composited back to front: out ← (1 - α_k / E_k) out + (α_k / E_k) colour_k.
+ * 2. Each layer is blurred by its own disk, colour and coverage α_k alike, so that nothing nearer or farther mixes into its colour.
+ * 3. Layers are laid front to back. What layer k and everything nearer cover together is B_k, the mask of those pixels blurred by layer
+ *    k's disk. Layer k shows with the weight that this adds to what is covered already, and never more than its own coverage:
+ *
+ *        w_k = min(B_k - C, α_k),   C ← C + w_k,   out = Σ w_k colour_k / Σ w_k
+ *
+ * Neighbouring slices of one slanted surface cover different parts of the lens, so their coverages add up; multiplying transparencies
+ * (1 - α), the usual compositing, would let the distance shine through every seam.
  */
 export function layeredBlur({ image, signedRadius }: { image: Image; signedRadius: Float32Array }): Image {
   const { width, height, channels } = image;
@@ -30,20 +34,22 @@ export function layeredBlur({ image, signedRadius }: { image: Image; signedRadiu
     throw new RangeError(`layeredBlur: ${width}×${height} needs ${width * height} blur radii, got ${signedRadius.length}`);
   const canvas = {
     colour: new Float64Array(image.data.length),
-    weight: new Float64Array(width * height),
-    known: new Uint8Array(width * height),
+    covered: new Float64Array(width * height),
+    mask: new Uint8Array(width * height),
   };
   const sums = new Float64Array(width * height * (channels + 1));
   for (const layer of sliceLayers(signedRadius, width)) {
-    for (const pixel of layer.pixels) canvas.known[pixel] = 1;
+    layer.pixels.forEach((pixel, i) => {
+      if (layer.sources[i] === pixel) canvas.mask[pixel] = 1;
+    });
     const rows = spread(image, layer, sums);
-    composite({ width, channels, rows, kernel: layer.kernel, sums }, canvas);
+    lay({ width, channels, rows, kernel: layer.kernel, sums }, canvas);
   }
-  const data = Float32Array.from(canvas.colour, (value, i) => value / (canvas.weight[Math.floor(i / channels)] as number));
+  const data = Float32Array.from(canvas.colour, (value, i) => value / (canvas.covered[Math.floor(i / channels)] as number));
   return { width, height, channels, data };
 }
 
-/** Far to near. */
+/** Near to far. */
 function sliceLayers(signedRadius: Float32Array, width: number): Layer[] {
   let [least, most] = [Infinity, -Infinity];
   for (const radius of signedRadius) {
@@ -68,6 +74,7 @@ function sliceLayers(signedRadius: Float32Array, width: number): Layer[] {
     if (layer) layer.sum += signedRadius[source] as number;
   }
   return members
+    .reverse()
     .filter(({ pixels }) => pixels.length > 0)
     .map(({ pixels, sources, sum }) => ({
       pixels: Int32Array.from(pixels),
@@ -120,38 +127,45 @@ interface BlurredLayer {
 }
 
 interface Canvas {
+  /** Σ w_k colour_k and C = Σ w_k of the layers laid so far. */
   readonly colour: Float64Array;
-  readonly weight: Float64Array;
-  /** 1 where a surface at or behind the current layer is known. */
-  readonly known: Uint8Array;
+  readonly covered: Float64Array;
+  /** 1 where the visible surface belongs to the current layer or a nearer one. */
+  readonly mask: Uint8Array;
 }
 
-function composite({ width, channels, rows, kernel, sums }: BlurredLayer, { colour, weight, known }: Canvas): void {
+function lay({ width, channels, rows, kernel, sums }: BlurredLayer, { colour, covered, mask }: Canvas): void {
   const stride = channels + 1;
-  const height = known.length / width;
-  const before = knownBefore(known, width);
+  const height = mask.length / width;
+  const before = setBefore(mask, width);
   for (let row = rows.first; row <= rows.last; row++) {
+    const rowInside = row >= kernel.half && row + kernel.half < height;
     for (let x = 0; x < width; x++) {
       const pixel = row * width + x;
       const alpha = sums[pixel * stride + channels] as number;
-      if (alpha < NO_COVERAGE) continue;
-      const cover = Math.min(1, alpha / coverageBehind(before, { width, height, kernel, x, y: row }));
-      weight[pixel] = (weight[pixel] as number) * (1 - cover) + cover;
+      const already = covered[pixel] as number;
+      if (alpha < NO_COVERAGE || already > 1 - NO_COVERAGE) continue;
+      const place = { width, height, kernel, x, y: row };
+      const inside = rowInside && x >= kernel.half && x + kernel.half < width;
+      const area = inside ? 1 : blurredMask(undefined, place); // of the disk, within the picture
+      const weight = Math.min(blurredMask(before, place) / area - already, alpha / area);
+      if (weight <= 0) continue;
+      covered[pixel] = already + weight;
       for (let c = 0; c < channels; c++) {
-        const value = (sums[pixel * stride + c] as number) / alpha;
-        colour[pixel * channels + c] = (colour[pixel * channels + c] as number) * (1 - cover) + value * cover;
+        const at = pixel * channels + c;
+        colour[at] = (colour[at] as number) + (weight * (sums[pixel * stride + c] as number)) / alpha;
       }
     }
   }
 }
 
-/** Per row, how many known pixels lie left of each column; one entry more than the row is long. */
-function knownBefore(known: Uint8Array, width: number): Uint32Array {
-  const height = known.length / width;
+/** Per row, how many pixels of the mask lie left of each column; one entry more than the row is long. */
+function setBefore(mask: Uint8Array, width: number): Uint32Array {
+  const height = mask.length / width;
   const before = new Uint32Array((width + 1) * height);
   for (let y = 0; y < height; y++)
     for (let x = 0; x < width; x++)
-      before[y * (width + 1) + x + 1] = (before[y * (width + 1) + x] as number) + (known[y * width + x] as number);
+      before[y * (width + 1) + x + 1] = (before[y * (width + 1) + x] as number) + (mask[y * width + x] as number);
   return before;
 }
 
@@ -163,16 +177,16 @@ interface Place {
   readonly y: number;
 }
 
-/** E_k: the known mask blurred by the disk at (x, y). Summing by parts, a row gives -Σ rise · (known pixels left of the step). */
-function coverageBehind(before: Uint32Array, { width, height, kernel, x, y }: Place): number {
-  let coverage = 0;
+/** The mask (without one: the whole picture) blurred by the disk at (x, y). By parts, a row sums to -Σ rise · (pixels left of the step). */
+function blurredMask(before: Uint32Array | undefined, { width, height, kernel, x, y }: Place): number {
+  let sum = 0;
   const bottom = Math.min(y + kernel.half, height - 1);
   for (let row = Math.max(y - kernel.half, 0); row <= bottom; row++) {
     const end = kernel.from[row - y + kernel.half + 1] as number;
     for (let step = kernel.from[row - y + kernel.half] as number; step < end; step++) {
       const column = Math.min(Math.max(x + (kernel.column[step] as number), 0), width);
-      coverage -= (kernel.rise[step] as number) * (before[row * (width + 1) + column] as number);
+      sum -= (kernel.rise[step] as number) * (before ? (before[row * (width + 1) + column] as number) : column);
     }
   }
-  return coverage;
+  return sum;
 }
