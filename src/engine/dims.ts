@@ -94,5 +94,5 @@ export function dims<P extends string>(tensor: { readonly shape: readonly Dim[] 
       return sameDim(size, expected);
     });
   if (!fits) throw new ShapeError(`${where}: expected [${names.join(", ")}], got ${formatShape(tensor.shape)}`);
-  return sizes as Record<Names<P>, Dim>;
+  return sizes;
 }
