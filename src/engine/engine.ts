@@ -132,8 +132,11 @@ export interface Tensor {
 /** Where tensors come from. A network is written against this and `Tensor` alone. */
 export interface Engine {
   readonly name: "torch" | "onnx";
-  /** A tensor with these values, row-major. `dtype` defaults to f32. */
-  constant(values: ArrayLike<number> | NumericArray, options: { readonly shape: readonly number[]; readonly dtype?: DType }): Tensor;
+  /** A tensor with these values, row-major. `dtype` defaults to f32; `name` is what a recorded graph calls it. */
+  constant(
+    values: ArrayLike<number> | NumericArray,
+    options: { readonly shape: readonly number[]; readonly dtype?: DType; readonly name?: string },
+  ): Tensor;
   full(shape: Shape, value: number, options?: { readonly dtype?: DType }): Tensor;
   /** 0, 1, …, length − 1. */
   range(length: Dim, options?: { readonly dtype?: DType }): Tensor;

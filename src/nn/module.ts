@@ -55,7 +55,7 @@ export function createParameters(engine: Engine, origin: Origin): ParameterTree 
   const make = (name: string, shape: readonly number[], initialise: Initialiser): Tensor => {
     if (parameters.has(name) || buffers.has(name)) throw new Error(`parameters: "${name}" is made twice`);
     const data = "weights" in origin ? find(origin.weights, name, shape) : initialise(shape, origin.random.split(name));
-    return keep(engine.constant(data, { shape }));
+    return keep(engine.constant(data, { shape, name }));
   };
   const source = (prefix: string): ParameterSource => ({
     engine,

@@ -1,0 +1,63 @@
+import { symbol } from "../engine/dims.ts";
+import type { Tensor } from "../engine/engine.ts";
+import { createOnnxEngine, type GraphOptions } from "../engine/onnx.ts";
+import { checkNoneLeft, createParameters, type Weights } from "../nn/module.ts";
+import type { NetworkConfig } from "./config.ts";
+import { SIZE_MULTIPLE } from "./encoder.ts";
+import { depthSpread } from "./focusHead.ts";
+import { createNetwork, type Prediction } from "./network.ts";
+
+/** Sizes a graph is recorded for; one left out may be anything when the graph runs. */
+export interface GraphSize {
+  readonly batch?: number;
+  readonly planes?: number;
+  readonly height?: number;
+  readonly width?: number;
+}
+
+export interface GraphRequest extends Pick<GraphOptions, "storage" | "metadata"> {
+  readonly config: NetworkConfig;
+  readonly weights: Weights;
+  readonly size?: GraphSize;
+  /** Also give Γ, z* and θ_grad(z*): the paper's figures. */
+  readonly fields?: boolean;
+}
+
+/**
+ * The network as the bytes of an ONNX model. Inputs `images` [B, N, 3, H, W] in [0, 1] and `focusDistances` [B, N]; outputs `depth`
+ * [B, 1, H, W], `probability` [B, N, H, W] and `spread` [B, 1, H, W] (and, with `fields`, `gradientX`, `gradientY`, `surface`,
+ * `surfaceGradientX`, `surfaceGradientY`). DFV's pooling windows depend on N, H and W, so its graph wants all three fixed.
+ */
+export function recordGraph({ config, weights, size = {}, fields = false, ...options }: GraphRequest): Uint8Array {
+  const engine = createOnnxEngine();
+  const tree = createParameters(engine, { weights });
+  const network = createNetwork(tree.source, config);
+  checkNoneLeft(tree, weights);
+  const [B, N] = [size.batch ?? symbol("B"), size.planes ?? symbol("N")];
+  const [H, W] = [size.height ?? symbol("H"), size.width ?? symbol("W")];
+  const multipleOf = {
+    ...(typeof H === "number" ? {} : { H: SIZE_MULTIPLE }),
+    ...(typeof W === "number" ? {} : { W: SIZE_MULTIPLE }),
+  };
+  const images = engine.input("images", [B, N, 3, H, W], { multipleOf });
+  const focusDistances = engine.input("focusDistances", [B, N]);
+  const prediction = network.forward({ images, focusDistances });
+  const { depth, focusProbability } = prediction;
+  const spread = depthSpread({ focusProbability, focusDistances });
+  return engine.finish({
+    outputs: { depth, probability: focusProbability, spread, ...(fields ? spatialOutputs(prediction) : {}) },
+    ...options,
+  });
+}
+
+function spatialOutputs({ spatial }: Prediction): Record<string, Tensor> {
+  if (!spatial) throw new Error("recordGraph: this network has no spatial constraint, so no Γ and z* to give");
+  const { gradientField, surface, surfaceGradient } = spatial;
+  return {
+    gradientX: gradientField.x,
+    gradientY: gradientField.y,
+    surface,
+    surfaceGradientX: surfaceGradient.x,
+    surfaceGradientY: surfaceGradient.y,
+  };
+}

@@ -1,0 +1,34 @@
+import type { Weights } from "../../src/nn/module.ts";
+import { createParameters } from "../../src/nn/module.ts";
+import type { NetworkConfig } from "../../src/model/config.ts";
+import { createNetwork } from "../../src/model/network.ts";
+import type { TorchEngine } from "../../src/engine/torch.ts";
+import { createRandom } from "../../src/random.ts";
+
+/** Random weights whose batch-norm statistics are random too, so that folding them wrongly shows. */
+export function randomWeights(engine: TorchEngine, config: NetworkConfig, seed = 1): Weights {
+  const tree = createParameters(engine, { random: createRandom(seed) });
+  createNetwork(tree.source, config);
+  const random = createRandom(seed).split("statistics");
+  const weights = new Map(
+    [...tree.state].map(([name, tensor]) => {
+      const data = Float32Array.from(engine.read(tensor) as Float32Array);
+      if (name.endsWith("running_mean")) data.forEach((_, i) => (data[i] = 0.1 * random.normal()));
+      if (name.endsWith("running_var")) data.forEach((_, i) => (data[i] = 0.5 + random.uniform()));
+      return [name, { shape: tensor.shape as readonly number[], data }];
+    }),
+  );
+  for (const tensor of tree.state.values()) tensor.dispose();
+  return weights;
+}
+
+/** Focal-stack-like pictures [B, N, 3, H, W]: smooth waves that differ from plane to plane, with noise. */
+export function randomImages({ B, N, H, W }: { B: number; N: number; H: number; W: number }, seed = 2): Float32Array {
+  const random = createRandom(seed);
+  const data = new Float32Array(B * N * 3 * H * W);
+  for (let i = 0; i < data.length; i++) {
+    const [x, y, picture] = [i % W, Math.floor(i / W) % H, Math.floor(i / (W * H))];
+    data[i] = Math.min(1, Math.max(0, 0.5 + 0.3 * Math.sin(x / 3 + picture) * Math.cos(y / 5 - picture) + 0.1 * random.normal()));
+  }
+  return data;
+}

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { scope } from "../../src/engine/scope.ts";
+import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createNodeSession } from "../../src/infer/node.ts";
+import { base, configs, dfv, small, type DualFocusConfig, type NetworkConfig } from "../../src/model/config.ts";
+import { recordGraph } from "../../src/model/graph.ts";
+import { createNetwork } from "../../src/model/network.ts";
+import { countElements, createParameters, type Weights } from "../../src/nn/module.ts";
+import { createRandom } from "../../src/random.ts";
+import { randomImages, randomWeights } from "../helpers/network.ts";
+
+const engine = createTorchEngine({ threads: 2 });
+
+function parameterCount(config: NetworkConfig): number {
+  return scope(() => {
+    const tree = createParameters(engine, { random: createRandom(0) });
+    createNetwork(tree.source, config);
+    const count = countElements(tree.parameters);
+    for (const tensor of tree.state.values()) tensor.dispose();
+    return count;
+  });
+}
+
+/** The largest difference of p, and of depth in planes, between torch and ONNX Runtime. */
+async function difference(
+  config: NetworkConfig,
+  weights: Weights,
+  graph: Uint8Array,
+  size: { N: number; H: number; W: number },
+): Promise<number> {
+  const { N, H, W } = size;
+  const data = randomImages({ B: 1, N, H, W });
+  const distances = Float32Array.from({ length: N }, (_, n) => n);
+  const expected = engine.noGradient(() =>
+    scope(() => {
+      const tree = createParameters(engine, { weights });
+      const images = engine.constant(data, { shape: [1, N, 3, H, W] });
+      const prediction = createNetwork(tree.source, config).forward({
+        images,
+        focusDistances: engine.constant(distances, { shape: [1, N] }),
+      });
+      const result = engine.read(prediction.focusProbability) as Float32Array;
+      for (const tensor of tree.state.values()) tensor.dispose();
+      return result;
+    }),
+  );
+  const session = await createNodeSession(graph, { threads: 2 });
+  const { probability, depth } = await session.run({
+    images: { data, shape: [1, N, 3, H, W] },
+    focusDistances: { data: distances, shape: [1, N] },
+  });
+  await session.dispose();
+  assert.deepEqual(depth?.shape, [1, 1, H, W]);
+  assert.ok(new Set(expected.map((p) => Math.round(p * 1000))).size > 50, "p varies, so that agreement means something");
+  return (probability?.data as Float32Array).reduce((worst, p, i) => Math.max(worst, Math.abs(p - (expected[i] as number))), 0);
+}
+
+const LIMIT = 1e-3;
+const counted = <C extends NetworkConfig>(config: C): C => ({ ...config, encoder: { ...config.encoder, classifier: true } });
+
+test("base has the paper's 27.09 M parameters and DFV its 19.50 M, to the last one; small stays under 4 M", () => {
+  assert.equal(parameterCount(counted(base)), 27_093_643);
+  assert.equal(parameterCount(base), 26_580_643);
+  assert.equal(parameterCount(counted(dfv)), 19_501_484);
+  assert.equal(parameterCount(dfv), 18_988_484);
+  assert.ok(parameterCount(small) <= 4e6);
+});
+
+test("one graph of small gives torch's p for every plane count and size", async () => {
+  const weights = randomWeights(engine, small);
+  const graph = recordGraph({ config: small, weights });
+  for (const size of [
+    ...[2, 3, 5, 10].map((N) => ({ N, H: 64, W: 64 })),
+    { N: 5, H: 224, W: 224 },
+    { N: 10, H: 64, W: 96 },
+    { N: 3, H: 384, W: 576 },
+  ]) {
+    const worst = await difference(small, weights, graph, size);
+    assert.ok(worst < LIMIT, `${JSON.stringify(size)}: ${worst}`);
+  }
+});
+
+test("one graph of base gives torch's p for every plane count and size", async () => {
+  const weights = randomWeights(engine, base);
+  const graph = recordGraph({ config: base, weights });
+  for (const size of [...[2, 3, 5, 10].map((N) => ({ N, H: 64, W: 64 })), { N: 3, H: 224, W: 224 }, { N: 2, H: 384, W: 576 }]) {
+    const worst = await difference(base, weights, graph, size);
+    assert.ok(worst < LIMIT, `${JSON.stringify(size)}: ${worst}`);
+  }
+});
+
+test("DFV's graph, recorded for one size at a time, gives torch's p", async () => {
+  const weights = randomWeights(engine, dfv);
+  for (const size of [...[2, 3, 5, 10].map((N) => ({ N, H: 64, W: 64 })), { N: 5, H: 224, W: 224 }, { N: 2, H: 384, W: 576 }]) {
+    const graph = recordGraph({ config: dfv, weights, size: { planes: size.N, height: size.H, width: size.W } });
+    const worst = await difference(dfv, weights, graph, size);
+    assert.ok(worst < LIMIT, `${JSON.stringify(size)}: ${worst}`);
+  }
+});
+
+test("every ablation is a configuration that runs: no surface, C₂, grids, native grid, solvers, per-plane norm", () => {
+  const surface = base.surface as NonNullable<DualFocusConfig["surface"]>;
+  const tiny: DualFocusConfig = {
+    ...small,
+    encoder: { ...small.encoder, widths: [8, 8, 8, 8], out: [4, 4, 4, 4] },
+    coarse: 8,
+    fusion: [8, 8, 8],
+    handedOn: [8, 8],
+  };
+  const variants: Partial<typeof surface>[] = [
+    { channels: 1 },
+    { channels: 8 },
+    ...[10, 14, 20, 28].map((grid) => ({ grid })),
+    { grid: "native" },
+    { solver: "dense" },
+    { solver: "confidence" },
+    { norm: "perPlane" },
+  ];
+  for (const change of [undefined, ...variants])
+    scope(() => {
+      const config = { ...tiny, surface: change && { ...surface, ...change } };
+      const network = createNetwork(createParameters(engine, { random: createRandom(1) }).source, config);
+      const images = engine.constant(randomImages({ B: 2, N: 3, H: 64, W: 96 }), { shape: [2, 3, 3, 64, 96] });
+      const focusDistances = engine.constant([1, 2, 3, 1, 2, 3], { shape: [2, 3] });
+      const { depth, focusProbability, spatial } = network.forward({ images, focusDistances });
+      assert.deepEqual(depth.shape, [2, 1, 64, 96]);
+      const sums = engine.read(focusProbability.sum([1])) as Float32Array;
+      assert.ok(
+        sums.every((sum) => Math.abs(sum - 1) < 1e-5),
+        "Σ p = 1",
+      );
+      const values = engine.read(depth) as Float32Array;
+      assert.ok(
+        values.every((value) => value >= 1 && value <= 3),
+        "min f ≤ D̂ ≤ max f",
+      );
+      const grid = change?.grid ?? 14;
+      const expected = change && [2, change.channels ?? 16, 3, ...(grid === "native" ? [2, 3] : [grid, grid])];
+      assert.deepEqual(spatial?.surface.shape, expected);
+    });
+});
+
+test("Γ, z* and θ_grad(z*) can be had from the graph", async () => {
+  const weights = randomWeights(engine, small);
+  const session = await createNodeSession(recordGraph({ config: small, weights, fields: true }), { threads: 2 });
+  const result = await session.run({
+    images: { data: randomImages({ B: 1, N: 2, H: 64, W: 64 }), shape: [1, 2, 3, 64, 64] },
+    focusDistances: { data: Float32Array.of(1, 2), shape: [1, 2] },
+  });
+  await session.dispose();
+  assert.deepEqual(result["surface"]?.shape, [1, 16, 2, 14, 14]);
+  assert.deepEqual(result["gradientX"]?.shape, [1, 16, 2, 14, 14]);
+  assert.deepEqual(result["surfaceGradientY"]?.shape, [1, 2, 14, 14]);
+});
+
+test("one plane, none, and sizes that do not divide by 32 are refused in words", () => {
+  const network = createNetwork(createParameters(engine, { random: createRandom(1) }).source, configs.small);
+  const run =
+    (...shape: number[]) =>
+    () =>
+      scope(() => network.forward({ images: engine.full(shape, 0.5), focusDistances: engine.full([1, shape[1] ?? 1], 1) }));
+  assert.throws(run(1, 1, 3, 64, 64), /at least 2 planes, got 1/);
+  assert.throws(run(1, 0, 3, 64, 64), /at least 2 planes, got 0/);
+  assert.throws(run(1, 5, 3, 65, 64), /height must be a multiple of 32, got 65/);
+  assert.throws(run(1, 5, 3, 64, 40), /width must be a multiple of 32, got 40/);
+  assert.throws(run(1, 5, 4, 64, 64), /expected \[B, N, 3, H, W\], got \[1, 5, 4, 64, 64\]/);
+});
+
+test("weights that are missing, too many or of another shape are named", () => {
+  const weights = new Map(randomWeights(engine, small));
+  const name = "decoder.logit.weight";
+  const kept = weights.get(name);
+  weights.delete(name);
+  assert.throws(() => recordGraph({ config: small, weights }), /"decoder.logit.weight" \[1, 16, 3, 3, 3\] is missing/);
+  weights.set(name, { shape: [1, 16, 3, 3], data: new Float32Array(144) });
+  assert.throws(() => recordGraph({ config: small, weights }), /"decoder.logit.weight" should be \[1, 16, 3, 3, 3\], is \[1, 16, 3, 3\]/);
+  weights.set(name, kept as NonNullable<typeof kept>);
+  weights.set("stray", { shape: [1], data: new Float32Array(1) });
+  assert.throws(() => recordGraph({ config: small, weights }), /has no "stray"/);
+});
