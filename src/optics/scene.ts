@@ -1,0 +1,180 @@
+import { z } from "zod";
+
+/**
+ * A scene is data: what the lens sees, the lens, and the ways the pictures differ from ideal ones. Lengths are metres.
+ * Axes: the lens centre is the origin, x points right, y down, z along the optical axis into the scene.
+ */
+
+const number = z.number();
+const positive = z.number().positive();
+const fraction = z.number().min(0).max(1);
+const vector = z.tuple([number, number, number]);
+const size2 = z.tuple([positive, positive]);
+const size3 = z.tuple([positive, positive, positive]);
+/** Unit quaternion w, x, y, z: local axes to camera axes. */
+const rotation = z
+  .tuple([number, number, number, number])
+  .refine((q) => Math.abs(Math.hypot(...q) - 1) < 1e-3, "a rotation is a unit quaternion [w, x, y, z]");
+
+const material = z.strictObject({
+  /** Index into the texture set: generated textures first, then pictures. */
+  texture: z.int().min(0),
+  /** Side of one repeat of the texture. */
+  textureSize: positive,
+  /** Where the texture starts, in repeats. */
+  offset: z.tuple([number, number]),
+  /** Multiplies the texture's linear light. */
+  tint: z.tuple([z.number().min(0), z.number().min(0), z.number().min(0)]),
+  /** Strength of the highlight; above 1 it outshines white paper. */
+  specular: z.number().min(0),
+  /** Blinn-Phong exponent: 8 is satin, 400 a mirror-like spot. */
+  shininess: positive,
+  /** Light given off, as a multiple of the tinted texture. */
+  emission: z.number().min(0),
+});
+
+/** What is left of a quad; the rest is air. */
+const cutout = z.discriminatedUnion("kind", [
+  /** Kept where the texture's green channel is at least `threshold`. */
+  z.strictObject({ kind: z.literal("texture"), texture: z.int().min(0), repeats: positive, threshold: fraction }),
+  /** A leaf along the quad's first axis; `serration` is the depth of its teeth. */
+  z.strictObject({ kind: z.literal("leaf"), serration: fraction }),
+  /** Bars both ways; `bar` is the share of a period that is solid. */
+  z.strictObject({ kind: z.literal("grid"), lines: positive, bar: fraction }),
+  /** The ellipse that fits the quad. */
+  z.strictObject({ kind: z.literal("disk") }),
+]);
+
+const primitive = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("ellipsoid"), centre: vector, rotation, radii: size3, material }),
+  z.strictObject({ kind: z.literal("box"), centre: vector, rotation, halfSizes: size3, material }),
+  /** Its axis is the local z. */
+  z.strictObject({ kind: z.literal("cylinder"), centre: vector, rotation, radius: positive, halfLength: positive, material }),
+  /** In the local x, y plane. */
+  z.strictObject({ kind: z.literal("quad"), centre: vector, rotation, halfSizes: size2, cutout: cutout.optional(), material }),
+  /** Endless, in the local x, y plane. */
+  z.strictObject({ kind: z.literal("plane"), centre: vector, rotation, material }),
+  /** Three waves over the local x, y plane: `frequency` in periods per half size, `seed` shifts them. */
+  z.strictObject({
+    kind: z.literal("heightField"),
+    centre: vector,
+    rotation,
+    halfSizes: size2,
+    amplitude: positive,
+    frequency: z.number().positive().max(4),
+    seed: number,
+    material,
+  }),
+  /** A box seen from inside. */
+  z.strictObject({ kind: z.literal("room"), centre: vector, rotation, halfSizes: size3, material }),
+  z.strictObject({ kind: z.literal("wire"), from: vector, to: vector, radius: positive, material }),
+]);
+
+const camera = z
+  .strictObject({
+    focalLength: positive,
+    fNumber: positive,
+    pixelPitch: positive,
+    width: z.int().min(1).max(8192),
+    height: z.int().min(1).max(8192),
+    /** Focus breathing: 0 keeps the picture's scale, 1 scales each plane like a lens moved as a whole. The middle plane keeps its scale. */
+    breathing: fraction.optional(),
+  })
+  .describe("camera");
+
+/** How real stacks differ from ideal ones. Absent means ideal. */
+const imperfections = z.strictObject({
+  /** Straight blades of the aperture; round without it. `bladeAngle` in radians. */
+  blades: z.int().min(3).max(16).optional(),
+  bladeAngle: number.optional(),
+  /** Dioptres by which the corner focuses nearer than the centre. */
+  fieldCurvature: number.optional(),
+  /** Dioptres by which blue focuses nearer, and red farther, than green. */
+  chromaticShift: number.optional(),
+  /** Standard deviations in linear light (white = 1): of a black pixel, and what photons add at white. */
+  readNoise: z.number().min(0).optional(),
+  shotNoise: z.number().min(0).optional(),
+  jpegQuality: z.int().min(1).max(100).optional(),
+  /** Per plane: what the camera moved, in pixels, radians and as a magnification. */
+  misalignment: z.array(z.strictObject({ shift: z.tuple([number, number]), angle: number, scale: positive })).optional(),
+  /** Per plane: factor on the exposure. */
+  exposureDrift: z.array(positive).optional(),
+});
+
+export const MAX_PRIMITIVES = 64;
+
+const sceneSchema = z
+  .strictObject({
+    camera,
+    focusDistances: z.array(positive).min(1),
+    light: z.strictObject({
+      /** Towards the light. */
+      direction: vector.refine((v) => Math.hypot(...v) > 1e-6, "the direction has no length"),
+      /** Share of the light that comes from everywhere. */
+      ambient: fraction,
+      /** Factor on linear light before it is clipped at 1 and gamma-encoded. */
+      exposure: positive,
+    }),
+    primitives: z.array(primitive).min(1).max(MAX_PRIMITIVES),
+    imperfections: imperfections.optional(),
+    /** Draws the samples of lens and pixel, and the noise. */
+    seed: z.int().min(0).max(0xffffff),
+  })
+  .superRefine((scene, context) => {
+    const { focusDistances, imperfections: flaws } = scene;
+    const issue = (path: (string | number)[], message: string): void => {
+      context.addIssue({ code: "custom", path, message });
+    };
+    focusDistances.forEach((distance, n) => {
+      if (n > 0 && distance <= (focusDistances[n - 1] as number)) issue(["focusDistances", n], "focus distances must increase");
+      if (distance <= scene.camera.focalLength)
+        issue(["focusDistances", n], `a lens of ${scene.camera.focalLength} m cannot focus at ${distance} m`);
+    });
+    for (const name of ["misalignment", "exposureDrift"] as const) {
+      const length = flaws?.[name]?.length ?? focusDistances.length;
+      if (length !== focusDistances.length)
+        issue(["imperfections", name], `expected one entry per plane (${focusDistances.length}), got ${length}`);
+    }
+  });
+
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
+
+export type Scene = DeepReadonly<z.infer<typeof sceneSchema>>;
+export type SceneCamera = Scene["camera"];
+export type Primitive = Scene["primitives"][number];
+export type Material = Primitive["material"];
+export type Cutout = DeepReadonly<z.infer<typeof cutout>>;
+export type Imperfections = NonNullable<Scene["imperfections"]>;
+export type Vector = readonly [number, number, number];
+export type Quaternion = readonly [number, number, number, number];
+
+/** A scene file that cannot be rendered; the message names the file and the field. */
+export class SceneError extends Error {
+  override readonly name = "SceneError";
+}
+
+const fieldName = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (name, key) => (typeof key === "number" ? `${name}[${key}]` : name === "" ? String(key) : `${name}.${String(key)}`),
+    "",
+  );
+
+/** Checks a value read from anywhere; `where` names it in the error. */
+export function checkScene(value: unknown, where = "scene"): Scene {
+  const result = sceneSchema.safeParse(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${fieldName(path) || "the scene"}: ${message}`);
+  throw new SceneError(`${where}: ${issues.join("; ")}`);
+}
+
+export function parseScene(text: string, where = "scene"): Scene {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new SceneError(`${where}: not JSON (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
+  }
+  return checkScene(value, where);
+}
+
+export const formatScene = (scene: Scene): string => `${JSON.stringify(scene, undefined, 1)}\n`;
