@@ -1,0 +1,99 @@
+import { readdir } from "node:fs/promises";
+import type { DepthMap } from "../depth.ts";
+import { naturalOrder } from "../io/stackFolder.ts";
+import type { SynthesisKernel } from "../optics/synthesize.ts";
+import type { Camera } from "../optics/thinLens.ts";
+import type { FocalStack } from "../stack.ts";
+
+/** A focal stack and what it should give. `stack.space` and `trueDepth.space` agree. */
+export interface Sample {
+  readonly name: string;
+  readonly stack: FocalStack;
+  readonly trueDepth: DepthMap;
+  readonly camera?: Camera;
+}
+
+export type Split = "train" | "val" | "test" | "all";
+
+/** Samples that are read when asked for. */
+export interface Dataset {
+  readonly name: string;
+  readonly split: Split;
+  readonly size: number;
+  sample(index: number): Promise<Sample>;
+  /** Focus distances, mask, crop and units in words, for reports. */
+  readonly protocol: string;
+  readonly licence: string;
+  /** Frees open files. */
+  close(): void;
+}
+
+/** Plain data, so that worker threads can open the same set. Each loader says which it heeds. */
+export interface DatasetOptions {
+  readonly split?: Split;
+  /** How many planes; without it, all that the set has or its protocol's number. */
+  readonly planes?: number;
+  /** Multiplies depth and focus distances (FoD500: DFV trains with 0.2). */
+  readonly depthScale?: number;
+  /** How RGB-D pairs are blurred (nyu, arkitScenes); without it, the published Gaussian. */
+  readonly kernel?: SynthesisKernel;
+  /** nyu: `central` keeps the middle 4/5 of each side (384×512 of 480×640), as HybridDepth. */
+  readonly crop?: "central" | "none";
+  /** ddff12: reflect to multiples of 32, 383×552 → 384×576, as DFV's test; the added truth is invalid. */
+  readonly pad?: boolean;
+  /** zedd, infinigen: f-number of the photographs. */
+  readonly aperture?: number;
+}
+
+/** The files are not laid out as the loader needs. The message names what is missing and shows the layout. */
+export class DatasetError extends Error {
+  override readonly name = "DatasetError";
+}
+
+export function layoutError({ dataset, missing, layout }: { dataset: string; missing: string; layout: string }): DatasetError {
+  return new DatasetError(`${dataset}: ${missing} is missing. Expected layout:\n${layout}`);
+}
+
+/** Refuses a split the set does not have. */
+export function chooseSplit<S extends Split>(
+  split: Split | undefined,
+  { dataset, among }: { dataset: string; among: readonly [S, ...S[]] },
+): S {
+  const chosen = split ?? among[0];
+  const known = among.find((name) => name === chosen);
+  if (known === undefined) throw new DatasetError(`${dataset}: there is no split "${chosen}"; choose ${among.join(" or ")}`);
+  return known;
+}
+
+/** Refuses an index outside the set, so that a loader sees only good ones. */
+export function checkIndex(index: number, { name, size }: { name: string; size: number }): void {
+  if (!(Number.isInteger(index) && index >= 0 && index < size))
+    throw new RangeError(`${name}: there is no sample ${index}; the set has ${size}`);
+}
+
+/** Names in a folder in natural order, or undefined if it cannot be read. */
+export async function listFolder(folder: string): Promise<string[] | undefined> {
+  try {
+    return naturalOrder(await readdir(folder));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A dataset over a list: most loaders are a list of items and a way to read one. */
+export function listDataset<T>(
+  about: Pick<Dataset, "name" | "split" | "protocol" | "licence">,
+  items: readonly T[],
+  read: (item: T) => Promise<Sample>,
+): Dataset {
+  const size = items.length;
+  return {
+    ...about,
+    size,
+    sample: async (index) => {
+      checkIndex(index, { name: about.name, size });
+      return read(items[index] as T);
+    },
+    close: () => undefined,
+  };
+}

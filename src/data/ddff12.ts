@@ -1,0 +1,79 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { depthMap } from "../depth.ts";
+import type { Hdf5File } from "../io/hdf5.ts";
+import { choosePlanes, focalStack } from "../stack.ts";
+import { padSample } from "./crop.ts";
+import { checkIndex, chooseSplit, DatasetError, layoutError, listFolder } from "./dataset.ts";
+import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
+import { openHdf5File } from "./hdf5File.ts";
+
+/** Disparity in pixels of the ten planes, 0.5 m to 7 m, near to far (DFV hard-codes these). */
+const DISPARITIES = Array.from({ length: 10 }, (_, n) => 0.28 + ((0.02 - 0.28) * n) / 9);
+
+const LAYOUT = `  DIR/ddff-dataset-trainval.h5 (or my_ddff_trainVal.h5, DFV's own; or any one .h5; DIR may be the file itself)
+    stack_train, stack_val   [scenes, 10, 383, 552, 3]  0 to 255
+    disp_train, disp_val     [scenes, 383, 552]         disparity in pixels, 0 where unknown`;
+
+/** DDFF 12-Scene, read slice by slice. Everything is in disparity, as in every published table. */
+export async function openDdff12(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
+  const split = chooseSplit(options.split, { dataset: "ddff12", among: ["val", "train"] });
+  const file = await openHdf5File(await findFile(dir));
+  const [stackName, truthName] = [`stack_${split}`, `disp_${split}`];
+  const missing = [stackName, truthName].find((name) => !file.has(name));
+  if (missing !== undefined) throw layoutError({ dataset: "ddff12", missing: `dataset "${missing}" in ${file.file}`, layout: LAYOUT });
+  const shape = file.shape(stackName);
+  const [size = 0, planes, height, width, channels] = shape;
+  const truthShape = file.shape(truthName).filter((length, axis) => axis === 0 || length !== 1);
+  if (planes !== DISPARITIES.length || channels !== 3 || String(truthShape) !== String([size, height, width]))
+    throw new DatasetError(
+      `ddff12: ${file.file}: ${stackName} is [${shape.join(", ")}] and ${truthName} [${truthShape.join(", ")}]; expected\n${LAYOUT}`,
+    );
+  const protocol = `disparity linspace(0.28, 0.02, 10)${options.planes === undefined ? "" : `, planes ${choosePlanes(10, options.planes).join(" ")}`}; truth in disparity, valid above 0; 383×552${options.pad ? " reflected to 384×576" : ""}`;
+  return {
+    name: "ddff12",
+    split,
+    size,
+    protocol,
+    licence: "CC BY-NC-SA 4.0 as its authors state; research use",
+    sample: (index) => {
+      checkIndex(index, { name: "ddff12", size });
+      return Promise.resolve(readStack(file, { index, split, options }));
+    },
+    close: () => {
+      file.close();
+    },
+  };
+}
+
+async function findFile(dir: string): Promise<string> {
+  if (/\.(h5|hdf5)$/i.test(dir) && existsSync(dir)) return dir;
+  const names = (await listFolder(dir)) ?? [];
+  const preferred = ["ddff-dataset-trainval.h5", "my_ddff_trainVal.h5", "dfv_trainVal.h5"].find((name) => names.includes(name));
+  const any = names.filter((name) => /\.(h5|hdf5)$/i.test(name));
+  const chosen = preferred ?? (any.length === 1 ? any[0] : undefined);
+  if (chosen === undefined) throw layoutError({ dataset: "ddff12", missing: join(dir, "ddff-dataset-trainval.h5"), layout: LAYOUT });
+  return join(dir, chosen);
+}
+
+function readStack(file: Hdf5File, { index, split, options }: { index: number; split: string; options: DatasetOptions }): Sample {
+  const [, , height = 0, width = 0] = file.shape(`stack_${split}`);
+  const chosen = choosePlanes(DISPARITIES.length, options.planes ?? DISPARITIES.length, "truncate");
+  const images = chosen.map((plane) => {
+    const values = file.read(`stack_${split}`, [
+      [index, index + 1],
+      [plane, plane + 1],
+    ]);
+    return { width, height, channels: 3 as const, data: Float32Array.from(values, (value) => value / 255) };
+  });
+  const focusDistances = chosen.map((plane) => DISPARITIES[plane] as number);
+  const values = Float32Array.from(file.read(`disp_${split}`, [[index, index + 1]]), (value) => (Number.isFinite(value) ? value : 0));
+  const valid = Uint8Array.from(values, (value) => (value > 0 ? 1 : 0));
+  const sample = {
+    name: `${split}_${String(index).padStart(3, "0")}`,
+    stack: focalStack({ images, focusDistances, space: "disparity" }),
+    trueDepth: depthMap({ width, height, values, valid, space: "disparity" }),
+  };
+  const up = (size: number): number => Math.ceil(size / 32) * 32;
+  return options.pad ? padSample(sample, { width: up(width), height: up(height) }) : sample;
+}

@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import { depthMap } from "../depth.ts";
+import { decodeExr, exrChannel } from "../io/exr.ts";
+import { choosePlanes, focalStack, selectPlanes } from "../stack.ts";
+import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
+import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
+import { readBytes, readImage } from "./readImage.ts";
+
+/** Metres; the same for every scene. */
+const FOCUS_DISTANCES = [0.1, 0.15, 0.3, 0.7, 1.5];
+const FIRST_TEST_SCENE = 400;
+
+const LAYOUT = `  DIR/NNNNNN_xxAll.tif   five pictures per scene, nearest focus first
+  DIR/NNNNNN_Dpt.exr     depth in metres, channel R, half float`;
+
+interface Scene {
+  readonly id: string;
+  readonly pictures: readonly string[];
+  readonly depth: string;
+}
+
+/** DefocusNet's rendered set as DFV reads it: scenes below 400 train, the rest test. */
+export async function openFod500(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
+  const split = chooseSplit(options.split, { dataset: "fod500", among: ["test", "train", "all"] });
+  const names = (await listFolder(dir)) ?? [];
+  const scenes = findScenes(dir, names).filter(({ id }) => split === "all" || Number(id) >= FIRST_TEST_SCENE === (split === "test"));
+  if (scenes.length === 0) {
+    const example = join(dir, split === "train" ? "000000_Dpt.exr" : "000400_Dpt.exr");
+    throw layoutError({ dataset: "fod500", missing: `${example} (any scene of split "${split}")`, layout: LAYOUT });
+  }
+  const { depthScale = 1 } = options;
+  const protocol = `focus ${FOCUS_DISTANCES.join(", ")} m × ${depthScale}; truth in metres × ${depthScale}, valid above 0; full 256×256`;
+  const about = { name: "fod500", split, protocol, licence: "not stated by its authors (DefocusNet); research use" };
+  return listDataset(about, scenes, (scene) => readScene(scene, options));
+}
+
+function findScenes(dir: string, names: readonly string[]): Scene[] {
+  const depths = names.filter((name) => /^\d{6}.*Dpt\.exr$/.test(name));
+  return depths.map((depth) => {
+    const id = depth.slice(0, 6);
+    const pictures = names.filter((name) => name.startsWith(id) && name.endsWith("All.tif"));
+    if (pictures.length !== FOCUS_DISTANCES.length)
+      throw layoutError({ dataset: "fod500", missing: join(dir, `${id}_*All.tif (found ${pictures.length} of 5)`), layout: LAYOUT });
+    return { id, pictures: pictures.map((name) => join(dir, name)), depth: join(dir, depth) };
+  });
+}
+
+async function readScene({ id, pictures, depth }: Scene, { planes, depthScale = 1 }: DatasetOptions): Promise<Sample> {
+  const exr = await decodeExr(await readBytes(depth), depth);
+  const values = exrChannel(exr, "R", depth).map((value) => value * depthScale);
+  const valid = Uint8Array.from(values, (value) => (Number.isFinite(value) && value > 0 ? 1 : 0));
+  const focusDistances = FOCUS_DISTANCES.map((distance) => distance * depthScale);
+  const images = await Promise.all(pictures.map(readImage));
+  const whole = focalStack({ images, focusDistances, space: "depth" });
+  const stack = planes === undefined ? whole : selectPlanes(whole, choosePlanes(FOCUS_DISTANCES.length, planes));
+  return { name: id, stack, trueDepth: depthMap({ width: exr.width, height: exr.height, values, valid, space: "depth" }) };
+}

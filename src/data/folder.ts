@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { describeStack, readStack } from "../io/stackFolder.ts";
+import type { Space } from "../stack.ts";
+import { choosePlanes, selectPlanes } from "../stack.ts";
+import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
+import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
+import { readDepth } from "./readDepth.ts";
+import { readImage } from "./readImage.ts";
+
+const LAYOUT = `  DIR/<stack>/stack.json    { "unit": "m"|"mm"|"um"|"dpt"|"disparity"|"index", "focus": [...], "files"?: [...] }
+  DIR/<stack>/plane_*.png   the pictures (or those named in "files")
+  DIR/<stack>/depth.npy     the truth in metres (.npy, .png 16-bit mm, .tif, .exr, .pfm), or disparity.npy for unit "disparity"
+  (DIR may also be one such stack itself)`;
+
+const EXTENSIONS = ["npy", "png", "tif", "tiff", "exr", "pfm"];
+
+/** Every sub-folder with a stack.json, or the folder itself. No split: the folder is the set. */
+export async function openFolder(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
+  const split = chooseSplit(options.split, { dataset: "folder", among: ["all", "test", "train", "val"] });
+  const names = await listFolder(dir);
+  if (!names) throw layoutError({ dataset: "folder", missing: dir, layout: LAYOUT });
+  const folders = names.includes("stack.json") ? [dir] : names.map((name) => join(dir, name)).filter(holdsStack);
+  if (folders.length === 0) throw layoutError({ dataset: "folder", missing: join(dir, "*", "stack.json"), layout: LAYOUT });
+  const about = {
+    name: "folder",
+    split,
+    protocol: "planes and distances of stack.json; truth valid where finite (and above 0 m)",
+    licence: "yours",
+  };
+  return listDataset(about, folders, (folder) => readStackSample(folder, options));
+}
+
+const holdsStack = (folder: string): boolean => existsSync(join(folder, "stack.json"));
+
+/** One stack folder and its truth. */
+export async function readStackSample(folder: string, { planes }: Pick<DatasetOptions, "planes"> = {}): Promise<Sample> {
+  const description = await describeStack(folder);
+  const { space, camera } = description;
+  const trueDepth = await readDepth(truthFile(folder, space), space);
+  const whole = await readStack(description, readImage);
+  const stack = planes === undefined ? whole : selectPlanes(whole, choosePlanes(whole.images.length, planes));
+  return { name: basename(folder), stack, trueDepth, ...(camera ? { camera } : {}) };
+}
+
+function truthFile(folder: string, space: Space): string {
+  const stem = space === "disparity" ? "disparity" : "depth";
+  const found = EXTENSIONS.map((extension) => join(folder, `${stem}.${extension}`)).find((file) => existsSync(file));
+  if (found === undefined) throw layoutError({ dataset: "folder", missing: join(folder, `${stem}.npy`), layout: LAYOUT });
+  return found;
+}

@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Image } from "../image.ts";
+import { focalStack } from "../stack.ts";
+import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
+import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
+import { readStackSample } from "./folder.ts";
+import { readDepth } from "./readDepth.ts";
+import { readBytes, readImage } from "./readImage.ts";
+import { refocus } from "./refocus.ts";
+
+const LAYOUT = `  either, already refocused:
+  DIR/<scene>/stack.json       { "unit": "disparity", "focus": [...] }
+  DIR/<scene>/plane_00.png ... + disparity.npy
+  or the benchmark's light fields:
+  DIR/<scene>/input_Cam000.png ... input_Cam080.png + gt_disp_lowres.pfm + parameters.cfg (disp_min, disp_max)`;
+
+const SIDE = 9;
+const DEFAULT_PLANES = 10;
+
+/** HCI 4D light fields as focal stacks in disparity, larger nearer. */
+export async function openHci(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
+  const split = chooseSplit(options.split, { dataset: "hci", among: ["all", "test", "train", "val"] });
+  const names = (await listFolder(dir)) ?? [];
+  const folders = [dir, ...names.map((name) => join(dir, name))].filter((folder) => isRefocused(folder) || isLightField(folder));
+  if (folders.length === 0) throw layoutError({ dataset: "hci", missing: join(dir, "*", "stack.json"), layout: LAYOUT });
+  const protocol =
+    "planes evenly in disparity over the scene's range; truth in disparity (pixels between neighbouring views), all finite pixels valid";
+  const about = { name: "hci", split, protocol, licence: "CC BY-NC-SA 4.0" };
+  return listDataset(about, folders, (folder) =>
+    isRefocused(folder) ? readStackSample(folder, options) : readLightField(folder, options),
+  );
+}
+
+const isRefocused = (folder: string): boolean => existsSync(join(folder, "stack.json"));
+const isLightField = (folder: string): boolean => existsSync(join(folder, "input_Cam000.png"));
+
+async function readLightField(folder: string, { planes = DEFAULT_PLANES }: DatasetOptions): Promise<Sample> {
+  const files = Array.from({ length: SIDE * SIDE }, (_, i) => join(folder, `input_Cam${String(i).padStart(3, "0")}.png`));
+  const truth = join(folder, "gt_disp_lowres.pfm");
+  const missing = [...files, truth, join(folder, "parameters.cfg")].find((file) => !existsSync(file));
+  if (missing !== undefined) throw layoutError({ dataset: "hci", missing, layout: LAYOUT });
+  const { min, max } = await disparityRange(join(folder, "parameters.cfg"));
+  const views: Image[] = [];
+  for (const file of files) views.push(await readImage(file));
+  const focusDistances = Array.from({ length: planes }, (_, n) => max + ((min - max) * n) / (planes - 1));
+  const images = focusDistances.map((disparity) => refocus({ side: SIDE, views }, disparity));
+  const trueDepth = await readDepth(truth, "disparity");
+  return { name: basename(folder), stack: focalStack({ images, focusDistances, space: "disparity" }), trueDepth };
+}
+
+async function disparityRange(file: string): Promise<{ min: number; max: number }> {
+  const text = new TextDecoder().decode(await readBytes(file));
+  const value = (key: string): number => Number(new RegExp(`^\\s*${key}\\s*=\\s*(\\S+)`, "m").exec(text)?.[1]);
+  const [min, max] = [value("disp_min"), value("disp_max")];
+  if (!(min < max)) throw new DatasetError(`hci: ${file} gives no disp_min below disp_max`);
+  return { min, max };
+}

@@ -1,0 +1,105 @@
+import { existsSync } from "node:fs";
+import { basename, extname, join } from "node:path";
+import type { Image } from "../image.ts";
+import type { Hdf5File } from "../io/hdf5.ts";
+import { decodeMat } from "../io/mat.ts";
+import { centralWindow, cropDepth, cropImage } from "./crop.ts";
+import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
+import type { Dataset, DatasetOptions, Sample, Split } from "./dataset.ts";
+import { openHdf5File } from "./hdf5File.ts";
+import { findNyuPairs } from "./nyuFolders.ts";
+import type { PairFiles } from "./nyuFolders.ts";
+import { readDepth } from "./readDepth.ts";
+import { readBytes, readImage } from "./readImage.ts";
+import { metricDepth, synthesizeSample } from "./rgbd.ts";
+import type { RgbdPair } from "./rgbd.ts";
+
+const LAYOUT = `  one of
+  DIR/nyu_depth_v2_labeled.mat + DIR/splits.mat          the official labelled set (MATLAB 7.3) and its 795/654 split
+  DIR/test/<scene>/rgb_*.jpg + sync_depth_*.png          BTS and HybridDepth, depth in mm; DIR/sync/<scene>/... for training;
+                                                         DIR/nyu_test.txt, DIR/nyu_train.txt if the set is a list of them
+  DIR/rgb/NAME.jpg + DIR/depth_mm/NAME.png               plain pairs, 16-bit mm (or DIR/train/rgb ..., DIR/test/rgb ...)`;
+
+/** HybridDepth: valid depths, in metres. */
+const VALID = { above: 1e-3, below: 10 };
+
+/** NYU Depth v2 through HybridDepth's synthesis. `planes` defaults to 5, the paper's; 10 is its second table. */
+export async function openNyu(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
+  const { planes = 5, kernel, crop = "central" } = options;
+  const finish = (pair: RgbdPair): Sample =>
+    synthesizeSample(crop === "central" ? cropPair(pair) : pair, { preset: "nyu", planes, kernel });
+  const about = (split: Split): Parameters<typeof listDataset>[0] => ({
+    name: "nyu",
+    split,
+    protocol: `${planes} planes linspace(min, max of the image's valid depth), ${kernel?.kind ?? "gaussian"} blur, f/8 50 mm 12 µm; truth in metres, valid 0.001 to 10; ${crop === "central" ? "central 384×512" : "whole picture"}`,
+    licence: "research use (the authors' site states no licence)",
+  });
+
+  const names = await listFolder(dir);
+  if (!names) throw layoutError({ dataset: "nyu", missing: dir, layout: LAYOUT });
+  const mat = names.find((name) => name.endsWith(".mat") && name !== "splits.mat");
+  if (mat !== undefined) {
+    const split = chooseSplit(options.split, { dataset: "nyu", among: ["test", "train", "all"] });
+    const file = await openHdf5File(join(dir, mat));
+    const indices = await matIndices(file, { dir, split });
+    const dataset = listDataset(about(split), indices, (index) => Promise.resolve(finish(readMatPair(file, index))));
+    return {
+      ...dataset,
+      close: () => {
+        file.close();
+      },
+    };
+  }
+  const found = await findNyuPairs(dir, options.split);
+  if (!found) throw layoutError({ dataset: "nyu", missing: `${dir}: any of the three layouts`, layout: LAYOUT });
+  return listDataset(about(found.split), found.pairs, async (files) => finish(await readPair(files)));
+}
+
+/** The middle 4/5 of each side: 384×512 of 480×640. */
+function cropPair({ name, image, depth }: RgbdPair): RgbdPair {
+  const window = centralWindow(image, { width: Math.floor(image.width * 0.8), height: Math.floor(image.height * 0.8) });
+  return { name, image: cropImage(image, window), depth: cropDepth(depth, window) };
+}
+
+async function readPair({ rgb, depth }: PairFiles): Promise<RgbdPair> {
+  const image = await readImage(rgb);
+  const metres = metricDepth(await readDepth(depth, "depth"), VALID);
+  return { name: basename(rgb, extname(rgb)), image, depth: metres };
+}
+
+/** Row numbers of the split. splits.mat counts from one. */
+async function matIndices(file: Hdf5File, { dir, split }: { dir: string; split: Split }): Promise<number[]> {
+  const [size = 0] = file.shape("depths");
+  if (split === "all") return Array.from({ length: size }, (_, index) => index);
+  const splits = join(dir, "splits.mat");
+  if (!existsSync(splits))
+    throw layoutError({
+      dataset: "nyu",
+      missing: `${splits} (the list of the 795/654 split; without it only split "all" can be read)`,
+      layout: LAYOUT,
+    });
+  const name = split === "train" ? "trainNdxs" : "testNdxs";
+  const list = (await decodeMat(await readBytes(splits), splits, ["trainNdxs", "testNdxs"]))[name];
+  if (!list) throw new DatasetError(`nyu: ${splits} has no ${name}`);
+  const outside = list.data.find((row) => row < 1 || row > size);
+  if (outside !== undefined) throw new DatasetError(`nyu: ${splits} names picture ${outside}; ${file.file} has ${size}`);
+  return [...list.data].map((row) => row - 1);
+}
+
+/** MATLAB's column order: images [n, 3, width, height], depths [n, width, height]. */
+function readMatPair(file: Hdf5File, index: number): RgbdPair {
+  const [, channels, width = 0, height = 0] = file.shape("images");
+  if (channels !== 3)
+    throw new DatasetError(`nyu: ${file.file}: images is [${file.shape("images").join(", ")}], expected [n, 3, width, height]`);
+  const colours = file.read("images", [[index, index + 1]]);
+  const columns = file.read("depths", [[index, index + 1]]);
+  const data = new Float32Array(width * height * 3);
+  const values = new Float32Array(width * height);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      values[y * width + x] = columns[x * height + y] as number;
+      for (let c = 0; c < 3; c++) data[(y * width + x) * 3 + c] = (colours[(c * width + x) * height + y] as number) / 255;
+    }
+  const image: Image = { width, height, channels: 3, data };
+  return { name: String(index + 1).padStart(4, "0"), image, depth: metricDepth({ width, height, values }, VALID) };
+}

@@ -1,0 +1,70 @@
+import { extname } from "node:path";
+import { depthMap } from "../depth.ts";
+import type { DepthMap } from "../depth.ts";
+import { decodeExr, exrChannel } from "../io/exr.ts";
+import { FormatError } from "../io/formatError.ts";
+import { decodeNpy } from "../io/npy.ts";
+import { decodePfm } from "../io/pfm.ts";
+import { decodePngPixels } from "../io/png.ts";
+import { decodeTiff } from "../io/tiff.ts";
+import type { Space } from "../stack.ts";
+import { readBytes } from "./readImage.ts";
+
+/** One number per pixel as stored; `integer` ones are millimetres in the field's depth files. */
+interface StoredMap {
+  readonly width: number;
+  readonly height: number;
+  readonly data: ArrayLike<number>;
+  readonly integer: boolean;
+  /** Units per step, where the file says so itself. */
+  readonly scale?: number;
+}
+
+/**
+ * Reads npy, png, tif, exr (channel Z, Y or R) or pfm. Floats are in the unit of `space` (metres for depth); integers are millimetres
+ * unless a PNG's text chunk `scale` gives the unit per step. Depth is valid where finite and above 0, the others where finite.
+ */
+export async function readDepth(file: string, space: Space): Promise<DepthMap> {
+  const stored = await readMap(file);
+  const factor = stored.scale ?? (stored.integer && space === "depth" ? 0.001 : 1);
+  const values = Float32Array.from(stored.data, (value) => value * factor);
+  const known = (value: number): boolean => Number.isFinite(value) && (space !== "depth" || value > 0);
+  const valid = Uint8Array.from(values, (value) => (known(value) ? 1 : 0));
+  return depthMap({ width: stored.width, height: stored.height, values, valid, space });
+}
+
+async function readMap(file: string): Promise<StoredMap> {
+  const bytes = await readBytes(file);
+  switch (extname(file).toLowerCase()) {
+    case ".npy": {
+      const { shape, data } = decodeNpy(bytes, file);
+      const [height = 0, width = 0] = shape.filter((size) => size !== 1);
+      if (width * height !== data.length) throw new FormatError(`${file}: expected one number per pixel, got [${shape.join(", ")}]`);
+      return { width, height, data, integer: !(data instanceof Float32Array || data instanceof Float64Array) };
+    }
+    case ".png": {
+      const { width, height, channels, data, text } = decodePngPixels(bytes, file);
+      if (channels !== 1) throw new FormatError(`${file}: expected a grey picture of depths, got ${channels} channels`);
+      const scale = Number(text.scale);
+      return { width, height, data, integer: true, ...(scale > 0 ? { scale } : {}) };
+    }
+    case ".tif":
+    case ".tiff": {
+      const [page] = await decodeTiff(bytes, file);
+      if (page?.channels !== 1) throw new FormatError(`${file}: expected one number per pixel`);
+      return { ...page, integer: !(page.data instanceof Float32Array || page.data instanceof Float64Array) };
+    }
+    case ".exr": {
+      const exr = await decodeExr(bytes, file);
+      const name = ["Z", "Y"].find((channel) => exr.layers.some(({ channels }) => channel in channels)) ?? "R";
+      return { width: exr.width, height: exr.height, data: exrChannel(exr, name, file), integer: false };
+    }
+    case ".pfm": {
+      const pfm = decodePfm(bytes, file);
+      if (pfm.channels !== 1) throw new FormatError(`${file}: expected one number per pixel, got a colour PFM`);
+      return { ...pfm, integer: false };
+    }
+    default:
+      throw new FormatError(`${file}: depth is read from npy, png, tif, exr or pfm`);
+  }
+}

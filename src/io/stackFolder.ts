@@ -1,0 +1,116 @@
+import { readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { z } from "zod";
+import type { Image } from "../image.ts";
+import { focalStack } from "../stack.ts";
+import type { FocalStack, Space } from "../stack.ts";
+import { FormatError } from "./formatError.ts";
+
+export const UNITS = ["m", "mm", "um", "dpt", "disparity", "index"] as const;
+export type Unit = (typeof UNITS)[number];
+
+/** One plane: its picture, the number given for it, and where that number came from. */
+export interface StackPlane {
+  readonly file: string;
+  readonly value: number;
+  readonly source: "argument" | "stack.json" | "file order";
+}
+
+/** What a folder says about its stack, before any picture is read. Planes run from near to far. */
+export interface StackDescription {
+  readonly folder: string;
+  readonly planes: readonly StackPlane[];
+  /** Of the planes' `value`. */
+  readonly unit: Unit;
+  readonly focusDistances: readonly number[];
+  readonly space: Space;
+  readonly camera?: { readonly focalLength: number; readonly fNumber: number; readonly pixelPitch: number };
+}
+
+const stackJson = z.object({
+  unit: z.enum(UNITS),
+  focus: z.array(z.number()).min(1),
+  files: z.array(z.string()).optional(),
+  camera: z.object({ focalLength: z.number().positive(), fNumber: z.number().positive(), pixelPitch: z.number().positive() }).optional(),
+});
+
+const PICTURE = /\.(jpe?g|png|tiff?|webp)$/i;
+const NOT_A_PLANE = /^(depth|disparity|aif|confidence|color|index|normals?)([._-].*)?$/i;
+
+/** Names as people order them: plane_2 before plane_10. */
+export function naturalOrder(names: readonly string[]): string[] {
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  return [...names].sort((a, b) => compare(a, b) || (a < b ? -1 : 1));
+}
+
+/**
+ * Finds the planes of a folder and their focus distances: `distances` if given (one per picture in natural order), else `stack.json`,
+ * else none, and then the stack is in plane numbers. Whatever the order of the files, the planes come out near to far.
+ */
+export async function describeStack(
+  folder: string,
+  { distances, unit = "m" }: { distances?: readonly number[]; unit?: Unit } = {},
+): Promise<StackDescription> {
+  const names = await readdir(folder).catch((cause: unknown) => {
+    throw new FormatError(`${folder}: not a readable folder`, { cause });
+  });
+  const written = names.includes("stack.json") ? await readStackJson(join(folder, "stack.json")) : undefined;
+  const files = written?.files ?? planeFiles(names);
+  const missing = files.find((file) => !names.includes(file));
+  if (missing !== undefined) throw new FormatError(`${folder}/stack.json names ${missing}, which is not in the folder`);
+  if (files.length === 0) throw new FormatError(`${folder}: no pictures (jpg, png, tif or webp) found`);
+  const given = distances ?? written?.focus;
+  const source = distances ? "argument" : written ? "stack.json" : "file order";
+  if (given && given.length !== files.length)
+    throw new FormatError(`${folder}: ${files.length} pictures but ${given.length} focus distances from the ${source}`);
+  const usedUnit = distances ? unit : (written?.unit ?? "index");
+  const planes = files.map((file, n) => ({ file: join(folder, file), value: given?.[n] ?? n, source }) as const);
+  const camera = written?.camera;
+  return { folder, ...orderPlanes(planes, usedUnit), ...(camera ? { camera } : {}) };
+}
+
+/** Reads the pictures. `readImage` is the caller's, so that this file depends on no decoder. */
+export async function readStack(description: StackDescription, readImage: (file: string) => Promise<Image>): Promise<FocalStack> {
+  const { planes, focusDistances, space } = description;
+  const images: Image[] = [];
+  for (const { file } of planes) images.push(await readImage(file));
+  return focalStack({ images, focusDistances, space }, { minPlanes: 1 });
+}
+
+/** Near to far, in metres where the unit allows it. A plane at infinity (0 dpt) keeps the whole stack in dioptres. */
+export function orderPlanes(
+  planes: readonly StackPlane[],
+  unit: Unit,
+): Pick<StackDescription, "planes" | "unit" | "focusDistances" | "space"> {
+  const bad = planes.find(({ value }) => !Number.isFinite(value) || (unit !== "disparity" && unit !== "index" && value < 0));
+  if (bad) throw new FormatError(`${bad.file}: ${bad.value} ${unit} is not a focus distance`);
+  const inDioptres = unit === "dpt" && planes.some(({ value }) => value === 0);
+  const space: Space = unit === "index" ? "index" : unit === "disparity" || inDioptres ? "disparity" : "depth";
+  const convert = { m: (v: number) => v, mm: (v: number) => v / 1e3, um: (v: number) => v / 1e6, dpt: (v: number) => 1 / v };
+  const distance = (value: number): number => (space === "depth" ? convert[unit as keyof typeof convert](value) : value);
+  const sign = space === "disparity" ? -1 : 1;
+  const ordered = [...planes].sort((a, b) => sign * (distance(a.value) - distance(b.value)));
+  const twin = ordered.find(({ value }, n) => value === ordered[n - 1]?.value);
+  if (twin) {
+    const files = ordered.filter(({ value }) => value === twin.value).map(({ file }) => basename(file));
+    throw new FormatError(`${files.join(" and ")} have the same focus distance, ${twin.value} ${unit}; remove one or correct it`);
+  }
+  return { planes: ordered, unit, focusDistances: ordered.map(({ value }) => distance(value)), space };
+}
+
+/** `plane_*` if there are any; else every picture that is not named like a result. */
+function planeFiles(names: readonly string[]): string[] {
+  const pictures = names.filter((name) => PICTURE.test(name) && !name.startsWith("."));
+  const numbered = pictures.filter((name) => /^plane[_-]?\d/i.test(name));
+  return naturalOrder(numbered.length > 0 ? numbered : pictures.filter((name) => !NOT_A_PLANE.test(name)));
+}
+
+async function readStackJson(file: string): Promise<z.infer<typeof stackJson>> {
+  const text = await readFile(file, "utf8");
+  try {
+    return stackJson.parse(JSON.parse(text));
+  } catch (cause) {
+    const reason = cause instanceof z.ZodError ? z.prettifyError(cause).replaceAll("\n", " ") : String(cause);
+    throw new FormatError(`${file}: ${reason}; expected { "unit": "${UNITS.join('"|"')}", "focus": [one number per plane] }`, { cause });
+  }
+}
