@@ -1,0 +1,198 @@
+import { z } from "zod";
+import type { LossConfig } from "../losses/total.ts";
+import type { NetworkConfig } from "../model/config.ts";
+
+/** Everything a run depends on, as data: what a preset is, what a checkpoint holds and what `--set` changes. */
+
+const count = z.int().min(1);
+const positive = z.number().positive();
+const fraction = z.number().min(0).max(1);
+const range = z.tuple([positive, positive]).refine(([low, high]) => low <= high, "the first must not exceed the second");
+const widths = z.tuple([count, count, count, count]);
+
+const encoder = z.strictObject({
+  widths,
+  out: widths,
+  upStep: z.enum(["conv3", "conv1"]),
+  pooling: z.enum(["dfv", "sliding", "none"]),
+  classifier: z.boolean(),
+});
+
+const network = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("dualfocus"),
+    encoder,
+    surface: z
+      .strictObject({
+        channels: count,
+        grid: z.union([count, z.literal("native")]),
+        solver: z.enum(["cosine", "dense", "confidence"]),
+        norm: z.enum(["joint", "perPlane"]),
+      })
+      .optional(),
+    coarse: count,
+    fusion: z.tuple([count, count, count]),
+    handedOn: z.tuple([count, count]),
+    handKernel: z.union([z.literal(1), z.literal(3)]),
+    head: z.strictObject({ width: count, taps: count.optional() }),
+  }),
+  z.strictObject({ kind: z.literal("dfv"), encoder }),
+]);
+
+const loss = z.strictObject({
+  weights: z.strictObject({ spatial: z.number().min(0), focal: z.number().min(0) }),
+  beta: positive,
+  spatial: z.strictObject({
+    planeWeight: z.enum(["sharpness", "even", "blur"]),
+    temperature: positive,
+    supervise: z.enum(["surface", "gradientField"]),
+  }),
+  levels: z.array(z.number().min(0)).min(1),
+});
+
+/** Procedural scenes, rendered while training; depth is measured in planes. */
+const renderData = z.strictObject({
+  kind: z.literal("render"),
+  /** Stacks held on the device at a time. */
+  pool: count,
+  /** Every `every` steps the `count` oldest stacks are rendered anew. 0: never. */
+  refresh: z.strictObject({ every: count, count: z.int().min(0) }),
+  /** Planes rendered per stack, of which each batch draws some, and the side of the picture in pixels. */
+  planes: z.int().min(2).max(32),
+  size: z.int().min(32),
+  /** Rays per pixel and plane. */
+  samples: count,
+  /** Blur between neighbouring planes, pixels of diameter. */
+  blur: range,
+  /** Share of scenes with the flaws of real stacks. */
+  imperfect: fraction,
+  /** Share of stacks blurred from one picture and its depth instead of through the lens: the NYU protocol's Gaussian and FOSSA's family. */
+  gather: z.strictObject({ gaussian: fraction, powerExponential: fraction }),
+  validation: z.strictObject({ count, samples: count }),
+});
+
+/** A published set on disk; depth in its own unit. */
+const fileData = z.strictObject({
+  kind: z.enum(["nyu", "fod500", "ddff12", "folder"]),
+  /** Factor on depth and focus distances. */
+  depthScale: positive,
+  validation: z.strictObject({ count }),
+});
+
+const augment = z.strictObject({
+  /** Probability that a batch gets each plane moved a little, as left over by an alignment. */
+  misalign: fraction,
+  /** Standard deviations of the shift in pixels and of the scale. */
+  shift: z.number().min(0),
+  scale: z.number().min(0),
+  gamma: range,
+  /** Gain per colour channel and, apart from it, per plane. */
+  colour: range,
+  exposure: range,
+  /** Largest standard deviation of added noise. */
+  noise: z.number().min(0),
+  /** Probability that the planes are put in reverse order, and depth with them. */
+  reverse: fraction,
+  /** Share of stacks whose plane coordinate runs in dioptres rather than in metres. */
+  dioptres: fraction,
+});
+
+const budget = z.union([z.strictObject({ steps: count }), z.strictObject({ epochs: count }), z.strictObject({ minutes: positive })]);
+
+export const trainConfig = z.strictObject({
+  model: network,
+  data: z.discriminatedUnion("kind", [renderData, fileData]),
+  batch: z.strictObject({
+    /** Stacks per step at the first of `planes`; with more planes fewer, so that a step stays the same work. */
+    size: count,
+    /** Plane counts, drawn evenly. */
+    planes: z.array(z.int().min(2).max(32)).min(1),
+    /** Side of the square crop in pixels. */
+    crop: z.int().min(32).multipleOf(32),
+  }),
+  augment,
+  loss,
+  adam: z.strictObject({ beta1: fraction, beta2: fraction, epsilon: positive }),
+  learningRate: z.strictObject({ from: positive, to: positive, warmUpSteps: z.int().min(0) }),
+  /** Greatest norm of all gradients together. */
+  clip: positive,
+  ema: z.strictObject({ decay: fraction, every: count }),
+  budget,
+  /** bf16: convolutions and products through autocast. */
+  precision: z.enum(["f32", "bf16"]),
+  logEvery: count,
+  evaluateEvery: count,
+  saveEveryMinutes: positive,
+  seed: z.int().min(0),
+});
+
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
+type Parsed = DeepReadonly<z.infer<typeof trainConfig>>;
+
+export type TrainConfig = Omit<Parsed, "model" | "loss"> & { readonly model: NetworkConfig; readonly loss: LossConfig };
+export type RenderData = Extract<TrainConfig["data"], { kind: "render" }>;
+export type AugmentConfig = TrainConfig["augment"];
+export type BatchConfig = TrainConfig["batch"];
+
+/** A setting that does not exist or has an impossible value; the message names it. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** Checks a value from a file, a checkpoint or the command line; `where` names it in the error. */
+export function checkConfig(value: unknown, where = "training configuration"): TrainConfig {
+  const result = trainConfig.safeParse(value);
+  if (!result.success) {
+    const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".") || "it"}: ${message}`);
+    throw new ConfigError(`${where}: ${issues.join("; ")}`);
+  }
+  const config = result.data as TrainConfig;
+  if (config.data.kind === "render") checkRenderSizes(config.batch, config.data, where);
+  return config;
+}
+
+function checkRenderSizes({ crop, planes }: BatchConfig, data: RenderData, where: string): void {
+  if (crop > data.size) throw new ConfigError(`${where}: batch.crop (${crop}) is larger than data.size (${data.size})`);
+  const most = Math.max(...planes);
+  if (most > data.planes) throw new ConfigError(`${where}: batch.planes has ${most}, but only data.planes = ${data.planes} are rendered`);
+}
+
+/** Checks a network description, for instance of a `--model FILE.json`. */
+export function checkNetwork(value: unknown, where = "network"): NetworkConfig {
+  const result = network.safeParse(value);
+  if (result.success) return result.data as NetworkConfig;
+  const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".") || "it"}: ${message}`);
+  throw new ConfigError(`${where}: ${issues.join("; ")}`);
+}
+
+/** `a.b.c=value` settings put into the configuration; values are JSON, or text where they are no JSON. */
+export function overrideConfig(config: TrainConfig, settings: readonly string[]): TrainConfig {
+  const changed = JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
+  for (const setting of settings) {
+    const [, path, text] = /^([\w.]+)=(.*)$/s.exec(setting) ?? [];
+    if (path === undefined || text === undefined)
+      throw new ConfigError(`--set ${setting}: expected NAME=VALUE, for instance loss.beta=0.1`);
+    assign(changed, path.split("."), parseValue(text), setting);
+  }
+  return checkConfig(changed, `--set ${settings.join(" ")}`);
+}
+
+function assign(target: Record<string, unknown>, path: readonly string[], value: unknown, setting: string): void {
+  const [key = "", ...rest] = path;
+  if (rest.length === 0) {
+    target[key] = value;
+    return;
+  }
+  const inner = target[key];
+  if (typeof inner !== "object" || inner === null)
+    throw new ConfigError(`--set ${setting}: there is no "${key}" with parts; there is ${Object.keys(target).join(", ")}`);
+  assign(inner as Record<string, unknown>, rest, value, setting);
+}
+
+function parseValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,102 @@
+import { setImmediate } from "node:timers/promises";
+import { concrete } from "../engine/dims.ts";
+import type { TrainConfig } from "./config.ts";
+import { cosineRate } from "./schedule.ts";
+import type { Losses, TrainBatch, Trainer } from "./trainer.ts";
+
+/** Where batches come from. The batch of a step depends on the step alone, so that a resumed run sees the same ones. */
+export interface BatchSource {
+  batch(step: number): TrainBatch | Promise<TrainBatch>;
+}
+
+export interface Clock {
+  /** Seconds of training so far, those before a resume included. */
+  seconds(): number;
+  /** Share of the run that is done, in [0, 1], by steps or by time. */
+  progress(step: number): number;
+}
+
+export interface LogEntry {
+  readonly step: number;
+  readonly seconds: number;
+  readonly [name: string]: number;
+}
+
+export interface Run {
+  readonly trainer: Trainer;
+  readonly batches: BatchSource;
+  readonly clock: Clock;
+  /** Steps already taken, when the run is resumed. */
+  readonly from: number;
+  readonly evaluate: (step: number) => Promise<Readonly<Record<string, number>>> | Readonly<Record<string, number>>;
+  readonly log: (entry: LogEntry) => void;
+  readonly save: (step: number) => Promise<void>;
+  /** When it fires, the run saves and ends. */
+  readonly stop: AbortSignal;
+}
+
+/** A loss that is no number: the weights are spoilt, the last checkpoint is not. */
+export class DivergedError extends Error {
+  override readonly name = "DivergedError";
+}
+
+/** Trains until the clock says it is done, or `stop` fires; then saves. Returns the number of the last step. */
+export async function train(config: TrainConfig, { trainer, batches, clock, from, evaluate, log, save, stop }: Run): Promise<number> {
+  let [step, stacks, rate] = [from, 0, 0];
+  let [lastReport, lastSave] = [clock.seconds(), clock.seconds()];
+  const report = (): void => {
+    const losses = finite(trainer.takeLosses(), step);
+    const seconds = clock.seconds(); // after the device has caught up
+    const stacksPerSecond = stacks / (seconds - lastReport);
+    if (losses) log({ step, seconds, progress: clock.progress(step), rate, stacksPerSecond, ...losses });
+    [stacks, lastReport] = [0, seconds];
+  };
+
+  while (clock.progress(step) < 1 && !stop.aborted) {
+    rate = cosineRate(config.learningRate, { progress: clock.progress(step), step });
+    const batch = await batches.batch(step);
+    step += 1;
+    trainer.step(batch, { step, rate });
+    stacks += concrete(batch.images.shape[0] ?? 0, "batch");
+    release(batch);
+
+    const saveDue = clock.seconds() - lastSave >= 60 * config.saveEveryMinutes;
+    if (step % config.logEvery === 0 || saveDue) report();
+    if (step % config.evaluateEvery === 0 && clock.progress(step) < 1) log({ step, seconds: clock.seconds(), ...(await evaluate(step)) });
+    if (saveDue) {
+      await save(step);
+      lastSave = clock.seconds();
+    }
+    await setImmediate(); // signals arrive only when the event loop turns
+  }
+  report();
+  await save(step);
+  if (!stop.aborted) log({ step, seconds: clock.seconds(), ...(await evaluate(step)) });
+  return step;
+}
+
+function finite(losses: Losses | undefined, step: number): Losses | undefined {
+  const broken = Object.entries(losses ?? {}).find(([, value]) => !Number.isFinite(value));
+  if (broken)
+    throw new DivergedError(
+      `train: the ${broken[0]} loss is ${broken[1]} at step ${step}; the last checkpoint is intact. Resume it with a lower learningRate.from.`,
+    );
+  return losses;
+}
+
+function release(batch: TrainBatch): void {
+  for (const tensor of [batch.images, batch.focusDistances, batch.trueDepth, batch.valid]) tensor.dispose();
+}
+
+/** A clock by steps, or by minutes of training. `now` in seconds; `before` those of earlier runs. */
+export function createClock(
+  budget: { readonly steps: number } | { readonly minutes: number },
+  { now, before }: { readonly now: () => number; readonly before: number },
+): Clock {
+  const start = now();
+  const seconds = (): number => before + now() - start;
+  return {
+    seconds,
+    progress: (step) => Math.min(1, "steps" in budget ? step / budget.steps : seconds() / (60 * budget.minutes)),
+  };
+}
