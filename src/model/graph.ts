@@ -1,11 +1,13 @@
 import { symbol } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { createOnnxEngine, type GraphOptions } from "../engine/onnx.ts";
-import { checkNoneLeft, createParameters, type Weights } from "../nn/module.ts";
+import { checkWeights, type Weights } from "../io/safetensors.ts";
+import { createParameters } from "../nn/module.ts";
 import type { NetworkConfig } from "./config.ts";
 import { SIZE_MULTIPLE } from "./encoder.ts";
 import { depthSpread } from "./focusHead.ts";
 import { createNetwork, type Prediction } from "./network.ts";
+import { stateShapes } from "./shapes.ts";
 
 /** Sizes a graph is recorded for; one left out may be anything when the graph runs. */
 export interface GraphSize {
@@ -30,9 +32,8 @@ export interface GraphRequest extends Pick<GraphOptions, "storage" | "metadata">
  */
 export function recordGraph({ config, weights, size = {}, fields = false, ...options }: GraphRequest): Uint8Array {
   const engine = createOnnxEngine();
-  const tree = createParameters(engine, { weights });
-  const network = createNetwork(tree.source, config);
-  checkNoneLeft(tree, weights);
+  checkWeights(stateShapes(config), weights);
+  const network = createNetwork(createParameters(engine, { weights }).source, config);
   const [B, N] = [size.batch ?? symbol("B"), size.planes ?? symbol("N")];
   const [H, W] = [size.height ?? symbol("H"), size.width ?? symbol("W")];
   const multipleOf = {

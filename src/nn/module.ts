@@ -1,15 +1,10 @@
 import type { Engine, Tensor } from "../engine/engine.ts";
 import { ShapeError } from "../engine/errors.ts";
 import { keep } from "../engine/scope.ts";
+import type { Weights } from "../io/safetensors.ts";
 import type { Random } from "../random.ts";
 
-/** The values of one named tensor, as weight files hold them. */
-export interface WeightArray {
-  readonly shape: readonly number[];
-  readonly data: Float32Array;
-}
-
-export type Weights = ReadonlyMap<string, WeightArray>;
+export type { Weights } from "../io/safetensors.ts";
 
 /** First values of a parameter of this shape. */
 export type Initialiser = (shape: readonly number[], random: Random) => Float32Array;
@@ -44,9 +39,9 @@ export interface ParameterTree {
   readonly state: ReadonlyMap<string, Tensor>;
 }
 
-type Origin = { readonly weights: Weights } | { readonly random: Random };
+/** First values: drawn from a seeded generator, taken from a weights file, or zeros where only names and shapes matter. */
+type Origin = { readonly weights: Weights } | { readonly random: Random } | "blank";
 
-/** New tensors from a seeded generator, or those of a weights file; the file must hold exactly what the network asks for. */
 export function createParameters(engine: Engine, origin: Origin): ParameterTree {
   const parameters = new Map<string, Tensor>();
   const buffers = new Map<string, Tensor>();
@@ -54,8 +49,7 @@ export function createParameters(engine: Engine, origin: Origin): ParameterTree 
 
   const make = (name: string, shape: readonly number[], initialise: Initialiser): Tensor => {
     if (parameters.has(name) || buffers.has(name)) throw new Error(`parameters: "${name}" is made twice`);
-    const data = "weights" in origin ? find(origin.weights, name, shape) : initialise(shape, origin.random.split(name));
-    return keep(engine.constant(data, { shape, name }));
+    return keep(engine.constant(values(origin, { name, shape, initialise }), { shape, name }));
   };
   const source = (prefix: string): ParameterSource => ({
     engine,
@@ -80,25 +74,13 @@ function entry(map: Map<string, Tensor>, name: string, tensor: Tensor): Tensor {
   return tensor;
 }
 
-function find(weights: Weights, name: string, shape: readonly number[]): Float32Array {
-  const found = weights.get(name);
+function values(
+  origin: Origin,
+  { name, shape, initialise }: { readonly name: string; readonly shape: readonly number[]; readonly initialise: Initialiser },
+): Float32Array {
+  if (origin === "blank") return new Float32Array(shape.reduce((product, size) => product * size, 1));
+  if ("random" in origin) return initialise(shape, origin.random.split(name));
+  const found = origin.weights.get(name);
   if (!found) throw new ShapeError(`weights: "${name}" [${shape.join(", ")}] is missing`);
-  if (found.shape.length !== shape.length || found.shape.some((size, axis) => size !== shape[axis]))
-    throw new ShapeError(`weights: "${name}" should be [${shape.join(", ")}], is [${found.shape.join(", ")}]`);
   return found.data;
-}
-
-/** Throws when the file holds tensors the network has no place for. */
-export function checkNoneLeft(tree: ParameterTree, weights: Weights): void {
-  const { state } = tree;
-  const extra = [...weights.keys()].filter((name) => !state.has(name));
-  if (extra.length > 0)
-    throw new ShapeError(
-      `weights: the network has no "${extra.slice(0, 5).join('", "')}"${extra.length > 5 ? ` and ${extra.length - 5} more` : ""}`,
-    );
-}
-
-/** Numbers in all tensors of the map. */
-export function countElements(tensors: ReadonlyMap<string, Tensor>): number {
-  return [...tensors.values()].reduce((sum, { shape }) => sum + shape.reduce<number>((product, size) => product * (size as number), 1), 0);
 }

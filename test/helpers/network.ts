@@ -1,4 +1,4 @@
-import type { Weights } from "../../src/nn/module.ts";
+import type { Weights } from "../../src/io/safetensors.ts";
 import { createParameters } from "../../src/nn/module.ts";
 import type { NetworkConfig } from "../../src/model/config.ts";
 import { createNetwork } from "../../src/model/network.ts";
