@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { LossConfig } from "../losses/total.ts";
 import type { NetworkConfig } from "../model/config.ts";
+import { parseNetworkConfig } from "../model/weightsFile.ts";
 
 /** Everything a run depends on, as data: what a preset is, what a checkpoint holds and what `--set` changes. */
 
@@ -8,36 +9,15 @@ const count = z.int().min(1);
 const positive = z.number().positive();
 const fraction = z.number().min(0).max(1);
 const range = z.tuple([positive, positive]).refine(([low, high]) => low <= high, "the first must not exceed the second");
-const widths = z.tuple([count, count, count, count]);
 
-const encoder = z.strictObject({
-  widths,
-  out: widths,
-  upStep: z.enum(["conv3", "conv1"]),
-  pooling: z.enum(["dfv", "sliding", "none"]),
-  classifier: z.boolean(),
+const network = z.unknown().transform((value, context): NetworkConfig => {
+  try {
+    return parseNetworkConfig(JSON.stringify(value), "model");
+  } catch (error) {
+    context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+    return z.NEVER;
+  }
 });
-
-const network = z.discriminatedUnion("kind", [
-  z.strictObject({
-    kind: z.literal("dualfocus"),
-    encoder,
-    surface: z
-      .strictObject({
-        channels: count,
-        grid: z.union([count, z.literal("native")]),
-        solver: z.enum(["cosine", "dense", "confidence"]),
-        norm: z.enum(["joint", "perPlane"]),
-      })
-      .optional(),
-    coarse: count,
-    fusion: z.tuple([count, count, count]),
-    handedOn: z.tuple([count, count]),
-    handKernel: z.union([z.literal(1), z.literal(3)]),
-    head: z.strictObject({ width: count, taps: count.optional() }),
-  }),
-  z.strictObject({ kind: z.literal("dfv"), encoder }),
-]);
 
 const loss = z.strictObject({
   weights: z.strictObject({ spatial: z.number().min(0), focal: z.number().min(0) }),
@@ -155,14 +135,6 @@ function checkRenderSizes({ crop, planes }: BatchConfig, data: RenderData, where
   if (crop > data.size) throw new ConfigError(`${where}: batch.crop (${crop}) is larger than data.size (${data.size})`);
   const most = Math.max(...planes);
   if (most > data.planes) throw new ConfigError(`${where}: batch.planes has ${most}, but only data.planes = ${data.planes} are rendered`);
-}
-
-/** Checks a network description, for instance of a `--model FILE.json`. */
-export function checkNetwork(value: unknown, where = "network"): NetworkConfig {
-  const result = network.safeParse(value);
-  if (result.success) return result.data as NetworkConfig;
-  const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".") || "it"}: ${message}`);
-  throw new ConfigError(`${where}: ${issues.join("; ")}`);
 }
 
 /** `a.b.c=value` settings put into the configuration; values are JSON, or text where they are no JSON. */

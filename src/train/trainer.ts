@@ -1,9 +1,11 @@
+import { formatShape } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
 import { totalLoss } from "../losses/total.ts";
 import { createNetwork, type Network } from "../model/network.ts";
-import { createParameters, type ParameterTree, type Weights } from "../nn/module.ts";
+import type { Weights } from "../io/safetensors.ts";
+import { createParameters, type ParameterTree } from "../nn/module.ts";
 import { createRandom } from "../random.ts";
 import { createAdam, type Adam } from "./adam.ts";
 import { clipGradients } from "./clip.ts";
@@ -173,7 +175,7 @@ function captured(engine: TorchEngine, body: (batch: TrainBatch) => readonly Tor
     };
   };
   return (batch: TrainBatch): readonly TorchTensor[] => {
-    const key = String(batch.images.shape);
+    const key = formatShape(batch.images.shape);
     const entry = known.get(key) ?? { seen: 0 };
     known.set(key, entry);
     entry.seen += 1;
