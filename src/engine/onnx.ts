@@ -37,6 +37,8 @@ export interface OnnxEngine extends Engine {
   ): Tensor;
   /** The bytes of the `.onnx` file. Nodes and constants no output needs are left out. */
   finish(options: GraphOptions): Uint8Array;
+  /** Multiply-accumulates it takes to compute these tensors once; NaN where a size is symbolic. */
+  multiplyAccumulates(tensors: readonly Tensor[]): number;
 }
 
 export function createOnnxEngine(): OnnxEngine {
@@ -71,6 +73,7 @@ export function createOnnxEngine(): OnnxEngine {
       const values = Object.fromEntries(Object.entries(outputs).map(([name, tensor]) => [name, valueOf(tensor, recorder)]));
       return recorder.finish({ outputs: values, storage, metadata });
     },
+    multiplyAccumulates: (tensors) => recorder.multiplyAccumulates(tensors.map((tensor) => valueOf(tensor, recorder))),
   };
   return engine;
 }

@@ -3,6 +3,7 @@ import { formatDim, formatShape, type Dim } from "./dims.ts";
 import type { DType, NumericArray, Shape } from "./engine.ts";
 import { EngineError, ShapeError } from "./errors.ts";
 import { encodeModel, type Attribute, type GraphNode, type GraphValue, type Initializer } from "./onnxBytes.ts";
+import { multiplyAccumulates } from "./onnxCost.ts";
 
 /** What a node gives: the name of a future result, its exact shape and its type. */
 export type Value = GraphValue;
@@ -25,6 +26,7 @@ export class Recorder {
   readonly #inputs: Value[] = [];
   readonly #nodes = new Map<string, GraphNode>(); // by output
   readonly #initializers = new Map<string, Initializer>();
+  readonly #work = new Map<string, number>(); // multiply-accumulates, by output
   readonly #names = new Set<string>();
   readonly #shared = new Map<string, Value>(); // scalars, shape vectors and sizes, each recorded once
   readonly #sources = new Map<string, { readonly input: string; readonly axis: number }>(); // where a symbol's size is read
@@ -50,6 +52,7 @@ export class Recorder {
   emit(operator: string, inputs: readonly (Value | undefined)[], { shape, dtype, attributes = {}, label }: Emission): Value {
     const name = this.#unique(label ?? operator);
     this.#nodes.set(name, { name, operator, inputs: inputs.map((input) => input?.name ?? ""), output: name, attributes });
+    this.#work.set(name, multiplyAccumulates(operator, inputs, shape));
     return { name, shape, dtype };
   }
 
@@ -142,6 +145,11 @@ export class Recorder {
       outputs: results,
       metadata,
     });
+  }
+
+  /** What it takes to compute these values once. */
+  multiplyAccumulates(values: readonly Value[]): number {
+    return [...this.#neededFor(values)].reduce((sum, name) => sum + (this.#work.get(name) ?? 0), 0);
   }
 
   #neededFor(values: readonly Value[]): Set<string> {

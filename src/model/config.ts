@@ -70,7 +70,7 @@ export const small: DualFocusConfig = {
   encoder: { widths: [32, 64, 128, 192], out: [16, 16, 16, 16], upStep: "conv1", pooling: "none", classifier: false },
   surface: { channels: 16, grid: 14, solver: "cosine", norm: "joint" },
   coarse: 48,
-  fusion: [64, 40, 24],
+  fusion: [64, 32, 24],
   handedOn: [32, 16],
   handKernel: 1,
   head: { width: 16, taps: 8 },

@@ -7,7 +7,7 @@ import type { NetworkConfig } from "./config.ts";
 import { SIZE_MULTIPLE } from "./encoder.ts";
 import { depthSpread } from "./focusHead.ts";
 import { createNetwork, type Prediction } from "./network.ts";
-import { stateShapes } from "./shapes.ts";
+import { stateShapes } from "./state.ts";
 
 /** Sizes a graph is recorded for; one left out may be anything when the graph runs. */
 export interface GraphSize {

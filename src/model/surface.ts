@@ -23,41 +23,33 @@ export interface Grid {
 /**
  * z* = argmin ‖P z − Γ‖² with zero mean (eq. 3), exactly, by the discrete cosine transform.
  *
- * With C the DCT and D the differences along an axis, PᵀP = C ᵀ(λ_h ⊕ λ_w)C, so
+ * With C the DCT and D the differences along an axis, PᵀP = Cᵀ(λ_h ⊕ λ_w)C, so
  *
  *     z* = C_hᵀ [ ( C_h Γˣ S_w + S_hᵀ Γʸ C_wᵀ ) / (λ_h + λ_w) ] C_w,    S = D Cᵀ
  *
  * and the frequency (0, 0), the free constant, is set to 0. No system is solved at run time and the backward pass is the transpose.
+ * Products with C_h from the left are done on transposed maps from the right: then each is one large matrix product over all fields.
  */
 export function cosineSolver(engine: Engine, { h, w }: Grid, { dtype = "f32" }: { readonly dtype?: DType } = {}): SurfaceSolver {
-  const matrix = (values: Float64Array, rows: number, columns: number): Tensor =>
-    keep(engine.constant(values, { shape: [rows, columns], dtype }));
+  const matrix = (values: Float64Array, n: number): Tensor => keep(engine.constant(values, { shape: [values.length / n, n], dtype }));
   const [basisH, basisW] = [cosineBasis(h), cosineBasis(w)];
-  const slopeH = multiply(differenceMatrix(h), transpose(basisH, h), h);
-  const slopeW = multiply(differenceMatrix(w), transpose(basisW, w), w);
-  const rows = matrix(basisH, h, h);
-  const rowsBack = matrix(transpose(basisH, h), h, h);
-  const columns = matrix(basisW, w, w);
-  const columnsBack = matrix(transpose(basisW, w), w, w);
-  const rowSlopes = matrix(transpose(slopeH, h), h, h);
-  const columnSlopes = matrix(slopeW, w, w);
-  const inverse = matrix(
-    Float64Array.from({ length: h * w }, (_, i) =>
-      i === 0 ? 0 : 1 / (differenceEigenvalue(Math.floor(i / w), h) + differenceEigenvalue(i % w, w)),
-    ),
-    h,
-    w,
+  const slopesH = multiply(differenceMatrix(h), transpose(basisH, h), h);
+  const slopesW = multiply(differenceMatrix(w), transpose(basisW, w), w);
+  const columns = { slopes: matrix(slopesW, w), basis: matrix(basisW, w), basisTransposed: matrix(transpose(basisW, w), w) };
+  const rows = { slopes: matrix(slopesH, h), basis: matrix(basisH, h), basisTransposed: matrix(transpose(basisH, h), h) };
+  const inverse = Float64Array.from({ length: w * h }, (_, i) =>
+    i === 0 ? 0 : 1 / (differenceEigenvalue(Math.floor(i / h), w) + differenceEigenvalue(i % h, h)),
   );
+  const inverseEigenvalues = matrix(inverse, h); // [w, h]
   return {
     solve: ({ x, y }) =>
       engine.fullPrecision(() => {
         checkGrid(x, { h, w });
         checkGrid(y, { h, w });
-        const spectrum = rows
-          .matmul(x.cast(dtype))
-          .matmul(columnSlopes)
-          .add(rowSlopes.matmul(y.cast(dtype)).matmul(columnsBack));
-        return rowsBack.matmul(spectrum.mul(inverse)).matmul(columns);
+        const fromX = swapLast(x.cast(dtype).matmul(columns.slopes)).matmul(rows.basisTransposed); //         (C_h Γˣ S_w)ᵀ
+        const fromY = swapLast(y.cast(dtype).matmul(columns.basisTransposed)).matmul(rows.slopes); //         (S_hᵀ Γʸ C_wᵀ)ᵀ
+        const spectrum = fromX.add(fromY).mul(inverseEigenvalues);
+        return swapLast(spectrum.matmul(rows.basis)).matmul(columns.basis);
       }),
   };
 }
@@ -86,8 +78,9 @@ export function denseSolver(
         const weighted = squared ? operator.mul(squared) : operator; //                                 [..., 2hw, hw]
         const transposed = swapLast(weighted);
         const normal = transposed.matmul(operator).add(ridge);
-        const solution = normal.solve(transposed.matmul(field));
-        return solution.reshape([...gradientField.x.shape.slice(0, -2), h, w]);
+        const batch = gradientField.x.shape.slice(0, -2); //                                            a system for every field, as VA-DepthNet's code
+        const solution = normal.expand([...batch, pixels, pixels]).solve(transposed.matmul(field));
+        return solution.reshape([...batch, h, w]);
       }),
   };
 }

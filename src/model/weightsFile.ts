@@ -3,7 +3,7 @@ import { z } from "zod";
 import { FormatError } from "../io/formatError.ts";
 import { checkWeights, readMetadata, readWeights, writeWeights, type Storage, type Weights } from "../io/safetensors.ts";
 import type { NetworkConfig } from "./config.ts";
-import { stateShapes } from "./shapes.ts";
+import { stateShapes } from "./state.ts";
 
 const width = z.number().int().positive();
 const widths = z.tuple([width, width, width, width]);

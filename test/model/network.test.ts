@@ -7,7 +7,7 @@ import { createNodeSession } from "../../src/infer/node.ts";
 import { base, configs, dfv, small, type DualFocusConfig, type NetworkConfig } from "../../src/model/config.ts";
 import { recordGraph } from "../../src/model/graph.ts";
 import { createNetwork } from "../../src/model/network.ts";
-import { countParameters } from "../../src/model/shapes.ts";
+import { countParameters } from "../../src/model/state.ts";
 import { createParameters } from "../../src/nn/module.ts";
 import type { Weights } from "../../src/io/safetensors.ts";
 import { createRandom } from "../../src/random.ts";
