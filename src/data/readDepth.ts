@@ -22,11 +22,11 @@ interface StoredMap {
 
 /**
  * Reads npy, png, tif, exr (channel Z, Y or R) or pfm. Floats are in the unit of `space` (metres for depth); integers are millimetres
- * unless a PNG's text chunk `scale` gives the unit per step. Depth is valid where finite and above 0, the others where finite.
+ * unless a PNG's text chunk `scale` gives the unit per step; `scale` overrides both. Depth is valid where finite and above 0, the others where finite.
  */
-export async function readDepth(file: string, space: Space): Promise<DepthMap> {
+export async function readDepth(file: string, space: Space, { scale }: { scale?: number } = {}): Promise<DepthMap> {
   const stored = await readMap(file);
-  const factor = stored.scale ?? (stored.integer && space === "depth" ? 0.001 : 1);
+  const factor = scale ?? stored.scale ?? (stored.integer && space === "depth" ? 0.001 : 1);
   const values = Float32Array.from(stored.data, (value) => value * factor);
   const known = (value: number): boolean => Number.isFinite(value) && (space !== "depth" || value > 0);
   const valid = Uint8Array.from(values, (value) => (known(value) ? 1 : 0));

@@ -27,7 +27,8 @@ export function synthesizeSample(
   { preset, planes, kernel }: { preset: "nyu" | "arkit"; planes: number; kernel: DatasetOptions["kernel"] },
 ): Sample {
   const camera = presetCamera(preset, image);
-  const options = { camera, focus: { kind: "linear", planes }, holes: "blur", ...(kernel ? { kernel } : {}) } as const;
+  const holes = kernel?.kind === "disk" ? "fill" : "blur";
+  const options = { camera, focus: { kind: "linear", planes }, holes, ...(kernel ? { kernel } : {}) } as const;
   const { stack } = synthesize({ image, depth }, options);
   return { name, stack, trueDepth: depth, camera };
 }
