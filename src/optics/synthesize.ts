@@ -28,6 +28,8 @@ export interface SynthesisOptions {
   /** Default: `linear` for the disk, `encoded` for the two gathers. */
   readonly light?: Light;
   readonly holes?: HoleRule;
+  /** Called after each plane with how many are done and how many there are. */
+  readonly onPlane?: (done: number, planes: number) => void;
 }
 
 /** Every parameter the stack was made with, resolved, and what came of it. Lengths in metres, blur in pixels. */
@@ -51,7 +53,7 @@ export interface SynthesisRecord {
 /** A focal stack from one sharp picture and its depth (A.2): each plane blurs every pixel by its circle of confusion (eq. 9). */
 export function synthesize(
   { image, depth }: { image: Image; depth: DepthMap },
-  { camera, focus, kernel: requested = { kind: "gaussian" }, light, holes = "fill" }: SynthesisOptions,
+  { camera, focus, kernel: requested = { kind: "gaussian" }, light, holes = "fill", onPlane }: SynthesisOptions,
 ): { stack: FocalStack; record: SynthesisRecord } {
   checkPair(image, depth);
   const kernel = withWindow(requested);
@@ -63,9 +65,10 @@ export function synthesize(
 
   const dioptres = inverseDepth(depth, holes);
   const source = resolvedLight === "linear" ? mapValues(image, decodeSrgb) : image;
-  const planes = focusDistances.map((focusDistance) => {
+  const planes = focusDistances.map((focusDistance, n) => {
     const signedRadius = signedBlurRadius(dioptres, { camera, focusDistance });
     const blurred = drawPlane(source, signedRadius, kernel);
+    onPlane?.(n + 1, focusDistances.length);
     return {
       image: resolvedLight === "linear" ? mapValues(blurred, encodeSrgb) : blurred,
       maxBlurRadius: greatest(signedRadius, depth.valid),

@@ -1,0 +1,47 @@
+import { mkdir, mkdtemp, readdir, rename, rm, rmdir } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { UserError } from "./errors.ts";
+
+/**
+ * Fills a folder completely or not at all: `write` puts its files into a temporary folder beside it, which then takes its place.
+ * A folder that already holds something is refused, unless `force`: then files of the same name are replaced and others left alone.
+ */
+export async function fillFolder(
+  folder: string,
+  { force }: { force: boolean },
+  write: (temporary: string) => Promise<void>,
+): Promise<void> {
+  const target = resolve(folder);
+  const present = await contents(target);
+  if (present !== undefined && present.length > 0 && !force)
+    throw new UserError(`${folder}: the output folder is not empty`, {
+      exitCode: 2,
+      remedy: "choose another -o, or add --force to replace files in it",
+    });
+  await mkdir(dirname(target), { recursive: true });
+  const temporary = await mkdtemp(join(dirname(target), `.${basename(target)}.partial-`));
+  try {
+    await write(temporary);
+    if (present === undefined || present.length === 0) {
+      if (present !== undefined) await rmdir(target);
+      await rename(temporary, target);
+    } else for (const name of await readdir(temporary)) await rename(join(temporary, name), join(target, name));
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** What the folder holds; undefined if there is no such folder. */
+async function contents(folder: string): Promise<string[] | undefined> {
+  try {
+    return await readdir(folder);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    throw new UserError(`${folder}: ${code === "ENOTDIR" ? "is a file, not a folder" : String(cause)}`, {
+      exitCode: 2,
+      remedy: "choose another -o",
+      cause,
+    });
+  }
+}

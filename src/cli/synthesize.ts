@@ -1,0 +1,169 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+
+import { readDepth } from "../data/readDepth.ts";
+import { readImage } from "../data/readImage.ts";
+import type { DepthMap } from "../depth.ts";
+import type { Image } from "../image.ts";
+import { encodeNpy } from "../io/npy.ts";
+import { encodePng } from "../io/png.ts";
+import { type SynthesisKernel, type SynthesisRecord, synthesize } from "../optics/synthesize.ts";
+import { CAMERA_PRESETS, type CameraPreset, presetCamera } from "../optics/synthesizeCameras.ts";
+import type { FocusProtocol } from "../optics/synthesizeFocus.ts";
+import type { Camera } from "../optics/thinLens.ts";
+import type { FocalStack } from "../stack.ts";
+import { UserError } from "./errors.ts";
+import { fillFolder } from "./outputFolder.ts";
+import { packageVersion } from "./version.ts";
+
+interface SynthesizeOptions {
+  readonly output: string;
+  readonly camera: CameraPreset;
+  readonly fNumber?: number;
+  readonly focalLengthMm?: number;
+  readonly pixelPitchUm?: number;
+  readonly planes?: number;
+  readonly focus?: readonly number[];
+  readonly protocol?: "linear" | "adaptive";
+  readonly kernel: SynthesisKernel["kind"];
+  readonly exponent?: number;
+  readonly depthScale?: number;
+  readonly force: boolean;
+  readonly json: boolean;
+}
+
+export function synthesizeCommand(): Command {
+  return new Command("synthesize")
+    .description("Make a focal stack from one sharp picture and its depth, with the circle of confusion of a thin lens.")
+    .argument("<image>", "the sharp picture")
+    .argument("<depth>", "its depth: npy, tif, exr or pfm in metres, or 16-bit png in millimetres; 0 is unknown")
+    .requiredOption("-o, --output <DIR>", "folder for plane_*.png, stack.json, depth.npy, aif.png and synthesis.json")
+    .addOption(
+      new Option("--camera <NAME>", "nyu: f/8 50 mm 12 µm; arkit: f/0.5 2.9 mm 5.5 µm; fossa: f/1.4 31 mm, 36 mm sensor")
+        .choices(CAMERA_PRESETS)
+        .default("nyu"),
+    )
+    .option("--f-number <N>", "instead of the camera's", positive)
+    .option("--focal-length-mm <MM>", "instead of the camera's", positive)
+    .option("--pixel-pitch-um <UM>", "instead of the camera's", positive)
+    .option("--planes <N>", "number of planes (default: 5)", planeCount)
+    .option("--focus <LIST>", "focus distances in metres, separated by commas, instead of a protocol", distanceList)
+    .addOption(
+      new Option(
+        "--protocol <NAME>",
+        "linear: evenly from least to greatest depth (default); adaptive: evenly in 1/depth between its 5 % and 95 % quantiles",
+      ).choices(["linear", "adaptive"]),
+    )
+    .addOption(
+      new Option("--kernel <NAME>", "gaussian: HybridDepth's 7×7; power: FOSSA's 15×15; disk: a disk with occlusion")
+        .choices(["gaussian", "power", "disk"])
+        .default("gaussian"),
+    )
+    .option("--exponent <P>", "of the power kernel, from 2 (Gaussian) to 32 (nearly a disk); default 2", positive)
+    .option("--depth-scale <S>", "metres per unit of the depth file (default: 0.001 for integers, 1 for floats)", positive)
+    .option("--force", "replace files in an output folder that is not empty", false)
+    .option("--json", "print the result as JSON", false)
+    .action(runSynthesize);
+}
+
+async function runSynthesize(imageFile: string, depthFile: string, options: SynthesizeOptions): Promise<void> {
+  const started = performance.now();
+  const [focus, kernel] = [focusProtocol(options), kernelOf(options)];
+  await fillFolder(options.output, options, async (folder) => {
+    const image = await readImage(imageFile);
+    const depth = await readDepth(depthFile, "depth", options.depthScale === undefined ? {} : { scale: options.depthScale });
+    if (image.width !== depth.width || image.height !== depth.height)
+      throw new UserError(`${imageFile} is ${image.width}×${image.height} but ${depthFile} is ${depth.width}×${depth.height}`, {
+        exitCode: 3,
+        remedy: "they must match pixel by pixel; resize one of them first",
+      });
+    const camera = cameraOf(options, image);
+    const { stack, record } = blurred(() => synthesize({ image, depth }, { camera, focus, kernel, onPlane: reportPlane }), depthFile);
+    const source = { image: imageFile, depth: depthFile, ...(options.depthScale === undefined ? {} : { depthScale: options.depthScale }) };
+    await writeStack(folder, { stack, camera, allInFocus: image, depth });
+    await writeJson(join(folder, "synthesis.json"), { producer: `dualfocus ${packageVersion()}`, source, ...record });
+    report(options, { record, seconds: (performance.now() - started) / 1000 });
+  });
+}
+
+/** What the optics refuse is bad input of the user's: the depth, or the distances asked for. */
+function blurred<T>(work: () => T, depthFile: string): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new UserError(`${depthFile}: ${cause.message}`, { exitCode: 3, remedy: "check --depth-scale, --focus and the camera", cause });
+  }
+}
+
+interface WrittenStack {
+  readonly stack: FocalStack;
+  readonly camera: Camera;
+  readonly allInFocus: Image;
+  readonly depth: DepthMap;
+}
+
+async function writeStack(folder: string, { stack, camera, allInFocus, depth }: WrittenStack): Promise<void> {
+  const files = stack.images.map((_, n) => `plane_${String(n).padStart(2, "0")}.png`);
+  for (const [n, plane] of stack.images.entries()) await writeFile(join(folder, files[n] as string), encodePng(plane));
+  await writeFile(join(folder, "aif.png"), encodePng(allInFocus));
+  const known = depth.values.map((value, i) => (depth.valid[i] ? value : 0));
+  await writeFile(join(folder, "depth.npy"), encodeNpy({ shape: [depth.height, depth.width], data: known }));
+  await writeJson(join(folder, "stack.json"), { unit: "m", focus: stack.focusDistances, files, camera });
+}
+
+const writeJson = (file: string, value: unknown): Promise<void> => writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
+
+function reportPlane(done: number, planes: number): void {
+  process.stderr.write(`synthesize: plane ${done} of ${planes}\n`);
+}
+
+function report({ output, json }: SynthesizeOptions, { record, seconds }: { record: SynthesisRecord; seconds: number }): void {
+  const metres = record.focusDistances.map((distance) => distance.toFixed(3)).join(", ");
+  const text = `${output}: ${record.focusDistances.length} planes of ${record.width}×${record.height}, focused at ${metres} m`;
+  process.stdout.write(`${json ? JSON.stringify({ output, ...record, seconds }) : text}\n`);
+}
+
+function focusProtocol({ focus, planes, protocol }: SynthesizeOptions): FocusProtocol {
+  if (focus && (planes !== undefined || protocol !== undefined))
+    throw new UserError("--focus already says how many planes there are and where", {
+      exitCode: 2,
+      remedy: "leave out --planes and --protocol",
+    });
+  return focus ? { kind: "explicit", distances: focus } : { kind: protocol ?? "linear", planes: planes ?? 5 };
+}
+
+function kernelOf({ kernel, exponent }: SynthesizeOptions): SynthesisKernel {
+  if (exponent !== undefined && kernel !== "power")
+    throw new UserError(`--exponent belongs to the power kernel, not to ${kernel}`, { exitCode: 2, remedy: "add --kernel power" });
+  return kernel === "power" ? { kind: kernel, exponent: exponent ?? 2 } : { kind: kernel };
+}
+
+function cameraOf({ camera, fNumber, focalLengthMm, pixelPitchUm }: SynthesizeOptions, size: { width: number; height: number }): Camera {
+  const preset = presetCamera(camera, size);
+  return {
+    focalLength: focalLengthMm === undefined ? preset.focalLength : focalLengthMm / 1e3,
+    fNumber: fNumber ?? preset.fNumber,
+    pixelPitch: pixelPitchUm === undefined ? preset.pixelPitch : pixelPitchUm / 1e6,
+  };
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!(Number.isFinite(value) && value > 0)) throw new InvalidArgumentError("a positive number");
+  return value;
+}
+
+function planeCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 2) throw new InvalidArgumentError("a whole number, 2 or more");
+  return count;
+}
+
+function distanceList(text: string): number[] {
+  const distances = text.split(",").map(Number);
+  if (distances.length < 2 || !distances.every((value) => Number.isFinite(value) && value > 0))
+    throw new InvalidArgumentError("two or more positive numbers, in metres, separated by commas");
+  return distances;
+}
