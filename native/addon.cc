@@ -9,6 +9,7 @@ NAPI_MODULE_INIT() {
     dualfocus::registerMemory(env, exports);
     dualfocus::registerAutograd(env, exports);
     dualfocus::registerDevice(env, exports);
+    dualfocus::registerCuda(env, exports);
 #if __has_include("lens.h")
     dualfocus::registerLens(env, exports);
 #endif

@@ -5,6 +5,16 @@ export interface Handle {
   readonly __tensor: never;
 }
 
+/** A captured CUDA graph. */
+export interface GraphHandle {
+  readonly __graph: never;
+}
+
+/** A mark in a CUDA stream. */
+export interface EventHandle {
+  readonly __event: never;
+}
+
 export type Result = Handle | null | undefined | number | boolean | string | Result[];
 export type Bytes = Float32Array | Float64Array | Uint8Array | Uint16Array | Int32Array | BigInt64Array;
 
@@ -41,4 +51,33 @@ export interface Addon {
   setThreads(count: number): void;
   threads(): number;
   seed(seed: number): void;
+
+  cudaAvailable(): boolean;
+  setFastMath(tf32: boolean, cudnnBenchmark: boolean): void;
+  setDeterministic(on: boolean): void;
+  /** The rest throw in a build without CUDA. */
+  useCuda(device: string): void;
+  synchronize(): void;
+  cudaMemory(device: string): { allocated: number; reserved: number; peak: number };
+  resetPeakMemory(device: string): void;
+  emptyCache(): void;
+  captureBegin(): GraphHandle;
+  captureEnd(graph: GraphHandle): void;
+  replay(graph: GraphHandle): void;
+  disposeGraph(graph: GraphHandle): void;
+  recordEvent(): EventHandle;
+  /** Milliseconds between two events; waits for them. */
+  elapsed(from: EventHandle, to: EventHandle): number;
+
+  /** The thin-lens renderer: packed scenes into pictures and depth, see native/lens.h. */
+  renderLens(
+    primitives: Handle,
+    cameras: Handle,
+    focus: Handle,
+    textures: Handle,
+    images: Handle,
+    allInFocus: Handle | null,
+    depth: Handle,
+    samples: number,
+  ): void;
 }

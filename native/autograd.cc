@@ -96,14 +96,14 @@ napi_value clearAutocastCache(napi_env env, const Arguments&) {
 } // namespace
 
 void registerAutograd(napi_env env, napi_value exports) {
-  define<&setRequiresGrad>(env, exports, "setRequiresGrad");
-  define<&requiresGrad>(env, exports, "requiresGrad");
-  define<&backward>(env, exports, "backward");
-  define<&grad>(env, exports, "grad");
-  define<&setGrad>(env, exports, "setGrad");
-  define<&setGradMode>(env, exports, "setGradMode");
-  define<&setAutocast>(env, exports, "setAutocast");
-  define<&clearAutocastCache>(env, exports, "clearAutocastCache");
+  define<setRequiresGrad>(env, exports, "setRequiresGrad");
+  define<requiresGrad>(env, exports, "requiresGrad");
+  define<backward>(env, exports, "backward");
+  define<grad>(env, exports, "grad");
+  define<setGrad>(env, exports, "setGrad");
+  define<setGradMode>(env, exports, "setGradMode");
+  define<setAutocast>(env, exports, "setAutocast");
+  define<clearAutocastCache>(env, exports, "clearAutocastCache");
 }
 
 } // namespace dualfocus

@@ -32,11 +32,11 @@ napi_value seed(napi_env env, const Arguments& arguments) {
 } // namespace
 
 void registerDevice(napi_env env, napi_value exports) {
-  define<&libraryVersion>(env, exports, "libraryVersion");
-  define<&buildSummary>(env, exports, "buildSummary");
-  define<&setThreads>(env, exports, "setThreads");
-  define<&threads>(env, exports, "threads");
-  define<&seed>(env, exports, "seed");
+  define<libraryVersion>(env, exports, "libraryVersion");
+  define<buildSummary>(env, exports, "buildSummary");
+  define<setThreads>(env, exports, "setThreads");
+  define<threads>(env, exports, "threads");
+  define<seed>(env, exports, "seed");
 }
 
 } // namespace dualfocus

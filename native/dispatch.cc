@@ -256,8 +256,8 @@ napi_value schema(napi_env env, const Arguments& arguments) {
 } // namespace
 
 void registerDispatch(napi_env env, napi_value exports) {
-  define<&call>(env, exports, "call");
-  define<&schema>(env, exports, "schema");
+  define<call>(env, exports, "call");
+  define<schema>(env, exports, "schema");
 }
 
 } // namespace dualfocus

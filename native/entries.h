@@ -9,5 +9,6 @@ void registerDispatch(napi_env env, napi_value exports);
 void registerMemory(napi_env env, napi_value exports);
 void registerAutograd(napi_env env, napi_value exports);
 void registerDevice(napi_env env, napi_value exports);
+void registerCuda(napi_env env, napi_value exports);
 
 } // namespace dualfocus

@@ -148,18 +148,18 @@ napi_value liveBytes(napi_env env, const Arguments&) {
 } // namespace
 
 void registerMemory(napi_env env, napi_value exports) {
-  define<&fromArray>(env, exports, "fromArray");
-  define<&toArray>(env, exports, "toArray");
-  define<&readInto>(env, exports, "readInto");
-  define<&writeFrom>(env, exports, "writeFrom");
-  define<&shape>(env, exports, "shape");
-  define<&dtype>(env, exports, "dtype");
-  define<&device>(env, exports, "device");
-  define<&byteLength>(env, exports, "byteLength");
-  define<&item>(env, exports, "item");
-  define<&dispose>(env, exports, "dispose");
-  define<&liveTensors>(env, exports, "liveTensors");
-  define<&liveBytes>(env, exports, "liveBytes");
+  define<fromArray>(env, exports, "fromArray");
+  define<toArray>(env, exports, "toArray");
+  define<readInto>(env, exports, "readInto");
+  define<writeFrom>(env, exports, "writeFrom");
+  define<shape>(env, exports, "shape");
+  define<dtype>(env, exports, "dtype");
+  define<device>(env, exports, "device");
+  define<byteLength>(env, exports, "byteLength");
+  define<item>(env, exports, "item");
+  define<dispose>(env, exports, "dispose");
+  define<liveTensors>(env, exports, "liveTensors");
+  define<liveBytes>(env, exports, "liveBytes");
 }
 
 } // namespace dualfocus

@@ -1,9 +1,10 @@
 // What every file of the addon shares: entries that cannot crash, arguments, and C++ values owned by JavaScript.
 #pragma once
 
-#ifndef NAPI_EXPERIMENTAL
-#define NAPI_EXPERIMENTAL // basic finalizers, which free a value during the collection that finds it
-#endif
+// The experimental version alone has basic finalizers, which free a value during the collection that finds it. Other
+// finalizers wait for the event loop: a synchronous loop over 10 MB tensors once reached 4.4 GB.
+#define NAPI_EXPERIMENTAL
+#define NAPI_VERSION 2147483647
 #include <node_api.h>
 
 #include <ATen/ATen.h>
@@ -176,7 +177,7 @@ template <Body body> napi_value entry(napi_env env, napi_callback_info info) {
   }
 }
 
-/** Adds the function `name` to the addon's exports: `define<&body>(env, exports, "name")`. */
+/** Adds the function `name` to the addon's exports: `define<body>(env, exports, "name")`. */
 template <Body body> void define(napi_env env, napi_value exports, const char* name) {
   napi_value function;
   check(env, napi_create_function(env, name, NAPI_AUTO_LENGTH, &entry<body>, nullptr, &function));

@@ -11,6 +11,8 @@ import { EngineError } from "./errors.ts";
 import { track } from "./scope.ts";
 import { torchCalls } from "./torchCall.ts";
 import type { TorchCalls } from "./torchCall.ts";
+import { torchDevice } from "./torchDevice.ts";
+import type { TorchDevice } from "./torchDevice.ts";
 import { torchGradients } from "./torchGradient.ts";
 import type { TorchGradients } from "./torchGradient.ts";
 import { TorchTensor } from "./torchTensor.ts";
@@ -19,7 +21,7 @@ export type { TorchValue } from "./torchCall.ts";
 export { TorchTensor } from "./torchTensor.ts";
 
 /** libtorch on one device. Modes (gradients, autocast), threads and seeds belong to the process, not to the engine. */
-export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTransfers {
+export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTransfers, TorchDevice {
   readonly name: "torch";
   readonly device: string;
   constant(values: ArrayLike<number> | NumericArray, options: { readonly shape: readonly number[]; readonly dtype?: DType }): TorchTensor;
@@ -27,11 +29,6 @@ export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTr
   range(length: Dim, options?: { readonly dtype?: DType }): TorchTensor;
   concat(tensors: readonly Tensor[], axis: number): TorchTensor;
   fullPrecision<T>(body: () => T): T;
-
-  seed(seed: number): void;
-  threads(): number;
-  liveTensors(): number;
-  liveBytes(): number;
 }
 
 /** Values in and out, between devices and memory layouts. */
@@ -122,6 +119,7 @@ export function createTorchEngine({ device = "cpu", threads = availableParalleli
     ...calls,
     ...gradients,
     ...transfers(calls, gradients),
+    ...torchDevice(calls, { device }),
 
     constant(values, { shape, dtype = "f32" }) {
       const array = typed(values, dtype);
@@ -140,15 +138,9 @@ export function createTorchEngine({ device = "cpu", threads = availableParalleli
     },
     range: (length, { dtype = "f32" } = {}) => compute("aten::arange", concrete(length, "range"), dtype, null, device),
     concat: (tensors, axis) => compute("aten::cat", tensors, axis),
-
-    seed(seed) {
-      native("seed", seed);
-    },
-    threads: () => native("threads"),
-    liveTensors: () => native("liveTensors"),
-    liveBytes: () => native("liveBytes"),
   };
 
   native("setThreads", threads);
+  if (device !== "cpu") native("useCuda", device);
   return engine;
 }

@@ -1,0 +1,197 @@
+// CUDA: streams, memory figures, graphs and event timing. A build without CUDA has the same entries, which say so.
+#include "entries.h"
+
+#include <ATen/Context.h>
+
+#ifdef DUALFOCUS_CUDA
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+#include <cuda_runtime_api.h>
+#endif
+
+#include <memory>
+
+namespace dualfocus {
+
+namespace {
+
+[[maybe_unused]] napi_value withoutCuda(napi_env, const Arguments&) {
+  throw std::runtime_error("this addon was built against a libtorch without CUDA; point `npm run build:native` at a PyTorch with CUDA");
+}
+
+napi_value cudaAvailable(napi_env env, const Arguments&) {
+#ifdef DUALFOCUS_CUDA
+  return makeBoolean(env, at::hasCUDA() && c10::cuda::device_count() > 0);
+#else
+  return makeBoolean(env, false);
+#endif
+}
+
+/** setFastMath(tf32, cudnnBenchmark): TensorFloat-32 in products and convolutions; measure cuDNN's algorithms and take the fastest. */
+napi_value setFastMath(napi_env env, const Arguments& arguments) {
+  const bool tf32 = arguments.boolean(0, "tf32");
+  const bool benchmark = arguments.boolean(1, "cudnnBenchmark");
+  at::globalContext().setAllowTF32CuBLAS(tf32);
+  at::globalContext().setAllowTF32CuDNN(tf32);
+  at::globalContext().setBenchmarkCuDNN(benchmark);
+  return makeUndefined(env);
+}
+
+/** setDeterministic(on): refuse operators whose result depends on the order of threads. */
+napi_value setDeterministic(napi_env env, const Arguments& arguments) {
+  const bool on = arguments.boolean(0, "on");
+  at::globalContext().setDeterministicCuDNN(on);
+  at::globalContext().setDeterministicAlgorithms(on, /*warn_only=*/false);
+  return makeUndefined(env);
+}
+
+#ifdef DUALFOCUS_CUDA
+
+c10::DeviceIndex deviceIndex(const Arguments& arguments) {
+  const at::Device device = parseDevice(arguments.string(0, "device"));
+  if (!device.is_cuda()) throw std::invalid_argument("device: expected cuda or cuda:N, got " + device.str());
+  const c10::DeviceIndex count = c10::cuda::device_count();
+  const c10::DeviceIndex index = device.has_index() ? device.index() : c10::DeviceIndex(0);
+  if (count == 0) throw std::invalid_argument("no CUDA device was found; is a driver installed?");
+  if (index < 0 || index >= count)
+    throw std::invalid_argument(device.str() + " does not exist; there are " + std::to_string(static_cast<int>(count)) + " CUDA devices");
+  return index;
+}
+
+/**
+ * useCuda(device): makes the device current, with a stream of its own. Everything runs on that stream from then on, since
+ * work on the default stream cannot be captured, and a gradient's work follows the stream its forward ran on.
+ */
+napi_value useCuda(napi_env env, const Arguments& arguments) {
+  const c10::DeviceIndex index = deviceIndex(arguments);
+  c10::cuda::set_device(index);
+  if (c10::cuda::getCurrentCUDAStream(index) == c10::cuda::getDefaultCUDAStream(index))
+    c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index));
+  return makeUndefined(env);
+}
+
+napi_value synchronize(napi_env env, const Arguments&) {
+  c10::cuda::device_synchronize();
+  return makeUndefined(env);
+}
+
+void setNumber(napi_env env, napi_value object, const char* name, double value) {
+  check(env, napi_set_named_property(env, object, name, makeNumber(env, value)));
+}
+
+/** cudaMemory(device): bytes of PyTorch's caching allocator. */
+napi_value cudaMemory(napi_env env, const Arguments& arguments) {
+  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(deviceIndex(arguments));
+  constexpr size_t aggregate = 0; // StatType::AGGREGATE, whose namespace moved between versions
+  napi_value result;
+  check(env, napi_create_object(env, &result));
+  setNumber(env, result, "allocated", static_cast<double>(stats.allocated_bytes[aggregate].current));
+  setNumber(env, result, "reserved", static_cast<double>(stats.reserved_bytes[aggregate].current));
+  setNumber(env, result, "peak", static_cast<double>(stats.allocated_bytes[aggregate].peak));
+  return result;
+}
+
+napi_value resetPeakMemory(napi_env env, const Arguments& arguments) {
+  c10::cuda::CUDACachingAllocator::resetPeakStats(deviceIndex(arguments));
+  return makeUndefined(env);
+}
+
+napi_value emptyCache(napi_env env, const Arguments&) {
+  c10::cuda::CUDACachingAllocator::emptyCache();
+  return makeUndefined(env);
+}
+
+using GraphBox = Box<std::shared_ptr<at::cuda::CUDAGraph>>;
+
+at::cuda::CUDAGraph& graphOf(const Arguments& arguments) {
+  GraphBox* box = GraphBox::find(arguments.env, arguments[0]);
+  if (!box || box->disposed) throw std::invalid_argument("graph: expected a live CUDA graph, got " + kindOf(arguments.env, arguments[0]));
+  return *box->value;
+}
+
+/** captureBegin(): from here to captureEnd work is recorded on the current stream instead of run. */
+napi_value captureBegin(napi_env env, const Arguments&) {
+  c10::cuda::device_synchronize();
+  auto graph = std::make_shared<at::cuda::CUDAGraph>();
+  graph->capture_begin();
+  return GraphBox::make(env, std::move(graph));
+}
+
+napi_value captureEnd(napi_env env, const Arguments& arguments) {
+  graphOf(arguments).capture_end();
+  return makeUndefined(env);
+}
+
+napi_value replay(napi_env env, const Arguments& arguments) {
+  graphOf(arguments).replay();
+  return makeUndefined(env);
+}
+
+napi_value disposeGraph(napi_env env, const Arguments& arguments) {
+  GraphBox* box = GraphBox::find(env, arguments[0]);
+  if (!box) throw std::invalid_argument("graph: expected a CUDA graph, got " + kindOf(env, arguments[0]));
+  c10::cuda::device_synchronize(); // a replay may still be running
+  box->dispose(env);
+  return makeUndefined(env);
+}
+
+struct EventDelete {
+  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+};
+using Event = std::shared_ptr<CUevent_st>;
+using EventBox = Box<Event>;
+
+cudaEvent_t eventOf(const Arguments& arguments, size_t index) {
+  EventBox* box = EventBox::find(arguments.env, arguments[index]);
+  if (!box || box->disposed) throw std::invalid_argument("event: expected a CUDA event, got " + kindOf(arguments.env, arguments[index]));
+  return box->value.get();
+}
+
+/** recordEvent(): a mark in the current stream. */
+napi_value recordEvent(napi_env env, const Arguments&) {
+  cudaEvent_t raw = nullptr;
+  C10_CUDA_CHECK(cudaEventCreate(&raw));
+  Event event(raw, EventDelete());
+  C10_CUDA_CHECK(cudaEventRecord(raw, c10::cuda::getCurrentCUDAStream().stream()));
+  return EventBox::make(env, std::move(event));
+}
+
+/** elapsed(from, to): milliseconds on the device; waits for both. */
+napi_value elapsed(napi_env env, const Arguments& arguments) {
+  float milliseconds = 0;
+  C10_CUDA_CHECK(cudaEventSynchronize(eventOf(arguments, 1)));
+  C10_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, eventOf(arguments, 0), eventOf(arguments, 1)));
+  return makeNumber(env, milliseconds);
+}
+
+#else
+
+constexpr Body useCuda = withoutCuda, synchronize = withoutCuda, cudaMemory = withoutCuda, resetPeakMemory = withoutCuda,
+               emptyCache = withoutCuda, captureBegin = withoutCuda, captureEnd = withoutCuda, replay = withoutCuda,
+               disposeGraph = withoutCuda, recordEvent = withoutCuda, elapsed = withoutCuda;
+
+#endif
+
+} // namespace
+
+void registerCuda(napi_env env, napi_value exports) {
+  define<cudaAvailable>(env, exports, "cudaAvailable");
+  define<setFastMath>(env, exports, "setFastMath");
+  define<setDeterministic>(env, exports, "setDeterministic");
+  define<useCuda>(env, exports, "useCuda");
+  define<synchronize>(env, exports, "synchronize");
+  define<cudaMemory>(env, exports, "cudaMemory");
+  define<resetPeakMemory>(env, exports, "resetPeakMemory");
+  define<emptyCache>(env, exports, "emptyCache");
+  define<captureBegin>(env, exports, "captureBegin");
+  define<captureEnd>(env, exports, "captureEnd");
+  define<replay>(env, exports, "replay");
+  define<disposeGraph>(env, exports, "disposeGraph");
+  define<recordEvent>(env, exports, "recordEvent");
+  define<elapsed>(env, exports, "elapsed");
+}
+
+} // namespace dualfocus
