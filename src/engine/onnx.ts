@@ -1,5 +1,5 @@
 import { formatShape, type Dim } from "./dims.ts";
-import type { BatchNormOptions, ConvOptions, DType, Engine, GroupNormOptions, NumericArray, PoolOptions, Shape, Tensor } from "./engine.ts";
+import type { BatchNormOptions, ConvOptions, DType, Engine, GroupNormOptions, PoolOptions, Shape, Tensor } from "./engine.ts";
 import { EngineError, ShapeError } from "./errors.ts";
 import { conv, linear, pool, resize2d, type Convolution } from "./onnxConv.ts";
 import { concat, expand, flip, pad, permute, range, reshape, slice, squeeze, unsqueeze, type PadOptions } from "./onnxLayout.ts";
@@ -25,16 +25,14 @@ export interface GraphOptions {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** An engine that computes nothing: it writes down what is asked of it as an ONNX graph (opset 21). */
+/**
+ * An engine that computes nothing: it writes down what is asked of it as an ONNX graph (opset 21). A constant given as the typed
+ * array of its dtype is not copied: its values must not change before `finish`.
+ */
 export interface OnnxEngine extends Engine {
   readonly name: "onnx";
   /** A graph input. A symbolic size must be a plain `symbol("H")`; the same symbol in two inputs is the same size. */
   input(name: string, shape: Shape, options?: InputOptions): Tensor;
-  /** As the interface says; `name` is what the constant is called in the file. Typed arrays of the right type are not copied. */
-  constant(
-    values: ArrayLike<number> | NumericArray,
-    options: { readonly shape: readonly number[]; readonly dtype?: DType; readonly name?: string },
-  ): Tensor;
   /** The bytes of the `.onnx` file. Nodes and constants no output needs are left out. */
   finish(options: GraphOptions): Uint8Array;
   /** Multiply-accumulates it takes to compute these tensors once; NaN where a size is symbolic. */
