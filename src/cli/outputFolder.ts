@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rename, rm, rmdir } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "./errors.ts";
 
@@ -6,11 +6,7 @@ import { UserError } from "./errors.ts";
  * Fills a folder completely or not at all: `write` puts its files into a temporary folder beside it, which then takes its place.
  * A folder that already holds something is refused, unless `force`: then files of the same name are replaced and others left alone.
  */
-export async function fillFolder(
-  folder: string,
-  { force }: { force: boolean },
-  write: (temporary: string) => Promise<void>,
-): Promise<void> {
+export async function fillFolder<T>(folder: string, { force }: { force: boolean }, write: (temporary: string) => Promise<T>): Promise<T> {
   const target = resolve(folder);
   const present = await contents(target);
   if (present !== undefined && present.length > 0 && !force)
@@ -19,13 +15,16 @@ export async function fillFolder(
       remedy: "choose another -o, or add --force to replace files in it",
     });
   await mkdir(dirname(target), { recursive: true });
-  const temporary = await mkdtemp(join(dirname(target), `.${basename(target)}.partial-`));
+  const temporary = join(dirname(target), `.${basename(target)}.partial-${process.pid}`);
+  await rm(temporary, { recursive: true, force: true }); // left by a killed run of the same number
+  await mkdir(temporary);
   try {
-    await write(temporary);
+    const result = await write(temporary);
     if (present === undefined || present.length === 0) {
       if (present !== undefined) await rmdir(target);
       await rename(temporary, target);
     } else for (const name of await readdir(temporary)) await rename(join(temporary, name), join(target, name));
+    return result;
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }

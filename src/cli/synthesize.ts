@@ -70,7 +70,7 @@ export function synthesizeCommand(): Command {
 async function runSynthesize(imageFile: string, depthFile: string, options: SynthesizeOptions): Promise<void> {
   const started = performance.now();
   const [focus, kernel] = [focusProtocol(options), kernelOf(options)];
-  await fillFolder(options.output, options, async (folder) => {
+  const record = await fillFolder(options.output, options, async (folder) => {
     const image = await readImage(imageFile);
     const depth = await readDepth(depthFile, "depth", options.depthScale === undefined ? {} : { scale: options.depthScale });
     if (image.width !== depth.width || image.height !== depth.height)
@@ -83,8 +83,9 @@ async function runSynthesize(imageFile: string, depthFile: string, options: Synt
     const source = { image: imageFile, depth: depthFile, ...(options.depthScale === undefined ? {} : { depthScale: options.depthScale }) };
     await writeStack(folder, { stack, camera, allInFocus: image, depth });
     await writeJson(join(folder, "synthesis.json"), { producer: `dualfocus ${packageVersion()}`, source, ...record });
-    report(options, { record, seconds: (performance.now() - started) / 1000 });
+    return record;
   });
+  report(options, { record, seconds: (performance.now() - started) / 1000 });
 }
 
 /** What the optics refuse is bad input of the user's: the depth, or the distances asked for. */
