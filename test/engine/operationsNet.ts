@@ -55,6 +55,17 @@ const batchNorm: Apply = (x, weight, bias) => {
   return x.batchNorm({ weight, bias, runningMean, runningVariance, training: false, ...NORM });
 };
 
+/** With every parameter known while recording, as in a finished network: alone, or to be folded into the convolution before it. */
+const constantNorm = (x: Tensor): Tensor => {
+  const constant = (values: readonly number[]): Tensor => x.engine.constant(values, { shape: [3], dtype: x.dtype });
+  return batchNorm(x, constant([0.7, 1.5, -1]), constant([0.2, -0.4, 1]));
+};
+const constantWeight = (x: Tensor): Tensor =>
+  x.engine.constant(
+    Array.from({ length: 3 * 3 * 9 }, (_, i) => Math.sin(1 + i)),
+    { shape: [3, 3, 3, 3], dtype: x.dtype },
+  );
+
 /** Statistics of the batch; the running ones, which it moves, are new each time. */
 const trainingNorm: Apply = (x, weight, bias) => {
   const running = (value: number): Tensor => x.engine.full([3], value, { dtype: x.dtype });
@@ -70,6 +81,8 @@ const norms: Operation[] = [
   operation("batchNorm of a matrix", [[5, 3], [3], [3]], batchNorm),
   operation("batchNorm of pictures", [[2, 3, 5, 7], [3], [3]], batchNorm),
   operation("batchNorm of volumes", [[2, 3, 2, 5, 3], [3], [3]], batchNorm),
+  operation("batchNorm with constant parameters", [[2, 3, 5, 7]], constantNorm),
+  operation("batchNorm behind a convolution", [[2, 3, 5, 7]], (x) => constantNorm(x.conv2d(constantWeight(x), { padding: 1 }))),
   operation("batchNorm while training", [[4, 3, 5, 3], [3], [3]], trainingNorm, { onlyTorch: true }),
   operation("groupNorm, one group", [[2, 6, 5, 7], [6], [6]], grouped(1)),
   operation("groupNorm, three groups", [[2, 6, 5, 7], [6], [6]], grouped(3)),
