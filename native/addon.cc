@@ -10,6 +10,7 @@ NAPI_MODULE_INIT() {
     dualfocus::registerAutograd(env, exports);
     dualfocus::registerDevice(env, exports);
     dualfocus::registerCuda(env, exports);
+    dualfocus::registerBenchmark(env, exports);
 #if __has_include("lens.h")
     dualfocus::registerLens(env, exports);
 #endif

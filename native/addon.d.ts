@@ -69,6 +69,9 @@ export interface Addon {
   /** Milliseconds between two events; waits for them. */
   elapsed(from: EventHandle, to: EventHandle): number;
 
+  /** Milliseconds per iteration of "add", "conv2d" or "conv3d" looped in C++. */
+  benchmark(operation: string, a: Handle, b: Handle, iterations: number, backward: boolean): number;
+
   /** The thin-lens renderer: packed scenes into pictures and depth, see native/lens.h. */
   renderLens(
     primitives: Handle,

@@ -10,5 +10,6 @@ void registerMemory(napi_env env, napi_value exports);
 void registerAutograd(napi_env env, napi_value exports);
 void registerDevice(napi_env env, napi_value exports);
 void registerCuda(napi_env env, napi_value exports);
+void registerBenchmark(napi_env env, napi_value exports);
 
 } // namespace dualfocus
