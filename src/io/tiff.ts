@@ -40,7 +40,7 @@ async function readPage(page: GeoTIFFImage, fileBytes: number): Promise<TiffPage
     throw new RangeError(`a page of ${width}×${height}×${samples} does not fit a file of ${fileBytes} bytes`);
   const asRgb = [3, 5, 6, 8].includes(photometric); // palette, CMYK, YCbCr, Lab
   const raster = asRgb ? await page.readRGB({ interleave: true }) : await page.readRasters({ interleave: true });
-  const data = (raster as unknown as TiffValues).subarray(0); // without geotiff's extra properties
+  const data = plainArray(raster);
   const channels = asRgb ? 3 : samples;
   if (data.length !== width * height * channels)
     throw new RangeError(`a page of ${width}×${height}×${channels} holds ${data.length} values`);
@@ -50,6 +50,10 @@ async function readPage(page: GeoTIFFImage, fileBytes: number): Promise<TiffPage
   const description = described ? String(await page.fileDirectory.loadValue("ImageDescription")).replace(/\0+$/, "") : undefined;
   return { width, height, channels, data, ...(description === undefined ? {} : { description }) };
 }
+
+/** Without the properties geotiff adds, and bytes as bytes. */
+const plainArray = (values: TiffValues | Uint8ClampedArray): TiffValues =>
+  values instanceof Uint8ClampedArray ? new Uint8Array(values.buffer, values.byteOffset, values.length) : values.subarray(0);
 
 /** 8 and 16-bit integers become [0, 1]; floats stay as they are. Channels beyond the first three (or after grey) are dropped. */
 export function tiffImage({ width, height, channels, data }: TiffPage): Image {

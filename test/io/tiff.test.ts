@@ -48,6 +48,15 @@ test("files of another writer read: LZW with predictor, deflate, 16-bit", async 
   );
 });
 
+test("JPEG inside TIFF comes out as RGB bytes", async () => {
+  const bytes = await sharp(Buffer.alloc(16 * 16 * 3, 90), { raw: { width: 16, height: 16, channels: 3 } })
+    .tiff({ compression: "jpeg" })
+    .toBuffer();
+  const page = only(await decodeTiff(bytes));
+  assert.ok(page.data instanceof Uint8Array);
+  assertClose(tiffImage(page).data, new Float32Array(768).fill(90 / 255), 0.01);
+});
+
 test("what is written, another reader understands", async () => {
   const data = Uint16Array.of(0, 65535, 300, 4);
   const bytes = encodeTiff([{ width: 2, height: 2, channels: 1, data }]);
