@@ -15,7 +15,7 @@ export interface Ema {
   /** Call after step `step` (1, 2, …): moves the averages when an update is due. */
   update(step: number): void;
   /** Runs `body` with the averages in place of the weights. */
-  withAverages<T>(body: () => T): T;
+  withAverages<T>(body: () => Promise<T>): Promise<T>;
 }
 
 export function createEma(engine: TorchEngine, state: ReadonlyMap<string, Tensor>, { decay, every }: EmaConfig): Ema {
@@ -33,13 +33,13 @@ export function createEma(engine: TorchEngine, state: ReadonlyMap<string, Tensor
         engine.call("aten::_foreach_add_.List", means, weights, 1 - stays);
       });
     },
-    withAverages(body) {
+    async withAverages(body) {
       const own = weights.map(clone);
       weights.forEach((weight, i) => {
         engine.copy(weight, means[i] as TorchTensor);
       });
       try {
-        return body();
+        return await body();
       } finally {
         weights.forEach((weight, i) => {
           engine.copy(weight, own[i] as TorchTensor);

@@ -37,7 +37,7 @@ test("gradients are scaled to the greatest norm together, and left alone below i
   assertClose(engine.read(gradients[1] as never) as Float32Array, [0.8], 1e-6);
 });
 
-test("averages follow the weights, faster while young, and stand in for them during an evaluation", () => {
+test("averages follow the weights, faster while young, and stand in for them during an evaluation", async () => {
   const w = engine.constant([1, 1], { shape: [2] });
   const ema = createEma(engine, new Map([["w", w]]), { decay: 0.9, every: 1 });
   engine.write(w, Float32Array.from([2, 3]));
@@ -45,14 +45,10 @@ test("averages follow the weights, faster while young, and stand in for them dur
   const average = ema.averages.get("w");
   assert.ok(average);
   assertClose(engine.read(average) as Float32Array, [2 - 2 / 11, 3 - 4 / 11], 1e-6);
-  const seen = ema.withAverages(() => engine.read(w) as Float32Array);
+  const seen = await ema.withAverages(() => Promise.resolve(engine.read(w) as Float32Array));
   assertClose(seen, [2 - 2 / 11, 3 - 4 / 11], 1e-6);
   assert.deepEqual([...(engine.read(w) as Float32Array)], [2, 3]);
-  assert.throws(() =>
-    ema.withAverages(() => {
-      throw new Error("stop");
-    }),
-  );
+  await assert.rejects(ema.withAverages(() => Promise.reject(new Error("stop"))));
   assert.deepEqual([...(engine.read(w) as Float32Array)], [2, 3]);
 });
 

@@ -1,0 +1,200 @@
+import type { Tensor } from "../engine/engine.ts";
+import { keep, scope } from "../engine/scope.ts";
+import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
+import { createRandom, type Random } from "../random.ts";
+import type { AugmentConfig, TrainConfig } from "./config.ts";
+import type { BatchSource } from "./loop.ts";
+import type { StackPool } from "./renderPool.ts";
+import type { TrainBatch } from "./trainer.ts";
+
+/** Stacks a step takes at this many planes: fewer of deeper ones, so that steps stay the same work. */
+export const stacksFor = ({ size, planes: [first = 1] }: TrainConfig["batch"], planes: number): number =>
+  Math.max(2, Math.round((size * first) / planes));
+
+/**
+ * Batches drawn from a pool by tensor operators alone: the host only launches them and never waits. Everything random comes from a
+ * generator seeded by the step, so the batch of a step is the same whenever it is asked for.
+ */
+export function createPoolBatches(
+  engine: TorchEngine,
+  pool: StackPool,
+  { batch: sizes, augment, seed, share = 0 }: Pick<TrainConfig, "batch" | "augment" | "seed"> & { readonly share?: number },
+): BatchSource {
+  const root = createRandom(seed).split("batches");
+  const subsets = new Map(
+    [...new Set(sizes.planes)].map((planes) => [planes, planeSubsets(engine, root.split(planes), { of: pool.planes, planes })]),
+  );
+  return {
+    async batch(step) {
+      await pool.advance(step);
+      const planes = sizes.planes[root.split(step).integer(sizes.planes.length)] as number; // the same for every process
+      engine.seed(root.split(`${step}.${share}`).integer(0x80000000));
+      const options = { count: stacksFor(sizes, planes), crop: sizes.crop, subsets: subsets.get(planes) as TorchTensor };
+      return engine.noGradient(() => scope(() => drawBatch(engine, pool, { ...options, augment })));
+    },
+  };
+}
+
+const SUBSETS = 1024;
+
+/** A table [1024, planes] of plane choices: half of them evenly spaced, half any in order. */
+function planeSubsets(engine: TorchEngine, random: Random, { of, planes }: { of: number; planes: number }): TorchTensor {
+  const even = (): number[] => {
+    const stride = 1 + random.integer(Math.floor((of - 1) / (planes - 1)));
+    const first = random.integer(of - stride * (planes - 1));
+    return Array.from({ length: planes }, (_, n) => first + stride * n);
+  };
+  const any = (): number[] => {
+    const left = Array.from({ length: of }, (_, n) => n);
+    const chosen = Array.from({ length: planes }, () => left.splice(random.integer(left.length), 1)[0] as number);
+    return chosen.sort((a, b) => a - b);
+  };
+  const rows = Array.from({ length: SUBSETS }, (_, i) => (i % 2 === 0 ? even() : any()));
+  return keep(engine.constant(rows.flat(), { shape: [SUBSETS, planes], dtype: "i64" }));
+}
+
+interface Draw {
+  readonly count: number;
+  readonly crop: number;
+  readonly subsets: TorchTensor;
+  readonly augment: AugmentConfig;
+}
+
+function drawBatch(engine: TorchEngine, pool: StackPool, { count: B, crop, subsets, augment }: Draw): TrainBatch {
+  const N = subsets.shape[1] as number;
+  const draw = randomTensors(engine);
+  const stacks = draw.integers(pool.size, [B]);
+  const inOrder = select(engine, subsets, draw.integers(SUBSETS, [B]));
+  const planes = draw.chance(augment.reverse, [B, 1]).where(inOrder.flip(1), inOrder); // [B, N]
+  const pictures = select(
+    engine,
+    pool.images,
+    stacks
+      .mul(pool.planes)
+      .unsqueeze(1)
+      .add(planes)
+      .reshape([B * N]),
+  ); // [B·N, 3, S, S]
+  const focusDistances = engine.compute("aten::gather", select(engine, pool.focusDistances, stacks), 1, planes);
+
+  const frame = cropFrames(draw, { B, crop, size: pool.side });
+  const images = sampled(engine, pictures.cast("f32").mul(1 / 255), misaligned(draw, frame, { N, augment, size: pool.side }), "bilinear");
+  const depth = sampled(engine, select(engine, pool.depth, stacks), frame, "nearest");
+  const coloured = exposed(draw, images.reshape([B, N, 3, crop, crop]), augment);
+  return { images: coloured, ...planeCoordinates({ depth, focusDistances, dioptres: draw.chance(augment.dioptres, [B, 1]) }) };
+}
+
+/**
+ * Depth measured in planes: f_1 becomes 0 and f_N becomes N − 1, in metres or in dioptres. The network's output moves with f, so
+ * this only fixes the unit of the losses. Depth is clamped to the planes; what lies more than half a plane outside does not count.
+ */
+export function planeCoordinates({ depth, focusDistances, dioptres }: { depth: Tensor; focusDistances: Tensor; dioptres: Tensor }) {
+  const [B, N] = focusDistances.shape as [number, number];
+  const known = depth.greater(0);
+  const f = dioptres.where(focusDistances.pow(-1), focusDistances);
+  const first = f.slice(1, { end: 1 });
+  const perUnit = f
+    .slice(1, { start: -1 })
+    .sub(first)
+    .pow(-1)
+    .mul(N - 1);
+  const map = (tensor: Tensor): Tensor => tensor.reshape([B, 1, 1, 1]);
+  const positive = known.where(depth, 1);
+  const value = map(dioptres).where(positive.pow(-1), positive).sub(map(first)).mul(map(perUnit));
+  const near = value.greaterEqual(-0.5).logicalAnd(value.lessEqual(N - 0.5));
+  return {
+    focusDistances: f.sub(first).mul(perUnit),
+    trueDepth: value.clamp({ min: 0, max: N - 1 }),
+    valid: known.logicalAnd(near).cast("f32"),
+  };
+}
+
+const select = (engine: TorchEngine, tensor: Tensor, indices: Tensor): TorchTensor =>
+  engine.compute("aten::index_select", tensor, 0, indices);
+
+function randomTensors(engine: TorchEngine) {
+  const uniform = (shape: readonly number[]): TorchTensor => engine.compute("aten::rand", shape, "f32", null, engine.device);
+  return {
+    uniform,
+    between: ([low, high]: readonly [number, number], shape: readonly number[]): TorchTensor =>
+      uniform(shape)
+        .mul(high - low)
+        .add(low),
+    normal: (shape: readonly number[]): TorchTensor => engine.compute("aten::randn", shape, "f32", null, engine.device),
+    integers: (below: number, shape: readonly number[]): TorchTensor =>
+      engine.compute("aten::randint", below, shape, "i64", null, engine.device),
+    chance: (probability: number, shape: readonly number[]): TorchTensor => uniform(shape).less(probability),
+  };
+}
+type Draws = ReturnType<typeof randomTensors>;
+
+/** Where each pixel of a picture comes from, in [−1, 1] over the source (pixel centres at half integers); each [B, h, w]. */
+interface Frame {
+  readonly x: Tensor;
+  readonly y: Tensor;
+}
+
+/** A crop at whole pixels, flipped and turned on its diagonal half the time each. */
+function cropFrames({ uniform, chance }: Draws, { B, crop, size }: { B: number; crop: number; size: number }): Frame {
+  const { engine } = uniform([1]);
+  const steps = engine
+    .range(crop)
+    .mul(2)
+    .add(1)
+    .mul(1 / crop)
+    .sub(1);
+  const [across, down] = [steps.reshape([1, 1, crop]), steps.reshape([1, crop, 1])];
+  const shape = [B, 1, 1];
+  const offset = (): Tensor =>
+    floor(uniform(shape).mul(size - crop + 1))
+      .mul(2)
+      .add(crop)
+      .mul(1 / size)
+      .sub(1);
+  const sign = (): Tensor => chance(0.5, shape).cast("f32").mul(2).sub(1);
+  const turned = chance(0.5, shape);
+  const axis = (along: Tensor, other: Tensor): Tensor =>
+    turned
+      .where(other, along)
+      .mul(sign().mul(crop / size))
+      .add(offset());
+  return { x: axis(across, down), y: axis(down, across) };
+}
+
+const floor = (tensor: TorchTensor): TorchTensor => tensor.engine.compute("aten::floor", tensor);
+
+/** The frame for each plane, with what an alignment leaves over: a shift and a scale for some of the stacks. [B·N, h, w]. */
+function misaligned(
+  { normal, chance }: Draws,
+  frame: Frame,
+  { N, augment, size }: { N: number; augment: AugmentConfig; size: number },
+): Frame {
+  const [B, h, w] = frame.x.shape as [number, number, number];
+  const moved = chance(augment.misalign, [B, 1, 1, 1]).cast("f32");
+  const each = (deviation: number): Tensor => normal([B, N, 1, 1]).mul(moved).mul(deviation);
+  const scale = each(augment.scale).add(1);
+  const along = (positions: Tensor): Tensor =>
+    positions
+      .unsqueeze(1)
+      .mul(scale)
+      .add(each((augment.shift * 2) / size))
+      .reshape([B * N, h, w]);
+  return { x: along(frame.x), y: along(frame.y) };
+}
+
+function sampled(engine: TorchEngine, pictures: Tensor, { x, y }: Frame, mode: "bilinear" | "nearest"): TorchTensor {
+  const grid = engine.compute("aten::stack", [x, y], -1);
+  const [interpolation, reflection] = [mode === "bilinear" ? 0 : 1, 2];
+  return engine.compute("aten::grid_sampler", pictures, grid, interpolation, reflection, false);
+}
+
+/** Gamma and colour of the whole stack, brightness of each plane, noise; then what a sensor clips. */
+function exposed({ uniform, between, normal }: Draws, images: TorchTensor, augment: AugmentConfig): TorchTensor {
+  const [B, N] = images.shape as [number, number];
+  const { engine } = images;
+  const gamma = between(augment.gamma, [B, 1, 1, 1, 1]);
+  const gain = between(augment.colour, [B, 1, 3, 1, 1]).mul(between(augment.exposure, [B, N, 1, 1, 1]));
+  const noise = uniform([B, 1, 1, 1, 1]).square().mul(augment.noise);
+  const light = engine.compute("aten::pow.Tensor_Tensor", images.maximum(1e-4), gamma);
+  return light.mul(gain).add(normal(images.shape).mul(noise)).clamp({ min: 0, max: 1 });
+}

@@ -1,0 +1,95 @@
+import { MAP_AXIS } from "../axes.ts";
+import { concrete } from "../engine/dims.ts";
+import type { Tensor } from "../engine/engine.ts";
+import { keep, scope } from "../engine/scope.ts";
+import type { TorchEngine } from "../engine/torch.ts";
+import { planeCoordinates } from "./deviceAugment.ts";
+import type { StackPool } from "./renderPool.ts";
+import { pixelValues, type TrainBatch, type Trainer } from "./trainer.ts";
+
+/** Over all valid pixels together; in the unit of the depth, planes for rendered stacks. */
+export interface Metrics {
+  readonly rmse: number;
+  readonly mae: number;
+  /** Share of pixels with an error below a quarter. */
+  readonly within: number;
+  /** Share of pixels whose focus probability does not rise to one peak and fall behind it (REFERENCE: tolerance 1e-6). */
+  readonly invalidTrend: number;
+}
+
+const TREND_TOLERANCE = 1e-6;
+
+export interface Evaluation {
+  readonly engine: TorchEngine;
+  readonly trainer: Trainer;
+  readonly precision: "f32" | "bf16";
+}
+
+/** Runs the averaged weights over batches, which it frees. Sums stay on the device until the end. */
+export async function evaluate(
+  { engine, trainer, precision }: Evaluation,
+  batches: AsyncIterable<TrainBatch> | Iterable<TrainBatch>,
+): Promise<Metrics> {
+  const sums = keep(engine.full([5], 0, { dtype: "f64" }));
+  await trainer.ema.withAverages(async () => {
+    for await (const batch of batches) {
+      engine.noGradient(() => {
+        scope(() => {
+          engine.call("aten::add_.Tensor", sums, batchSums({ engine, trainer, precision }, batch));
+        });
+      });
+      for (const tensor of [batch.images, batch.focusDistances, batch.trueDepth, batch.valid]) tensor.dispose();
+    }
+  });
+  const [pixels = 0, squares = 0, errors = 0, close = 0, wrong = 0] = engine.read(sums) as Float64Array;
+  sums.dispose();
+  return { rmse: Math.sqrt(squares / pixels), mae: errors / pixels, within: close / pixels, invalidTrend: wrong / pixels };
+}
+
+function batchSums({ engine, trainer, precision }: Evaluation, { images, focusDistances, trueDepth, valid }: TrainBatch): Tensor {
+  trainer.tree.mode.training = false;
+  const forward = () => trainer.network.forward({ images: pixelValues(images), focusDistances });
+  const bf16 = precision === "bf16" && engine.device.startsWith("cuda");
+  const { depth, focusProbability } = bf16 ? engine.autocast(forward) : forward();
+  const error = depth.cast("f32").sub(trueDepth).abs();
+  const total = (values: Tensor): Tensor => values.cast("f64").mul(valid.cast("f64")).sum();
+  const parts = [valid, error.square(), error, error.less(0.25), wrongTrend(focusProbability)].map(total);
+  return engine.compute("aten::stack", parts);
+}
+
+/** Where p falls before its peak or rises behind it; bool [B, 1, H, W]. */
+function wrongTrend(p: Tensor): Tensor {
+  const pairs = concrete(p.shape[MAP_AXIS.plane] ?? 0, "wrongTrend") - 1;
+  const peak = p.argmax(MAP_AXIS.plane, { keepAxes: true });
+  const rise = p.slice(MAP_AXIS.plane, { start: 1 }).sub(p.slice(MAP_AXIS.plane, { end: -1 }));
+  const beforePeak = p.engine.range(pairs, { dtype: "i64" }).reshape([1, pairs, 1, 1]).less(peak);
+  return beforePeak.where(rise.neg(), rise).max(MAP_AXIS.plane, { keepAxes: true }).greater(TREND_TOLERANCE);
+}
+
+/** The whole pool in order, middle crops, `planes` evenly spread planes, depth in planes along dioptres: the rendered benchmark. */
+export async function* poolBatches(
+  engine: TorchEngine,
+  pool: StackPool,
+  { planes, crop, size }: { readonly planes: number; readonly crop: number; readonly size: number },
+): AsyncGenerator<TrainBatch> {
+  await pool.advance(0);
+  const chosen = Array.from({ length: planes }, (_, n) => Math.floor((n * (pool.planes - 1)) / (planes - 1)));
+  const [start, end] = [(pool.side - crop) >> 1, ((pool.side - crop) >> 1) + crop];
+  const middle = (tensor: Tensor): Tensor => tensor.slice(-2, { start, end }).slice(-1, { start, end });
+  for (let first = 0; first < pool.size; first += size) {
+    const count = Math.min(size, pool.size - first);
+    yield engine.noGradient(() =>
+      scope(() => {
+        const range = { start: first, end: first + count };
+        const stacks = pool.images.slice(0, { start: first * pool.planes, end: range.end * pool.planes });
+        const all = stacks.reshape([count, pool.planes, 3, pool.side, pool.side]);
+        const index = engine.constant(chosen, { shape: [planes], dtype: "i64" });
+        const focusDistances = engine.compute("aten::index_select", pool.focusDistances.slice(0, range), 1, index);
+        const images = engine.compute("aten::index_select", middle(all), 1, index);
+        const dioptres = engine.full([count, 1], 1, { dtype: "bool" });
+        const depth = engine.compute("aten::clone", middle(pool.depth.slice(0, range)));
+        return { images, ...planeCoordinates({ depth, focusDistances, dioptres }) };
+      }),
+    );
+  }
+}

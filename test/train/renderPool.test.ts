@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { scope } from "../../src/engine/scope.ts";
+import { createTorchEngine, type TorchTensor } from "../../src/engine/torch.ts";
+import type { Tensor } from "../../src/engine/engine.ts";
+import { generateTextures } from "../../src/optics/texture.ts";
+import { createPoolBatches, planeCoordinates } from "../../src/train/deviceAugment.ts";
+import { smoke } from "../../src/train/presets.ts";
+import { createRenderPool, type StackPool } from "../../src/train/renderPool.ts";
+import { assertClose } from "../helpers/close.ts";
+
+const engine = createTorchEngine({ threads: 1 });
+const textures = generateTextures({ count: 20 });
+const read = (tensor: Tensor): number[] => Array.from(engine.read(tensor) as Float32Array);
+
+const makePool = (seed = 0): StackPool => createRenderPool(engine, { data: smoke.data, count: 6, textures, split: "train", seed });
+
+test("the pool holds stacks whose planes differ, with depth and increasing focus distances", async () => {
+  const pool = makePool();
+  await pool.advance(0);
+  const focus = read(pool.focusDistances);
+  for (let stack = 0; stack < 6; stack++) {
+    const distances = focus.slice(stack * 4, (stack + 1) * 4);
+    assert.ok(
+      distances.every((distance, n) => distance > (distances[n - 1] ?? 0)),
+      `stack ${stack}: ${distances.join(", ")}`,
+    );
+    const images = read(pool.images.slice(0, { start: stack * 4, end: stack * 4 + 4 }).cast("f32"));
+    const plane = images.length / 4;
+    const apart = images.slice(0, plane).reduce((sum, value, i) => sum + Math.abs(value - (images[3 * plane + i] as number)), 0) / plane;
+    assert.ok(apart > 0.2, `stack ${stack}: first and last plane differ by ${apart} levels`);
+  }
+  assert.ok(read(pool.depth).filter((depth) => depth > 0).length > 0.9 * 6 * 64 * 64);
+});
+
+test("a pool brought to a later step at once is the pool that went there step by step", async () => {
+  const [slow, fast] = [makePool(), makePool()];
+  for (let step = 0; step <= 9; step++) await slow.advance(step);
+  await fast.advance(9);
+  const start = makePool();
+  await start.advance(0);
+  assert.deepEqual(read(slow.depth), read(fast.depth));
+  assert.deepEqual([...engine.read(slow.images)], [...engine.read(fast.images)]);
+  const changed = [...Array(6).keys()].filter((slot) => {
+    const range = { start: slot, end: slot + 1 };
+    return String(read(slow.depth.slice(0, range))) !== String(read(start.depth.slice(0, range)));
+  });
+  assert.deepEqual(changed, [0, 1]); // two refreshes of one stack in nine steps
+});
+
+test("depth in planes: the first plane is 0, the last N − 1, in metres or dioptres, and far outside does not count", () => {
+  const depth = engine.constant([1, 2, 4, 0, 1, 2, 5, 100], { shape: [2, 1, 2, 2] });
+  const focusDistances = engine.constant([1, 2, 4, 4, 2, 1], { shape: [2, 3] });
+  const dioptres = engine.constant([0, 1], { shape: [2, 1], dtype: "bool" });
+  const planes = planeCoordinates({ depth, focusDistances, dioptres });
+  assertClose(read(planes.focusDistances), [0, 2 / 3, 2, 0, 2 / 3, 2], 1e-6); // the second stack runs from far to near
+  assertClose(read(planes.trueDepth), [0, 2 / 3, 2, 0, 2, 2 / 3, 0, 0], 1e-6);
+  assert.deepEqual(read(planes.valid), [1, 1, 1, 0, 1, 1, 1, 0]); // nothing there; 5 m lies 0.13 planes behind the farthest, 100 m 0.64
+});
+
+test("batches have the shapes asked for, stay in range, and depend on the step alone", async () => {
+  const pool = makePool();
+  const batches = createPoolBatches(engine, pool, smoke);
+  const seen = new Set<number>();
+  for (let step = 0; step < 6; step++) {
+    const batch = await batches.batch(step);
+    const [B, N] = batch.images.shape as [number, number];
+    seen.add(N);
+    assert.deepEqual(batch.images.shape, [B, N, 3, 64, 64]);
+    assert.equal(B, Math.max(2, Math.round(9 / N)));
+    const images = read(batch.images);
+    assert.ok(images.every((value) => value >= 0 && value <= 1));
+    const depth = read(batch.trueDepth);
+    assert.ok(depth.every((value) => value >= 0 && value <= N - 1));
+    const focus = read(batch.focusDistances);
+    assert.ok(focus.every((value, i) => (i % N === 0 ? value === 0 : value > (focus[i - 1] as number))));
+    if (step === 5) assert.deepEqual(read((await batches.batch(5)).images), images);
+  }
+  assert.deepEqual([...seen].sort(), [3, 4]);
+});
+
+test("without augmentation a crop holds the pool's own pixels, flipped or turned, and its depth moves with them", async () => {
+  const side = 64;
+  const ramp = Uint8Array.from({ length: 2 * 3 * side * side }, (_, i) => i % side);
+  const pool: StackPool = {
+    size: 1,
+    planes: 2,
+    side,
+    images: engine.constant(ramp, { shape: [2, 3, side, side], dtype: "u8" }),
+    depth: engine.constant(
+      Float32Array.from({ length: side * side }, (_, i) => 1 + (i % side) / 255),
+      { shape: [1, 1, side, side] },
+    ),
+    focusDistances: engine.constant([1, 2], { shape: [1, 2] }) as TorchTensor,
+    advance: () => Promise.resolve(),
+  };
+  const augment = {
+    ...smoke.augment,
+    misalign: 0,
+    gamma: [1, 1],
+    colour: [1, 1],
+    exposure: [1, 1],
+    noise: 0,
+    reverse: 0,
+    dioptres: 0,
+  } as const;
+  const batches = createPoolBatches(engine, pool, { batch: { size: 8, planes: [2], crop: 32 }, augment, seed: 1 });
+  const batch = await batches.batch(0);
+  const [images, depth] = scope(() => [read(batch.images.slice(1, { end: 1 }).slice(2, { end: 1 })), read(batch.trueDepth)] as const);
+  assertClose(
+    images.map((value) => Math.max(value, 1e-4)),
+    depth.map((value) => Math.max(value, 1e-4)),
+    1e-4,
+  );
+  const orientations = new Set([...Array(8).keys()].map((b) => Math.sign((images[b * 1024 + 1] as number) - (images[b * 1024] as number))));
+  assert.equal(orientations.size, 3); // rising, falling, and turned: constant along the row
+});
