@@ -21,7 +21,7 @@ async function officialFolder(name: string): Promise<string> {
     for (let x = 0; x < width; x++)
       for (let y = 0; y < height; y++) {
         depths[(n * width + x) * height + y] = n + millimetres(x, y) / 1000;
-        for (let c = 0; c < 3; c++) images[((n * 3 + c) * width + x) * height + y] = 10 * n + 50 * c + x + y;
+        for (let c = 0; c < 3; c++) images[((n * 3 + c) * width + x) * height + y] = 10 * n + 40 * c + 2 * x + y;
       }
   await writeMat73(join(folder, "nyu_depth_v2_labeled.mat"), {
     images: { shape: [3, 3, width, height], data: images },
@@ -39,10 +39,11 @@ test("the official file yields the pictures and metres of the chosen split, upri
   assert.deepEqual([name, trueDepth.width, trueDepth.height, stack.images.length], ["0003", 40, 30, 3]);
   assertClose([trueDepth.values[7 * 40 + 5] as number], [2 + millimetres(5, 7) / 1000], 1e-6);
   assert.deepEqual(camera, { focalLength: 0.05, fNumber: 8, pixelPitch: 12e-6 });
-  const farthest = stack.images[2]?.data ?? new Float32Array(0); // focused at the last pixel, which stays sharp
+  const farthest = stack.images[2]?.data ?? new Float32Array(0); // so far away that pixel (30, 5) is still sharp
+  const pixel = farthest.subarray((5 * 40 + 30) * 3, (5 * 40 + 30) * 3 + 3);
   assertClose(
-    farthest.subarray(-3),
-    [88, 138, 188].map((value) => value / 255),
+    pixel,
+    Float32Array.of(85, 125, 165).map((value) => value / 255),
     1e-6,
   );
   train.close();
