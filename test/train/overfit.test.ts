@@ -75,11 +75,9 @@ test("with both constraints on, the network learns one stack to a twentieth of a
     return Math.sqrt(predicted.reduce((sum, value, i) => sum + (value - (depth[i] as number)) ** 2, 0) / predicted.length);
   };
   const before = rootMeanSquare();
-  const steps = 300;
-  const t0 = Date.now();
+  const steps = 150;
   for (let step = 1; step <= steps; step++) trainer.step(batch, { step, rate: 2e-3 * Math.min(1, 1.05 - step / steps) });
   const after = rootMeanSquare();
-  console.log(after, Date.now() - t0);
   assert.ok(before > 0.3, `before: ${before}`);
   assert.ok(after < 0.05, `after ${steps} steps: ${after} planes`);
 });
