@@ -1,19 +1,11 @@
 #include "entries.h"
-#if __has_include("lens.h")
-#include "lens.h"
-#endif
 
 NAPI_MODULE_INIT() {
   try {
-    dualfocus::registerDispatch(env, exports);
-    dualfocus::registerMemory(env, exports);
-    dualfocus::registerAutograd(env, exports);
-    dualfocus::registerDevice(env, exports);
-    dualfocus::registerCuda(env, exports);
-    dualfocus::registerBenchmark(env, exports);
-#if __has_include("lens.h")
-    dualfocus::registerLens(env, exports);
-#endif
+    using namespace dualfocus;
+    for (const auto add : {registerDispatch, registerMemory, registerAutograd, registerDevice, registerCuda, registerDistributed,
+                           registerBenchmark, registerLens})
+      add(env, exports);
   } catch (...) {
     dualfocus::rethrow(env);
     return nullptr;

@@ -15,6 +15,11 @@ export interface EventHandle {
   readonly __event: never;
 }
 
+/** A member of a group of processes. */
+export interface GroupHandle {
+  readonly __group: never;
+}
+
 export type Result = Handle | null | undefined | number | boolean | string | Result[];
 export type Bytes = Float32Array | Float64Array | Uint8Array | Uint16Array | Int32Array | BigInt64Array;
 
@@ -68,6 +73,13 @@ export interface Addon {
   recordEvent(): EventHandle;
   /** Milliseconds between two events; waits for them. */
   elapsed(from: EventHandle, to: EventHandle): number;
+
+  /** Waits until all have come. `backend` is "gloo" or "nccl"; rank 0 listens at host:port. */
+  joinGroup(host: string, port: number, rank: number, size: number, backend: string, timeoutSeconds: number): GroupHandle;
+  broadcast(group: GroupHandle, tensor: Handle, root: number): void;
+  allReduce(group: GroupHandle, tensor: Handle): void;
+  barrier(group: GroupHandle): void;
+  leaveGroup(group: GroupHandle): void;
 
   /** Milliseconds per iteration of "add", "conv2d" or "conv3d" looped in C++. */
   benchmark(operation: string, a: Handle, b: Handle, iterations: number, backward: boolean): number;

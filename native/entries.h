@@ -11,5 +11,7 @@ void registerAutograd(napi_env env, napi_value exports);
 void registerDevice(napi_env env, napi_value exports);
 void registerCuda(napi_env env, napi_value exports);
 void registerBenchmark(napi_env env, napi_value exports);
+void registerDistributed(napi_env env, napi_value exports);
+void registerLens(napi_env env, napi_value exports);
 
 } // namespace dualfocus

@@ -95,12 +95,12 @@ function newStrings(torch) {
   );
 }
 
-/** The collectives this libtorch can be linked with: Gloo where its headers are, NCCL with CUDA. */
+/** The collectives this libtorch can be linked with: Gloo where its headers are, NCCL with CUDA (unless DUALFOCUS_NCCL=0). */
 function collectives(torch, includes) {
   const has = (header) => [...includes, "/usr/include"].some((path) => existsSync(join(path, header)));
   const flags = [];
   if (has("gloo/config.h") && has("torch/csrc/distributed/c10d/ProcessGroupGloo.hpp")) flags.push("-DUSE_C10D_GLOO");
-  if (torch.cuda && has("nccl.h")) flags.push("-DUSE_C10D_NCCL");
+  if (torch.cuda && has("nccl.h") && process.env.DUALFOCUS_NCCL !== "0") flags.push("-DUSE_C10D_NCCL");
   return flags;
 }
 
@@ -122,7 +122,7 @@ function plan() {
   const cxx = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread", ...common];
   const architecture = process.env.DUALFOCUS_CUDA_ARCH ?? "native";
   const cuda = [
-    "-std=c++17",
+    "-std=c++20",
     "-O3",
     `-arch=${architecture}`,
     "--expt-relaxed-constexpr",
