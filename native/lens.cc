@@ -2,6 +2,12 @@
 #include "lens.h"
 
 #include <ATen/Parallel.h>
+#ifdef DUALFOCUS_NVCC
+#include "lensCuda.h"
+
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +21,7 @@ std::vector<float> lensPoints(int samples, int padding) {
   std::vector<float> points(2 * (samples + padding));
   for (int i = 0; i < samples; i++) {
     const double radius = std::sqrt((i + 0.5) / samples);
-    const double angle = 2 * M_PI * ((static_cast<uint32_t>(i) * 0x9e3779b9u) >> 8) / 16777216.0;
+    const double angle = 2 * M_PI * ((static_cast<uint32_t>(i) * 0x9e3779b9u) >> 9) / 8388608.0;
     points[i] = static_cast<float>(radius * std::cos(angle));
     points[samples + padding + i] = static_cast<float>(radius * std::sin(angle));
   }
@@ -76,6 +82,7 @@ void checkBatch(const LensBatch& b) {
   expect(b.focus.dim() == 3 && b.focus.size(0) == count && b.focus.size(2) == 8 && b.focus.scalar_type() == at::kFloat, "focus must be f32 [B, N, 8]");
   expect(b.textures.dim() == 4 && b.textures.size(1) == b.textures.size(2) && b.textures.size(3) == 4 && b.textures.scalar_type() == at::kByte, "textures must be u8 [T, S, S, 4]");
   expect((b.textures.size(1) & (b.textures.size(1) - 1)) == 0, "the side of a texture must be a power of two");
+  expect(b.textures.numel() / 4 < (int64_t{1} << 31), "more textures than 32 bits can count");
   expect(b.images.dim() == 5 && b.images.size(0) == count && b.images.size(1) == b.focus.size(1) && b.images.size(2) == 3, "images must be [B, N, 3, H, W]");
   expect(b.images.scalar_type() == at::kByte || b.images.scalar_type() == at::kFloat, "images must be u8 or f32");
   const auto height = b.images.size(3), width = b.images.size(4);
@@ -117,6 +124,35 @@ void renderLensCpu(const LensBatch& batch) {
 #endif
   plain::renderBatch(batch);
 }
+
+#ifdef DUALFOCUS_NVCC
+void renderLensCuda(const LensBatch& batch) {
+  const c10::cuda::CUDAGuard guard(batch.images.device());
+  std::vector<float> points = lensPoints(batch.samples, 0);
+  const at::Tensor lens = at::from_blob(points.data(), {static_cast<int64_t>(points.size())}, at::kFloat).to(batch.images.device());
+  LensLaunch launch{};
+  launch.primitives = batch.primitives.data_ptr<float>();
+  launch.cameras = batch.cameras.data_ptr<float>();
+  launch.focus = batch.focus.data_ptr<float>();
+  launch.texels = reinterpret_cast<const uint32_t*>(batch.textures.data_ptr<uint8_t>());
+  launch.lens = lens.data_ptr<float>();
+  launch.images = batch.images.data_ptr();
+  launch.allInFocus = batch.allInFocus.defined() ? batch.allInFocus.data_ptr() : nullptr;
+  launch.depth = batch.depth.data_ptr<float>();
+  launch.bytes = batch.images.scalar_type() == at::kByte;
+  launch.textureBits = textureBits(batch.textures);
+  launch.scenes = static_cast<int>(batch.primitives.size(0));
+  launch.slots = static_cast<int>(batch.primitives.size(1));
+  launch.planes = static_cast<int>(batch.focus.size(1));
+  launch.height = static_cast<int>(batch.images.size(3));
+  launch.width = static_cast<int>(batch.images.size(4));
+  launch.samples = batch.samples;
+  launch.stream = c10::cuda::getCurrentCUDAStream().stream();
+  if (static_cast<int64_t>(launch.scenes) * (launch.planes + 1) > 65535)
+    throw std::invalid_argument("renderLens: too many pictures for one call; render fewer scenes at a time");
+  if (const char* failure = launchLens(launch)) throw std::runtime_error(std::string("renderLens: ") + failure);
+}
+#endif
 
 void registerLens(napi_env env, napi_value exports) { define<&renderLens>(env, exports, "renderLens"); }
 

@@ -1,6 +1,8 @@
-// Distributed ray tracing through a thin lens: the one kernel of the renderer. Compiled for the CPU, where a value F is eight rays at
-// once, and for CUDA, where it is one. src/optics/renderKernel.ts is the same in plain TypeScript and says why each step is as it is;
+// Distributed ray tracing through a thin lens: the one kernel of the renderer. Compiled for the CPU, where a value of type Rays is eight
+// rays at once, and for CUDA, where it is one. src/optics/renderKernel.ts is the same in plain TypeScript and says why each step is as it is;
 // src/optics/scenePack.ts describes the packed scene. Included once per instruction set, inside a namespace of its own.
+
+constexpr float SLOPE_FLOOR = 1e-12f;
 
 // ---- Lanes: the few operations that differ between one ray and eight ----
 
@@ -32,13 +34,23 @@ LENS_FN float larger(float a, float b) { return fmaxf(a, b); }
 LENS_FN float whole(float x) { return floorf(x); }
 LENS_FN int toInt(float x) { return (int)x; }
 LENS_FN float toFloat(int x) { return (float)x; }
+// Conversions between integers and floats are slow here, so bits are moved in and out of the mantissa instead.
+/** The whole part of x, right in its lowest 22 bits. */
+LENS_FN int wrapped(float x) { return __float_as_int(x + 12582911.5f); }
+LENS_FN float fromBits(uint32_t x) { return __uint_as_float((x >> 9) | 0x3f800000u) - 1.f; }
+LENS_FN float fromByte(uint32_t texel, int byte) { return __uint_as_float(__byte_perm(texel, 0x4b000000u, 0x7440 + byte)) - 8388608.f; }
+LENS_FN float reciprocal(float x) { return __fdividef(1.f, x); } // 1 / 0 is infinite, and minimum and maximum pass over what is not a number
 LENS_FN float power(float x, float y) { return __powf(x, y); }
-LENS_FN uint32_t fetch(const uint32_t* texels, int64_t base, int index) { return __ldg(texels + base + index); }
+LENS_FN uint32_t fetch(const uint32_t* texels, uint32_t base, int index) { return __ldg(texels + base + index); }
 LENS_FN float lookUp(const float* table, int index) { return table[index]; }
 LENS_FN float load(const float* table, int index) { return __ldg(table + index); }
 LENS_FN int firstOf(bool, int value) { return value; }
 LENS_FN float total(float x) { return x; }
-LENS_FN int asInt(uint32_t x) { return (int)x; }
+
+struct __align__(16) Row {
+  float x, y, z, w;
+};
+LENS_FN Row rowOf(const float* p) { return *reinterpret_cast<const Row*>(p); }
 
 #else
 
@@ -86,7 +98,11 @@ LENS_FN Rays power(Rays x, float y) {
   for (int i = 0; i < LANES; i++) x[i] = x[i] > 0.f ? powf(x[i], y) : 0.f;
   return x;
 }
-LENS_FN Words fetch(const uint32_t* texels, int64_t base, Ints index) {
+LENS_FN Ints wrapped(Rays x) { return toInt(whole(x)); }
+LENS_FN Rays fromBits(Words x) { return toFloat((Ints)(x >> 9)) * (1 / 8388608.f); }
+LENS_FN Rays fromByte(Words texel, int byte) { return toFloat((Ints)((texel >> (8 * byte)) & 255)); }
+LENS_FN Rays reciprocal(Rays x) { return 1.f / (absolute(x) > SLOPE_FLOOR ? x : Rays{} + SLOPE_FLOOR); }
+LENS_FN Words fetch(const uint32_t* texels, uint32_t base, Ints index) {
   Words result;
   for (int i = 0; i < LANES; i++) result[i] = texels[base + index[i]];
   return result;
@@ -112,16 +128,20 @@ LENS_FN float total(Rays x) {
   for (int i = 0; i < LANES; i++) sum += x[i];
   return sum;
 }
-LENS_FN Ints asInt(Words x) { return (Ints)x; }
+
+struct Row {
+  float x, y, z, w;
+};
+LENS_FN Row rowOf(const float* p) { return {p[0], p[1], p[2], p[3]}; }
 
 #endif
 
 // ---- The scene ----
 
 constexpr int PRIMITIVE_STRIDE = 32, CAMERA_STRIDE = 16, PLANE_STRIDE = 8, TILE = 16;
-constexpr int ELLIPSOID = 0, BOX = 1, QUAD = 2, CYLINDER = 3, ROOM = 4, HEIGHT_FIELD = 5;
-constexpr int CUT_TEXTURE = 1, CUT_LEAF = 2, CUT_GRID = 3, CUT_DISK = 4;
-constexpr float FAR_AWAY = 1e30f, UNBOUNDED = 1e29f, SLOPE_FLOOR = 1e-12f, TURN = 6.2831853f;
+constexpr int ELLIPSOID = 0, BOX = 1, QUAD = 2, CYLINDER = 3, ROOM = 4, HEIGHT_FIELD = 5, PLANE = 6;
+constexpr int TEXTURE_QUAD = 7, LEAF = 8, GRID = 9, DISK = 10;
+constexpr float FAR_AWAY = 1e30f, UNBOUNDED = 1e29f, TURN = 6.2831853f;
 
 struct Textures {
   const uint32_t* texels; // RGBA, red in the lowest byte
@@ -140,9 +160,21 @@ struct Picture {
   float dioptres, radius, scale, gain, cosine, sine, shiftX, shiftY;
 };
 
-/** What the rays of a tile can meet: offsets of primitives, nearest first, those without bounds last. */
+/** A primitive the rays of a tile can meet: its offset, its type in the bits above TYPE_SHIFT, and no part of it is nearer than `near`. */
+struct Candidate {
+  int code;
+  float near;
+};
+constexpr int TYPE_SHIFT = 12;
+
+LENS_FN Candidate candidate(const float* primitives, int k) {
+  const float* p = primitives + k * PRIMITIVE_STRIDE;
+  return {k * PRIMITIVE_STRIDE | (int)p[12] << TYPE_SHIFT, p[30] - p[31]};
+}
+
+/** Those with bounds come first, nearest first. */
 struct Candidates {
-  const int* offsets;
+  const Candidate* list;
   int bounded, total;
 };
 
@@ -157,10 +189,14 @@ LENS_FN void aim(Picture& picture, const float* plane) {
   picture.shiftY = plane[7];
 }
 
+/** Only the pixel is sampled, not the lens: a quarter of the rays does. */
+LENS_FN int pinholeSamples(int samples) { return samples < 16 ? samples : samples < 64 ? 16 : samples / 4; }
+
 LENS_FN void aimPinhole(Picture& picture) {
   picture.dioptres = picture.radius = picture.sine = picture.shiftX = picture.shiftY = 0;
   picture.gain = picture.cosine = 1;
   picture.scale = picture.camera[0];
+  picture.samples = pinholeSamples(picture.samples);
 }
 
 /** Can a ray of the tile at (left, top) meet the bounding sphere of this primitive? Never says no wrongly. */
@@ -183,69 +219,67 @@ LENS_FN bool tileSees(const Picture& picture, const float* p, int left, int top)
 
 // ---- Intersection ----
 
-template <class F> struct Ray {
-  F ox, oy, dx, dy; // from (ox, oy, 0) along (dx, dy, 1): its parameter is depth
+struct Ray {
+  Rays ox, oy, dx, dy; // from (ox, oy, 0) along (dx, dy, 1): its parameter is depth
 };
 
-template <class F> struct Local {
-  F lx, ly, lz, ex, ey, ez;
+struct Local {
+  Rays lx, ly, lz, ex, ey, ez;
 };
 
-template <class F> LENS_FN F inverse(F e) { return divide(splat(1.f), select(absolute(e) > SLOPE_FLOOR, e, splat(SLOPE_FLOOR))); }
-
-template <class F> LENS_FN void boxDepths(const Local<F>& r, F& near, F& far) {
-  const F ix = inverse(r.ex), iy = inverse(r.ey), iz = inverse(r.ez);
-  const F ax = absolute(ix), ay = absolute(iy), az = absolute(iz);
-  const F cx = -r.lx * ix, cy = -r.ly * iy, cz = -r.lz * iz;
+LENS_FN void boxDepths(const Local& r, Rays& near, Rays& far) {
+  const Rays ix = reciprocal(r.ex), iy = reciprocal(r.ey), iz = reciprocal(r.ez);
+  const Rays ax = absolute(ix), ay = absolute(iy), az = absolute(iz);
+  const Rays cx = -r.lx * ix, cy = -r.ly * iy, cz = -r.lz * iz;
   near = larger(cx - ax, larger(cy - ay, cz - az));
   far = smaller(cx + ax, smaller(cy + ay, cz + az));
 }
 
-template <class F> LENS_FN F cylinderDepth(const Local<F>& r) {
-  const F a = r.ex * r.ex + r.ey * r.ey + SLOPE_FLOOR, b = r.lx * r.ex + r.ly * r.ey;
-  const F d = b * b - a * (r.lx * r.lx + r.ly * r.ly - 1.f);
+LENS_FN Rays cylinderDepth(const Local& r) {
+  const Rays per = reciprocal(r.ex * r.ex + r.ey * r.ey + SLOPE_FLOOR);
+  const Rays middle = -(r.lx * r.ex + r.ly * r.ey) * per, mx = r.lx + middle * r.ex, my = r.ly + middle * r.ey;
+  const Rays d = 1.f - mx * mx - my * my;
   if (!any(d >= 0.f)) return splat(-1.f);
-  const F side = divide(-b - root(larger(d, splat(0.f))), a);
-  const F cap = (select(r.ez > 0.f, splat(-1.f), splat(1.f)) - r.lz) * inverse(r.ez);
-  const F x = r.lx + cap * r.ex, y = r.ly + cap * r.ey;
-  const F end = select(x * x + y * y <= 1.f, cap, splat(-1.f));
-  const F t = select((side > 0.f) & (absolute(r.lz + side * r.ez) <= 1.f), side, end);
+  const Rays side = middle - root(larger(d, splat(0.f)) * per);
+  const Rays cap = (select(r.ez > 0.f, splat(-1.f), splat(1.f)) - r.lz) * reciprocal(r.ez);
+  const Rays x = r.lx + cap * r.ex, y = r.ly + cap * r.ey;
+  const Rays end = select(x * x + y * y <= 1.f, cap, splat(-1.f));
+  const Rays t = select((side > 0.f) & (absolute(r.lz + side * r.ez) <= 1.f), side, end);
   return select(d >= 0.f, t, splat(-1.f));
 }
 
-template <class F> LENS_FN F fraction(F x) { return x - whole(x); }
+LENS_FN Rays fraction(Rays x) { return x - whole(x); }
 
-template <class F> LENS_FN auto quadHolds(const float* p, F x, F y, const Textures& textures) {
-  const auto inside = (absolute(x) <= 1.f) & (absolute(y) <= 1.f);
+LENS_FN Mask quadHolds(const float* p, int type, Rays x, Rays y, const Textures& textures) {
+  const Mask inside = (absolute(x) <= 1.f) & (absolute(y) <= 1.f);
+  if (type == QUAD) return inside;
   const float amount = p[24], repeats = p[26];
-  switch ((int)p[23]) {
-  case CUT_TEXTURE: {
+  switch (type) {
+  case TEXTURE_QUAD: {
     const int side = 1 << textures.bits;
-    const auto u = toInt(whole(x * (repeats * side))) & (side - 1), v = toInt(whole(y * (repeats * side))) & (side - 1);
-    const auto texel = asInt(fetch(textures.texels, (int64_t)p[25] << (2 * textures.bits), select(inside, v * side + u, u * 0)));
-    return inside & (toFloat((texel >> 8) & 255) >= amount * 255.f);
+    const Ints u = toInt(whole(x * (repeats * side))) & (side - 1), v = toInt(whole(y * (repeats * side))) & (side - 1);
+    const Words texel = fetch(textures.texels, (uint32_t)p[25] << (2 * textures.bits), v * side + u);
+    return inside & (fromByte(texel, 1) >= amount * 255.f);
   }
-  case CUT_LEAF:
+  case LEAF:
     return inside & (absolute(y) <= (1.f - x * x) * (0.95f - 0.4f * x) * (1.f - amount * fraction(4.f * (x + 1.f))));
-  case CUT_GRID:
+  case GRID:
     return inside & ((fraction((x + 1.f) * (0.5f * repeats)) < amount) | (fraction((y + 1.f) * (0.5f * repeats)) < amount));
-  case CUT_DISK:
+  default: // disk
     return inside & (x * x + y * y <= 1.f);
-  default:
-    return inside;
   }
 }
 
-template <class F> LENS_FN void addWave(F x, F y, float wx, float wy, float f, float weight, float phase, F& height, F& sx, F& sy) {
-  const F u = fraction(f * (wx * x + wy * y) + phase) - 0.5f;
+LENS_FN void addWave(Rays x, Rays y, float wx, float wy, float f, float weight, float phase, Rays& height, Rays& sx, Rays& sy) {
+  const Rays u = fraction(f * (wx * x + wy * y) + phase) - 0.5f;
   height += weight * 16.f * u * (0.5f - absolute(u));
-  const F steepness = weight * f * (8.f - 32.f * absolute(u));
+  const Rays steepness = weight * f * (8.f - 32.f * absolute(u));
   sx += steepness * wx;
   sy += steepness * wy;
 }
 
-template <class F> LENS_FN F fieldHeight(F x, F y, float frequency, float seed, F& sx, F& sy) {
-  F height = splat(0.f);
+LENS_FN Rays fieldHeight(Rays x, Rays y, float frequency, float seed, Rays& sx, Rays& sy) {
+  Rays height = splat(0.f);
   sx = sy = splat(0.f);
   addWave(x, y, 1.f, 0.f, frequency, 4 / 7.f, seed, height, sx, sy);
   addWave(x, y, -0.7373937f, 0.6754632f, 1.7f * frequency, 2 / 7.f, 2 * seed, height, sx, sy);
@@ -253,56 +287,53 @@ template <class F> LENS_FN F fieldHeight(F x, F y, float frequency, float seed, 
   return height;
 }
 
-template <class F> LENS_FN F heightFieldDepth(const float* p, const Local<F>& r) {
+LENS_FN Rays heightFieldDepth(const float* p, const Local& r) {
   const float seed = p[25], frequency = p[26];
-  F near, far, sx, sy;
+  Rays near, far, sx, sy;
   boxDepths(r, near, far);
-  auto alive = (far > 0.f) & (near <= far);
+  Mask alive = (far > 0.f) & (near <= far);
   if (!any(alive)) return splat(-1.f);
-  const F speed = absolute(r.ez) + (8.f * (4 + 2 * 1.7f + 2.9f) / 7 * frequency) * root(r.ex * r.ex + r.ey * r.ey);
-  F t = larger(near, splat(0.f)), gap = splat(1.f);
+  const Rays speed = absolute(r.ez) + (8.f * (4 + 2 * 1.7f + 2.9f) / 7 * frequency) * root(r.ex * r.ex + r.ey * r.ey);
+  Rays t = larger(near, splat(0.f)), gap = splat(1.f);
   for (int i = 0; i < 64; i++) {
-    const F now = r.lz + t * r.ez - fieldHeight(r.lx + t * r.ex, r.ly + t * r.ey, frequency, seed, sx, sy);
+    const Rays now = r.lz + t * r.ez - fieldHeight(r.lx + t * r.ex, r.ly + t * r.ey, frequency, seed, sx, sy);
     gap = select(alive, now, gap);
     alive = alive & (absolute(gap) >= 2e-3f);
     t = select(alive, t + divide(absolute(gap), speed), t);
     alive = alive & (t <= far);
     if (!any(alive)) break;
   }
-  const auto hit = (far > 0.f) & (near <= far) & (t <= far) & (absolute(gap) <= 0.05f);
+  const Mask hit = (far > 0.f) & (near <= far) & (t <= far) & (absolute(gap) <= 0.05f);
   for (int i = 0; i < 3; i++) {
     gap = r.lz + t * r.ez - fieldHeight(r.lx + t * r.ex, r.ly + t * r.ey, frequency, seed, sx, sy);
-    const F rate = r.ez - sx * r.ex - sy * r.ey;
+    const Rays rate = r.ez - sx * r.ex - sy * r.ey;
     t = select(absolute(rate) > 0.05f * speed, t - divide(gap, rate), t);
   }
   return select(hit, t, splat(-1.f));
 }
 
 /** Depth at which the ray meets the primitive, or `limit` when it does so no nearer. */
-template <class F> LENS_FN F hitDepth(const float* p, const Ray<F>& ray, F limit, const Textures& textures) {
-  const Local<F> r{p[0] * ray.ox + (p[1] * ray.oy + p[3]),  p[4] * ray.ox + (p[5] * ray.oy + p[7]),  p[8] * ray.ox + (p[9] * ray.oy + p[11]),
-                   p[0] * ray.dx + (p[1] * ray.dy + p[2]),  p[4] * ray.dx + (p[5] * ray.dy + p[6]),  p[8] * ray.dx + (p[9] * ray.dy + p[10])};
-  F t;
-  switch ((int)p[12]) {
+LENS_FN Rays hitDepth(const float* p, int type, const Ray& ray, Rays limit, const Textures& textures) {
+  const Row a = rowOf(p), b = rowOf(p + 4), c = rowOf(p + 8);
+  const Local r{a.x * ray.ox + (a.y * ray.oy + a.w), b.x * ray.ox + (b.y * ray.oy + b.w), c.x * ray.ox + (c.y * ray.oy + c.w),
+                a.x * ray.dx + (a.y * ray.dy + a.z), b.x * ray.dx + (b.y * ray.dy + b.z), c.x * ray.dx + (c.y * ray.dy + c.z)};
+  Rays t;
+  switch (type) {
   case ELLIPSOID: {
-    const F a = r.ex * r.ex + r.ey * r.ey + r.ez * r.ez, b = r.lx * r.ex + r.ly * r.ey + r.lz * r.ez;
-    const F d = b * b - a * (r.lx * r.lx + r.ly * r.ly + r.lz * r.lz - 1.f);
+    // From the point nearest to the centre, where nothing large cancels.
+    const Rays per = reciprocal(r.ex * r.ex + r.ey * r.ey + r.ez * r.ez), middle = -(r.lx * r.ex + r.ly * r.ey + r.lz * r.ez) * per;
+    const Rays mx = r.lx + middle * r.ex, my = r.ly + middle * r.ey, mz = r.lz + middle * r.ez;
+    const Rays d = 1.f - mx * mx - my * my - mz * mz;
     if (!any(d >= 0.f)) return limit;
-    t = select(d >= 0.f, divide(-b - root(larger(d, splat(0.f))), a), splat(-1.f));
+    t = select(d >= 0.f, middle - root(larger(d, splat(0.f)) * per), splat(-1.f));
     break;
   }
   case BOX:
   case ROOM: {
-    F near, far;
+    Rays near, far;
     boxDepths(r, near, far);
-    t = select(near <= far, (int)p[12] == ROOM ? far : near, splat(-1.f));
+    t = select(near <= far, type == ROOM ? far : near, splat(-1.f));
     break;
-  }
-  case QUAD: {
-    t = divide(-r.lz, r.ez);
-    const auto ahead = (t > 0.f) & (t < limit);
-    if (!any(ahead)) return limit;
-    return select(ahead & quadHolds(p, r.lx + t * r.ex, r.ly + t * r.ey, textures), t, limit);
   }
   case CYLINDER:
     t = cylinderDepth(r);
@@ -310,25 +341,32 @@ template <class F> LENS_FN F hitDepth(const float* p, const Ray<F>& ray, F limit
   case HEIGHT_FIELD:
     t = heightFieldDepth(p, r);
     break;
-  default:
+  case PLANE:
     t = divide(-r.lz, r.ez);
+    break;
+  default: { // quads
+    t = divide(-r.lz, r.ez);
+    const Mask ahead = (t > 0.f) & (t < limit);
+    if (!any(ahead)) return limit;
+    return select(ahead & quadHolds(p, type, r.lx + t * r.ex, r.ly + t * r.ey, textures), t, limit);
+  }
   }
   return select((t > 0.f) & (t < limit), t, limit);
 }
 
-/** The nearest surface: its depth, and the offset of its primitive (-1: none). */
-template <class F, class I> LENS_FN F trace(const Picture& picture, const Candidates& candidates, const Ray<F>& ray, I& hit) {
-  F t = splat(FAR_AWAY);
+/** The nearest surface: its depth, and its candidate's code (-1: none). */
+LENS_FN Rays trace(const Picture& picture, const Candidates& candidates, const Ray& ray, Ints& hit) {
+  Rays t = splat(FAR_AWAY);
   hit = splatInt(-1);
   for (int k = 0; k < candidates.total; k++) {
-    const int offset = candidates.offsets[k];
-    const float* p = picture.primitives + offset;
-    if (k < candidates.bounded && !any(t > p[30] - p[31])) { // the rest of the bounded ones lie farther still
+    const Candidate next = candidates.list[k];
+    if (k < candidates.bounded && !any(t > next.near)) { // the rest of the bounded ones lie farther still
       k = candidates.bounded - 1;
       continue;
     }
-    const F depth = hitDepth(p, ray, t, picture.textures);
-    hit = select(depth < t, splatInt(offset), hit);
+    const float* p = picture.primitives + (next.code & ((1 << TYPE_SHIFT) - 1));
+    const Rays depth = hitDepth(p, next.code >> TYPE_SHIFT, ray, t, picture.textures);
+    hit = select(depth < t, splatInt(next.code), hit);
     t = depth;
   }
   return t;
@@ -336,7 +374,7 @@ template <class F, class I> LENS_FN F trace(const Picture& picture, const Candid
 
 // ---- Light ----
 
-template <class F> LENS_FN F decodeGamma(F v) { return v * (0.012522878f + v * (0.682171111f + v * 0.305306011f)); }
+LENS_FN Rays decodeGamma(Rays v) { return v * (0.012522878f + v * (0.682171111f + v * 0.305306011f)); }
 
 LENS_FN float encodeGamma(float light) {
   if (!(light > 0)) return 0;
@@ -347,23 +385,23 @@ LENS_FN float encodeGamma(float light) {
   return v;
 }
 
-template <class F> LENS_FN void localNormal(const float* p, F x, F y, F z, F& nx, F& ny, F& nz) {
-  const F zero = splat(0.f);
-  const F ax = absolute(x), ay = absolute(y), az = absolute(z);
-  switch ((int)p[12]) {
+LENS_FN void localNormal(const float* p, int type, Rays x, Rays y, Rays z, Rays& nx, Rays& ny, Rays& nz) {
+  const Rays zero = splat(0.f);
+  const Rays ax = absolute(x), ay = absolute(y), az = absolute(z);
+  switch (type) {
   case ELLIPSOID:
     nx = x, ny = y, nz = z;
     break;
   case BOX:
   case ROOM: {
-    const auto onX = (ax >= ay) & (ax >= az), onY = ay >= az;
+    const Mask onX = (ax >= ay) & (ax >= az), onY = ay >= az;
     nx = select(onX, x, zero);
     ny = select(onX, zero, select(onY, y, zero));
     nz = select(onX, zero, select(onY, zero, z));
     break;
   }
   case CYLINDER: {
-    const auto cap = az > 0.9999f;
+    const Mask cap = az > 0.9999f;
     nx = select(cap, zero, x);
     ny = select(cap, zero, y);
     nz = select(cap, z, zero);
@@ -378,46 +416,42 @@ template <class F> LENS_FN void localNormal(const float* p, F x, F y, F z, F& nx
   }
 }
 
-LENS_FN float axisSize(const float* row) { return 1.f / sqrtf(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]); }
-
 /** Linear light that comes back along a ray from primitive p, met at depth t. */
-template <class F>
-LENS_FN void shade(const Picture& picture, const float* p, const Ray<F>& ray, F t, F ju, F jv, F& red, F& green, F& blue) {
-  const F wx = ray.ox + t * ray.dx, wy = ray.oy + t * ray.dy;
-  const F x = p[0] * wx + (p[1] * wy + (p[2] * t + p[3]));
-  const F y = p[4] * wx + (p[5] * wy + (p[6] * t + p[7]));
-  const F z = p[8] * wx + (p[9] * wy + (p[10] * t + p[11]));
-  F n0, n1, n2;
-  localNormal(p, x, y, z, n0, n1, n2);
-  const float sizeX = axisSize(p), sizeY = axisSize(p + 4), sizeZ = axisSize(p + 8);
-  F u = x * sizeX, v = y * sizeY;
-  const int type = (int)p[12];
+LENS_FN void shade(const Picture& picture, const float* p, int type, const Ray& ray, Rays t, Rays ju, Rays jv, Rays& red, Rays& green, Rays& blue) {
+  const Row a = rowOf(p), b = rowOf(p + 4), c = rowOf(p + 8), repeats = rowOf(p + 12), tints = rowOf(p + 16), more = rowOf(p + 20);
+  const Rays wx = ray.ox + t * ray.dx, wy = ray.oy + t * ray.dy;
+  const Rays x = a.x * wx + (a.y * wy + (a.z * t + a.w));
+  const Rays y = b.x * wx + (b.y * wy + (b.z * t + b.w));
+  const Rays z = c.x * wx + (c.y * wy + (c.z * t + c.w));
+  Rays n0, n1, n2;
+  localNormal(p, type, x, y, z, n0, n1, n2);
+  Rays u = x * repeats.z, v = y * repeats.w;
   if (type == ELLIPSOID || type == BOX || type == ROOM || type == CYLINDER) {
-    const F a0 = absolute(n0), a1 = absolute(n1), a2 = absolute(n2);
-    const auto alongX = (a0 >= a1) & (a0 >= a2), alongXY = alongX | (a1 >= a2);
+    const Rays a0 = absolute(n0), a1 = absolute(n1), a2 = absolute(n2);
+    const Mask alongX = (a0 >= a1) & (a0 >= a2), alongXY = alongX | (a1 >= a2);
     u = select(alongX, v, u);
-    v = select(alongXY, z * sizeZ, v);
+    v = select(alongXY, z * tints.x, v);
   }
-  F nx = p[0] * n0 + (p[4] * n1 + p[8] * n2), ny = p[1] * n0 + (p[5] * n1 + p[9] * n2), nz = p[2] * n0 + (p[6] * n1 + p[10] * n2);
-  const F length = inverseRoot(nx * nx + ny * ny + nz * nz);
-  const F facing = select(nx * ray.dx + ny * ray.dy + nz > 0.f, -length, length);
+  Rays nx = a.x * n0 + (b.x * n1 + c.x * n2), ny = a.y * n0 + (b.y * n1 + c.y * n2), nz = a.z * n0 + (b.z * n1 + c.z * n2);
+  const Rays length = inverseRoot(nx * nx + ny * ny + nz * nz);
+  const Rays facing = select(nx * ray.dx + ny * ray.dy + nz > 0.f, -length, length);
   nx *= facing, ny *= facing, nz *= facing;
   const float *light = picture.camera + 2, ambient = picture.camera[5];
-  const F diffuse = (1.f - ambient) * larger(nx * light[0] + (ny * light[1] + nz * light[2]), splat(0.f)) + (ambient + p[22]);
-  F highlight = splat(0.f);
-  if (p[20] > 0) {
-    const F back = inverseRoot(ray.dx * ray.dx + ray.dy * ray.dy + 1.f);
-    const F hx = light[0] - ray.dx * back, hy = light[1] - ray.dy * back, hz = light[2] - back;
-    const F cosine = (nx * hx + ny * hy + nz * hz) * inverseRoot(hx * hx + hy * hy + hz * hz + 1e-12f);
-    highlight = p[20] * power(larger(cosine, splat(0.f)), p[21]);
+  const Rays diffuse = (1.f - ambient) * larger(nx * light[0] + (ny * light[1] + nz * light[2]), splat(0.f)) + (ambient + more.z);
+  Rays highlight = splat(0.f);
+  if (more.x > 0) {
+    const Rays back = inverseRoot(ray.dx * ray.dx + ray.dy * ray.dy + 1.f);
+    const Rays hx = light[0] - ray.dx * back, hy = light[1] - ray.dy * back, hz = light[2] - back;
+    const Rays cosine = (nx * hx + ny * hy + nz * hz) * inverseRoot(hx * hx + hy * hy + hz * hz + 1e-12f);
+    highlight = more.x * power(larger(cosine, splat(0.f)), more.y);
   }
   const int side = 1 << picture.textures.bits;
-  const auto column = toInt(whole((u * p[14] + p[15]) * (float)side - 0.5f + ju)) & (side - 1);
-  const auto row = toInt(whole((v * p[14] + p[16]) * (float)side - 0.5f + jv)) & (side - 1);
-  const auto texel = asInt(fetch(picture.textures.texels, (int64_t)p[13] << (2 * picture.textures.bits), row * side + column));
-  red = decodeGamma(toFloat(texel & 255) * (1 / 255.f)) * (p[17] * diffuse) + highlight;
-  green = decodeGamma(toFloat((texel >> 8) & 255) * (1 / 255.f)) * (p[18] * diffuse) + highlight;
-  blue = decodeGamma(toFloat((texel >> 16) & 255) * (1 / 255.f)) * (p[19] * diffuse) + highlight;
+  const Ints column = wrapped((u + more.w) * (float)side - 0.5f + ju) & (side - 1);
+  const Ints row = wrapped((v + p[27]) * (float)side - 0.5f + jv) & (side - 1);
+  const Words texel = fetch(picture.textures.texels, (uint32_t)repeats.y << (2 * picture.textures.bits), row * side + column);
+  red = decodeGamma(fromByte(texel, 0) * (1 / 255.f)) * (tints.y * diffuse) + highlight;
+  green = decodeGamma(fromByte(texel, 1) * (1 / 255.f)) * (tints.z * diffuse) + highlight;
+  blue = decodeGamma(fromByte(texel, 2) * (1 / 255.f)) * (tints.w * diffuse) + highlight;
 }
 
 // ---- Sampling ----
@@ -428,22 +462,20 @@ LENS_FN uint32_t hash(uint32_t x) {
   return x ^ (x >> 16);
 }
 
-template <class I> LENS_FN auto member(uint32_t start, uint32_t step, I i) {
-  return toFloat(asInt((start + (Words)i * step) >> 8)) * (1 / 16777216.f);
-}
+LENS_FN Rays member(uint32_t start, uint32_t step, Ints i) { return fromBits(start + (Words)i * step); }
 
 LENS_FN float normalDeviate(uint32_t a, uint32_t b) {
   return sqrtf(-2 * logf((a + 1.f) * 2.3283064e-10f)) * cosf(TURN * 2.3283064e-10f * b);
 }
 
 /** The point of the lens that sample i of a pixel goes through, in units of the aperture radius. */
-template <class F, class I> LENS_FN void bladePoint(const Picture& picture, uint32_t base, I i, F& x, F& y) {
+LENS_FN void bladePoint(const Picture& picture, uint32_t base, Ints i, Rays& x, Rays& y) {
   const int blades = (int)picture.camera[7];
-  const F around = member(hash(base + 5), 0x9e3779b9u, i) * (float)blades;
-  const auto whichOne = toInt(around);
-  const auto k = select(whichOne < blades, whichOne, splatInt(blades - 1));
-  const F part = around - toFloat(k);
-  const F r = root(fraction((toFloat(i) + 0.5f) * (1.f / picture.samples) + hash(base + 6) * 2.3283064e-10f));
+  const Rays around = member(hash(base + 5), 0x9e3779b9u, i) * (float)blades;
+  const Ints whichOne = toInt(around);
+  const Ints k = select(whichOne < blades, whichOne, splatInt(blades - 1));
+  const Rays part = around - toFloat(k);
+  const Rays r = root(fraction((toFloat(i) + 0.5f) * (1.f / picture.samples) + hash(base + 6) * 2.3283064e-10f));
   x = r * (lookUp(picture.corners, 2 * k) * (1.f - part) + lookUp(picture.corners, 2 * k + 2) * part);
   y = r * (lookUp(picture.corners, 2 * k + 1) * (1.f - part) + lookUp(picture.corners, 2 * k + 3) * part);
 }
@@ -458,9 +490,9 @@ LENS_FN void gatherLight(const Picture& picture, const Candidates& candidates, i
   const float cosine = picture.cosine / picture.scale, sine = picture.sine / picture.scale;
   Rays red = splat(0.f), green = splat(0.f), blue = splat(0.f);
   for (int first = 0; first < picture.samples; first += LANES) {
-    const auto i = first + laneIndex();
+    const Ints i = first + laneIndex();
     const Rays qx = left + member(startX, 0xc13fa9a9u, i), qy = top + member(startY, 0x91e10da5u, i);
-    Ray<Rays> ray;
+    Ray ray;
     if (round) {
       const Rays lx = load(picture.lensX, first), ly = load(picture.lensY, first);
       ray.ox = turnX * lx - turnY * ly;
@@ -476,14 +508,14 @@ LENS_FN void gatherLight(const Picture& picture, const Candidates& candidates, i
     const Rays ju = member(startU, 0xd1b54a33u, i), jv = member(startV, 0xabc98389u, i);
     Mask open = (hit >= 0) & (i < picture.samples);
     while (any(open)) { // once per primitive that these rays met
-      const int offset = firstOf(open, hit);
-      const Mask mine = open & (hit == offset);
+      const int code = firstOf(open, hit);
+      const Mask mine = open & (hit == code);
       Rays r, g, b;
-      shade(picture, picture.primitives + offset, ray, t, ju, jv, r, g, b);
+      shade(picture, picture.primitives + (code & ((1 << TYPE_SHIFT) - 1)), code >> TYPE_SHIFT, ray, t, ju, jv, r, g, b);
       red += select(mine, r, splat(0.f));
       green += select(mine, g, splat(0.f));
       blue += select(mine, b, splat(0.f));
-      open = open & (hit != offset);
+      open = open & (hit != code);
     }
   }
   sum[0] = total(red), sum[1] = total(green), sum[2] = total(blue);
@@ -515,7 +547,7 @@ LENS_FN void renderPixel(const Picture& picture, const Candidates& candidates, i
 
 /** z-depth of `LANES` pixel centres from x on, through the pinhole; 0 where there is nothing. */
 LENS_FN Rays pinholeDepth(const Picture& picture, const Candidates& candidates, int x, int y) {
-  Ray<Rays> ray{splat(0.f), splat(0.f), (toFloat(x + laneIndex()) + (0.5f - picture.width * 0.5f)) / picture.scale,
+  Ray ray{splat(0.f), splat(0.f), (toFloat(x + laneIndex()) + (0.5f - picture.width * 0.5f)) / picture.scale,
                 splat((y + 0.5f - picture.height * 0.5f) / picture.scale)};
   Ints hit;
   const Rays t = trace(picture, candidates, ray, hit);

@@ -1,22 +1,23 @@
 // The CPU host's loops around lensKernel.h; included after it, in the same namespace.
 
-/** Fills `offsets` with what the rays of a tile can meet: nearest first, those without bounds last. */
-static Candidates findCandidates(const Picture& picture, int left, int top, int* offsets) {
-  int bounded = 0, unbounded = 0, endless[64];
+/** Fills `list` with what the rays of a tile can meet: nearest first, those without bounds last. */
+static Candidates findCandidates(const Picture& picture, int left, int top, Candidate* list) {
+  int bounded = 0, unbounded = 0;
+  Candidate endless[64];
   for (int k = 0; k < static_cast<int>(picture.camera[1]); k++) {
     const float* p = picture.primitives + k * PRIMITIVE_STRIDE;
     if (!tileSees(picture, p, left, top)) continue;
+    const Candidate next = candidate(picture.primitives, k);
     if (p[31] > UNBOUNDED) {
-      endless[unbounded++] = k * PRIMITIVE_STRIDE;
+      endless[unbounded++] = next;
       continue;
     }
-    const auto nearest = [&](int offset) { return picture.primitives[offset + 30] - picture.primitives[offset + 31]; };
     int place = bounded++;
-    for (; place > 0 && nearest(offsets[place - 1]) > p[30] - p[31]; place--) offsets[place] = offsets[place - 1];
-    offsets[place] = k * PRIMITIVE_STRIDE;
+    for (; place > 0 && list[place - 1].near > next.near; place--) list[place] = list[place - 1];
+    list[place] = next;
   }
-  for (int k = 0; k < unbounded; k++) offsets[bounded + k] = endless[k];
-  return {offsets, bounded, bounded + unbounded};
+  std::copy(endless, endless + unbounded, list + bounded);
+  return {list, bounded, bounded + unbounded};
 }
 
 template <class Out> static void store(Out* out, float value);
@@ -24,8 +25,8 @@ template <> void store(float* out, float value) { *out = value; }
 template <> void store(uint8_t* out, float value) { *out = static_cast<uint8_t>(value * 255.f + 0.5f); }
 
 template <class Out> static void renderTile(const Picture& picture, int left, int top, Out* out) {
-  int offsets[64];
-  const Candidates candidates = findCandidates(picture, left, top, offsets);
+  Candidate list[64];
+  const Candidates candidates = findCandidates(picture, left, top, list);
   const int64_t pixels = static_cast<int64_t>(picture.width) * picture.height;
   for (int y = top; y < std::min(top + TILE, picture.height); y++)
     for (int x = left; x < std::min(left + TILE, picture.width); x++) {
@@ -36,8 +37,8 @@ template <class Out> static void renderTile(const Picture& picture, int left, in
 }
 
 static void renderDepthTile(const Picture& picture, int left, int top, float* out) {
-  int offsets[64];
-  const Candidates candidates = findCandidates(picture, left, top, offsets);
+  Candidate list[64];
+  const Candidates candidates = findCandidates(picture, left, top, list);
   for (int y = top; y < std::min(top + TILE, picture.height); y++)
     for (int x = left; x < std::min(left + TILE, picture.width); x += LANES) {
       const Rays depth = pinholeDepth(picture, candidates, x, y);

@@ -26,7 +26,7 @@ export interface LensPictures {
 }
 
 const PRIMITIVE_STRIDE = 32;
-const TEXTURE_CUTOUT = 1;
+const TEXTURE_QUAD = 7;
 
 /** Textures as the kernel reads them: u8 [count, size, size, 4] on the engine's device. */
 export function lensTextures(engine: TorchEngine, { count, size, data }: { count: number; size: number; data: Uint8Array }): TorchTensor {
@@ -43,7 +43,7 @@ export function renderLensInto(
   checkTextureIndices(scenes, Number(textures.shape[0]));
   const expected = [count, planes, 3, height, width];
   if (expected.some((size, axis) => pictures.images.shape[axis] !== size))
-    throw new ShapeError(`renderLens: expected images [${expected.join(", ")}], got [${pictures.images.shape.join(", ")}]`);
+    throw new ShapeError(`renderLens: expected images [${expected.join(", ")}], got [${pictures.images.shape.map(String).join(", ")}]`);
   scope(() => {
     const primitives = engine.constant(scenes.primitives, { shape: [count, primitivesPerScene, PRIMITIVE_STRIDE] });
     const cameras = engine.constant(scenes.cameras, { shape: [count, 16] });
@@ -80,7 +80,7 @@ function checkTextureIndices({ primitives, cameras, count, primitivesPerScene }:
     for (let k = 0; k < used; k++) {
       const at = (scene * primitivesPerScene + k) * PRIMITIVE_STRIDE;
       const texture = primitives[at + 13] as number;
-      const cut = primitives[at + 23] === TEXTURE_CUTOUT ? (primitives[at + 25] as number) : 0;
+      const cut = primitives[at + 12] === TEXTURE_QUAD ? (primitives[at + 25] as number) : 0;
       const wrong = [texture, cut].find((index) => !(index >= 0 && index < available));
       if (wrong !== undefined)
         throw new EngineError(`renderLens: primitive ${k} of scene ${scene} uses texture ${wrong}, but there are ${available}`);

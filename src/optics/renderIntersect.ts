@@ -1,4 +1,4 @@
-import { CUTOUT, TYPE } from "./scenePack.ts";
+import { TYPE } from "./scenePack.ts";
 import type { TextureSet } from "./texture.ts";
 
 /**
@@ -24,20 +24,17 @@ export function hitDepth(
   let t: number;
   switch (p[at + 12] as number) {
     case TYPE.ellipsoid: {
-      const a = ex * ex + ey * ey + ez * ez;
-      const b = lx * ex + ly * ey + lz * ez;
-      const d = b * b - a * (lx * lx + ly * ly + lz * lz - 1);
+      // From the point nearest to the centre, where nothing large cancels.
+      const per = 1 / (ex * ex + ey * ey + ez * ez);
+      const middle = -(lx * ex + ly * ey + lz * ez) * per;
+      const d = 1 - (lx + middle * ex) ** 2 - (ly + middle * ey) ** 2 - (lz + middle * ez) ** 2;
       if (d < 0) return limit;
-      t = (-b - Math.sqrt(d)) / a;
+      t = middle - Math.sqrt(d * per);
       break;
     }
     case TYPE.box:
     case TYPE.room:
       t = boxDepth(lx, ly, lz, ex, ey, ez, p[at + 12] === TYPE.room);
-      break;
-    case TYPE.quad:
-      t = -lz / ez;
-      if (!(t > 0 && t < limit) || !quadHolds(p, at, lx + t * ex, ly + t * ey, textures)) return limit;
       break;
     case TYPE.cylinder:
       t = cylinderDepth(lx, ly, lz, ex, ey, ez);
@@ -45,8 +42,12 @@ export function hitDepth(
     case TYPE.heightField:
       t = heightFieldDepth(p, at, lx, ly, lz, ex, ey, ez);
       break;
+    case TYPE.plane:
+      t = -lz / ez;
+      break;
     default:
       t = -lz / ez;
+      if (!(t > 0 && t < limit) || !quadHolds(p, at, lx + t * ex, ly + t * ey, textures)) return limit;
   }
   return t > 0 && t < limit ? t : limit;
 }
@@ -69,11 +70,11 @@ function boxDepth(lx: number, ly: number, lz: number, ex: number, ey: number, ez
 }
 
 function cylinderDepth(lx: number, ly: number, lz: number, ex: number, ey: number, ez: number): number {
-  const a = ex * ex + ey * ey + SLOPE_FLOOR;
-  const b = lx * ex + ly * ey;
-  const d = b * b - a * (lx * lx + ly * ly - 1);
+  const per = 1 / (ex * ex + ey * ey + SLOPE_FLOOR);
+  const middle = -(lx * ex + ly * ey) * per;
+  const d = 1 - (lx + middle * ex) ** 2 - (ly + middle * ey) ** 2;
   if (d < 0) return -1;
-  const side = (-b - Math.sqrt(d)) / a;
+  const side = middle - Math.sqrt(d * per);
   if (side > 0 && Math.abs(lz + side * ez) <= 1) return side;
   const cap = ((ez > 0 ? -1 : 1) - lz) * inverse(ez);
   const x = lx + cap * ex;
@@ -84,25 +85,25 @@ function cylinderDepth(lx: number, ly: number, lz: number, ex: number, ey: numbe
 function quadHolds(p: Float32Array, at: number, x: number, y: number, textures: TextureSet): boolean {
   if (Math.abs(x) > 1 || Math.abs(y) > 1) return false;
   const amount = p[at + 24] as number;
-  switch (p[at + 23] as number) {
-    case CUTOUT.texture: {
+  switch (p[at + 12] as number) {
+    case TYPE.textureQuad: {
       const repeats = p[at + 26] as number;
       const { size, data } = textures;
       const u = Math.floor(x * repeats * size) & (size - 1);
       const v = Math.floor(y * repeats * size) & (size - 1);
       return (data[(((p[at + 25] as number) * size + v) * size + u) * 4 + 1] as number) >= amount * 255;
     }
-    case CUTOUT.leaf: {
+    case TYPE.leaf: {
       const tooth = 4 * (x + 1) - Math.floor(4 * (x + 1));
       return Math.abs(y) <= (1 - x * x) * (0.95 - 0.4 * x) * (1 - amount * tooth);
     }
-    case CUTOUT.grid: {
+    case TYPE.grid: {
       const lines = (p[at + 26] as number) * 0.5;
       const u = (x + 1) * lines;
       const v = (y + 1) * lines;
       return u - Math.floor(u) < amount || v - Math.floor(v) < amount;
     }
-    case CUTOUT.disk:
+    case TYPE.disk:
       return x * x + y * y <= 1;
     default:
       return true;

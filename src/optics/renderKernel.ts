@@ -54,6 +54,8 @@ export function renderJob(packed: PackedScenes, index: number, { textures, sampl
 
 /** How one picture is taken: a plane of the stack, or the pinhole (`radius` 0). */
 interface Exposure {
+  /** Rays per pixel. */
+  readonly samples: number;
   readonly index: number;
   readonly dioptres: number;
   readonly radius: number;
@@ -65,12 +67,26 @@ interface Exposure {
   readonly shiftY: number;
 }
 
-function exposureOf({ focus, planes, camera }: Job, plane: number): Exposure {
+/** Only the pixel is sampled, not the lens: a quarter of the rays does. */
+const pinholeSamples = (samples: number): number => (samples < 16 ? samples : samples < 64 ? 16 : samples >> 2);
+
+function exposureOf({ focus, planes, camera, samples }: Job, plane: number): Exposure {
   if (plane === planes)
-    return { index: plane, dioptres: 0, radius: 0, scale: camera[0] as number, gain: 1, cos: 1, sin: 0, shiftX: 0, shiftY: 0 };
+    return {
+      samples: pinholeSamples(samples),
+      index: plane,
+      dioptres: 0,
+      radius: 0,
+      scale: camera[0] as number,
+      gain: 1,
+      cos: 1,
+      sin: 0,
+      shiftX: 0,
+      shiftY: 0,
+    };
   const [dioptres, radius, scale, gain, cos, sin, shiftX, shiftY] = focus.subarray(plane * PLANE_STRIDE) as unknown as number[] as [
     number, number, number, number, number, number, number, number]; // prettier-ignore
-  return { index: plane, dioptres, radius, scale, gain, cos, sin, shiftX, shiftY };
+  return { samples, index: plane, dioptres, radius, scale, gain, cos, sin, shiftX, shiftY };
 }
 
 /**
@@ -168,7 +184,7 @@ export function renderDepth(job: Job, out: Float32Array): void {
 const sum = new Float64Array(3);
 
 function renderPixel(job: Job, exposure: Exposure, bounded: number, total: number, x: number, y: number, out: Float32Array): void {
-  const { width, height, camera, samples } = job;
+  const { width, height, camera } = job;
   const pixel = y * width + x;
   const base = hash((camera[13] as number) ^ hash(pixel + Math.imul(exposure.index + 1, 0x9e3779b1)));
   const chromatic = exposure.radius > 0 ? (camera[10] as number) : 0;
@@ -177,7 +193,7 @@ function renderPixel(job: Job, exposure: Exposure, bounded: number, total: numbe
   sum.fill(0);
   if (chromatic === 0) gather(job, exposure, bounded, total, x, y, base, dioptres, -1);
   else for (let c = 0; c < 3; c++) gather(job, exposure, bounded, total, x, y, base, dioptres + (c - 1) * chromatic, c);
-  const gain = ((camera[6] as number) * exposure.gain) / samples;
+  const gain = ((camera[6] as number) * exposure.gain) / exposure.samples;
   const isPlane = exposure.index < job.planes;
   for (let c = 0; c < 3; c++) {
     let light = (sum[c] as number) * gain;
@@ -199,8 +215,8 @@ function gather(
   dioptres: number,
   only: number,
 ): void {
-  const { width, height, samples, lens, corners, surface } = job;
-  const { scale, cos, sin, radius } = exposure;
+  const { width, height, lens, corners, surface } = job;
+  const { scale, cos, sin, radius, samples } = exposure;
   const startX = hash(base + 1);
   const startY = hash(base + 2);
   const startU = hash(base + 3);

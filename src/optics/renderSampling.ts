@@ -11,8 +11,8 @@ export function hash(value: number): number {
 /** Steps of the additive recurrences, as fractions of 2³²: the plastic number's for the pixel, its 3-D sibling's for texels and blades. */
 export const STEP = { pixelX: 0xc13fa9a9, pixelY: 0x91e10da5, texelU: 0xd1b54a33, texelV: 0xabc98389, blade: 0x9e3779b9 } as const;
 
-/** The `i`-th member of the sequence that begins at `start`, in [0, 1): 24 bits, which a float holds exactly. */
-export const member = (start: number, step: number, i: number): number => ((start + Math.imul(i, step)) >>> 8) * 2 ** -24;
+/** The `i`-th member of the sequence that begins at `start`, in [0, 1): 23 bits, the mantissa of a float. */
+export const member = (start: number, step: number, i: number): number => ((start + Math.imul(i, step)) >>> 9) * 2 ** -23;
 
 /** `samples` points of the unit disk in a sunflower spiral: x, y pairs. Each pixel turns them by its own angle. */
 export function lensPoints(samples: number): Float32Array {

@@ -71,9 +71,6 @@ function localNormal(p: Float32Array, at: number, x: number, y: number, z: numbe
   }
 }
 
-const axisSize = (p: Float32Array, at: number): number =>
-  1 / Math.sqrt((p[at] as number) ** 2 + (p[at + 1] as number) ** 2 + (p[at + 2] as number) ** 2);
-
 /**
  * Linear light that comes back along a ray (see `hitDepth`) from the primitive at `at`, met at depth t. Texels are chosen with the
  * chances (ju, jv in [0, 1)) that make their mean the bilinear interpolation in linear light.
@@ -106,8 +103,8 @@ export function shade(
   const flat = p[at + 12] === TYPE.heightField;
   const alongX = !flat && a0 >= a1 && a0 >= a2;
   const alongY = !flat && !alongX && a1 >= a2;
-  const u = alongX ? y * axisSize(p, at + 4) : x * axisSize(p, at);
-  const v = alongX || alongY ? z * axisSize(p, at + 8) : y * axisSize(p, at + 4);
+  const u = alongX ? y * (p[at + 15] as number) : x * (p[at + 14] as number);
+  const v = alongX || alongY ? z * (p[at + 16] as number) : y * (p[at + 15] as number);
 
   let nx = (p[at] as number) * n0 + (p[at + 4] as number) * n1 + (p[at + 8] as number) * n2;
   let ny = (p[at + 1] as number) * n0 + (p[at + 5] as number) * n1 + (p[at + 9] as number) * n2;
@@ -120,9 +117,8 @@ export function shade(
   const highlight = (p[at + 20] as number) > 0 ? specular(p, at, light, nx, ny, nz, dx, dy) : 0;
 
   const { size, data } = surface.textures;
-  const scale = p[at + 14] as number;
-  const column = Math.floor((u * scale + (p[at + 15] as number)) * size - 0.5 + ju) & (size - 1);
-  const row = Math.floor((v * scale + (p[at + 16] as number)) * size - 0.5 + jv) & (size - 1);
+  const column = Math.floor((u + (p[at + 23] as number)) * size - 0.5 + ju) & (size - 1);
+  const row = Math.floor((v + (p[at + 27] as number)) * size - 0.5 + jv) & (size - 1);
   const texel = (((p[at + 13] as number) * size + row) * size + column) * 4;
   for (let c = 0; c < 3; c++) colour[c] = (DECODED[data[texel + c] as number] as number) * (p[at + 17 + c] as number) * diffuse + highlight;
 }

@@ -4,9 +4,9 @@ import type { Cutout, Primitive, Quaternion, Scene, Vector } from "./scene.ts";
 /**
  * Scenes as flat numbers: what every host of the kernel reads (renderKernel.ts, native/lensKernel.h). Offsets are in floats.
  *
- * Primitive (32): 0 world-to-local matrix, 3 rows of 4 · 12 type · 13 texture · 14 repeats per metre · 15 offset u, v · 17 tint
- *   20 specular · 21 shininess · 22 emission · 23 cut-out kind · 24 cut-out amount · 25 cut-out texture, or seed of a height field
- *   26 cut-out repeats, or frequency of a height field · 28 bounding sphere x, y, z, radius
+ * Primitive (32): 0 world-to-local matrix, 3 rows of 4 · 12 type · 13 texture · 14 repeats per unit of local x, y, z · 17 tint
+ *   20 specular · 21 shininess · 22 emission · 23 offset u · 24 cut-out amount · 25 cut-out texture, or seed of a height field
+ *   26 cut-out repeats, or frequency of a height field · 27 offset v · 28 bounding sphere x, y, z, radius
  * Camera (16): 0 pixels per unit slope · 1 primitives · 2 direction to the light · 5 ambient · 6 exposure · 7 blades (0: round)
  *   8 blade angle · 9 field curvature · 10 chromatic shift · 11 read noise · 12 shot noise · 13 seed · 14 JPEG quality (0: none)
  * Plane (8): 0 focus in dioptres · 1 aperture radius · 2 pixels per unit slope · 3 gain · 4 misalignment: cos, sin, shift x, y
@@ -15,8 +15,20 @@ export const PRIMITIVE_STRIDE = 32;
 export const CAMERA_STRIDE = 16;
 export const PLANE_STRIDE = 8;
 
-export const TYPE = { ellipsoid: 0, box: 1, quad: 2, cylinder: 3, room: 4, heightField: 5, plane: 6 } as const;
-export const CUTOUT = { none: 0, texture: 1, leaf: 2, grid: 3, disk: 4 } as const;
+/** A quad's cut-out is part of its type. */
+export const TYPE = {
+  ellipsoid: 0,
+  box: 1,
+  quad: 2,
+  cylinder: 3,
+  room: 4,
+  heightField: 5,
+  plane: 6,
+  textureQuad: 7,
+  leaf: 8,
+  grid: 9,
+  disk: 10,
+} as const;
 
 const UNBOUNDED = 1e30;
 
@@ -129,13 +141,13 @@ function packPrimitive(primitive: Primitive, out: Float32Array, at: number): voi
   }
   out[at + 12] = TYPE[primitive.kind === "wire" ? "cylinder" : primitive.kind];
   out[at + 13] = material.texture;
-  out[at + 14] = 1 / material.textureSize;
-  out[at + 15] = material.offset[0];
-  out[at + 16] = material.offset[1];
+  for (let axis = 0; axis < 3; axis++) out[at + 14 + axis] = (halfSizes[axis] as number) / material.textureSize;
   out.set(material.tint, at + 17);
   out[at + 20] = material.specular;
   out[at + 21] = material.shininess;
   out[at + 22] = material.emission;
+  out[at + 23] = material.offset[0];
+  out[at + 27] = material.offset[1];
   if (primitive.kind === "quad" && primitive.cutout) packCutout(primitive.cutout, out, at);
   if (primitive.kind === "heightField") {
     out[at + 25] = primitive.seed;
@@ -146,7 +158,7 @@ function packPrimitive(primitive: Primitive, out: Float32Array, at: number): voi
 }
 
 function packCutout(cutout: Cutout, out: Float32Array, at: number): void {
-  out[at + 23] = CUTOUT[cutout.kind];
+  out[at + 12] = cutout.kind === "texture" ? TYPE.textureQuad : TYPE[cutout.kind];
   switch (cutout.kind) {
     case "texture":
       out[at + 24] = cutout.threshold;
