@@ -35,7 +35,7 @@ export async function openDdff12(dir: string, options: DatasetOptions = {}): Pro
     split,
     size,
     protocol,
-    licence: "CC BY-NC-SA 4.0 as its authors state; research use",
+    licence: "see its authors' page; research use",
     sample: (index) => {
       checkIndex(index, { name: "ddff12", size });
       return Promise.resolve(readStack(file, { index, split, options }));

@@ -32,7 +32,7 @@ export async function openNyu(dir: string, options: DatasetOptions = {}): Promis
     name: "nyu",
     split,
     protocol: `${planes} planes linspace(min, max of the image's valid depth), ${kernel?.kind ?? "gaussian"} blur, f/8 50 mm 12 µm; truth in metres, valid 0.001 to 10; ${crop === "central" ? "central 384×512" : "whole picture"}`,
-    licence: "research use (the authors' site states no licence)",
+    licence: "see its authors' page; research use",
   });
 
   const names = await listFolder(dir);
