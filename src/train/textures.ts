@@ -1,28 +1,16 @@
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { FormatError } from "../io/formatError.ts";
-import { addPictures, generateTextures, type TextureSet } from "../optics/texture.ts";
-
-const PICTURE = /\.(jpe?g|png|webp|tiff?)$/i;
-const CHUNK = 64; // pictures decoded at a time
+import { generateTextures, type TextureSet } from "../optics/texture.ts";
 
 /**
  * The generated textures, and after them those of `path`: a folder of pictures, or a `.bin` file of raw RGB pixels
  * (count × size × size × 3 bytes) for machines without an image decoder.
  */
 export async function loadTextures(path?: string): Promise<TextureSet> {
-  const generated = generateTextures();
-  if (path === undefined) return generated;
-  if (!(await stat(path)).isDirectory()) return addRaw(generated, await readFile(path), path);
-  const names = (await readdir(path)).filter((name) => PICTURE.test(name)).sort();
-  if (names.length === 0) throw new FormatError(`${path}: has no pictures (jpg, png, webp, tif)`);
-  const { readImage } = await import("../data/readImage.ts"); // the decoder is needed for folders alone
-  let set = generated;
-  for (let i = 0; i < names.length; i += CHUNK) {
-    const pictures = await Promise.all(names.slice(i, i + CHUNK).map((name) => readImage(join(path, name))));
-    set = addPictures(set, pictures);
-  }
-  return set;
+  if (path === undefined) return generateTextures();
+  if (path.endsWith(".bin")) return addRaw(generateTextures(), await readFile(path), path);
+  const { readTextures } = await import("../data/textureFolder.ts"); // brings the decoder, which .bin files do without
+  return readTextures(path);
 }
 
 function addRaw({ count, size, data }: TextureSet, bytes: Uint8Array, file: string): TextureSet {

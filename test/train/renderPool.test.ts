@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scope } from "../../src/engine/scope.ts";
-import { createTorchEngine, type TorchTensor } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch.ts";
 import type { Tensor } from "../../src/engine/engine.ts";
 import { generateTextures } from "../../src/optics/texture.ts";
 import { createPoolBatches, planeCoordinates } from "../../src/train/deviceAugment.ts";
@@ -91,7 +91,7 @@ test("without augmentation a crop holds the pool's own pixels, flipped or turned
       Float32Array.from({ length: side * side }, (_, i) => 1 + (i % side) / 255),
       { shape: [1, 1, side, side] },
     ),
-    focusDistances: engine.constant([1, 2], { shape: [1, 2] }) as TorchTensor,
+    focusDistances: engine.constant([1, 2], { shape: [1, 2] }),
     advance: () => Promise.resolve(),
   };
   const augment = {

@@ -1,0 +1,142 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { Command, Option } from "commander";
+import { configs, type ConfigName, type NetworkConfig } from "../model/config.ts";
+import { parseNetworkConfig, readModel, type Model } from "../model/weightsFile.ts";
+import { readCheckpoint, type Checkpoint } from "../train/checkpoint.ts";
+import { ConfigError, overrideConfig, type TrainConfig } from "../train/config.ts";
+import { DivergedError } from "../train/loop.ts";
+import { presets, type PresetName } from "../train/presets.ts";
+import { runFiles, runTraining, type TrainResult } from "../train/run.ts";
+import { UserError } from "./errors.ts";
+
+interface TrainOptions {
+  readonly preset?: PresetName;
+  readonly model?: string;
+  readonly init?: string;
+  readonly data?: string;
+  readonly textures?: string;
+  readonly device: string;
+  readonly threads?: number;
+  readonly minutes?: number;
+  readonly steps?: number;
+  readonly batch?: number;
+  readonly seed?: number;
+  readonly set: readonly string[];
+  readonly resume?: true;
+  readonly output: string;
+  readonly json?: true;
+  readonly quiet?: true;
+}
+
+const number = (text: string): number => {
+  const value = Number(text);
+  if (text.trim() === "" || !Number.isFinite(value)) throw new UserError(`"${text}" is no number`, { exitCode: 2 });
+  return value;
+};
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+export function trainCommand(): Command {
+  return new Command("train")
+    .description("Train a network, on rendered scenes or on a published set.")
+    .addOption(new Option("--preset <name>", "recipe to start from").choices(Object.keys(presets)))
+    .option("--model <name|file>", "base, small, dfv, or a JSON file that describes a network")
+    .option("--init <file>", "weights to start from (.safetensors)")
+    .option("--data <dir>", "folder of the set, for the presets that read one")
+    .option("--textures <dir>", "pictures to texture rendered scenes with (a folder, or raw pixels in a .bin)")
+    .option("--device <device>", "cpu, cuda or cuda:N", "cpu")
+    .option("--threads <count>", "CPU threads", number)
+    .option("--minutes <minutes>", "train so long; the learning rate follows the time, over resumes too", number)
+    .option("--steps <count>", "train so many steps", number)
+    .option("--batch <stacks>", "stacks per step", number)
+    .option("--seed <seed>", "of everything random", number)
+    .option("--set <name=value>", "change any setting, e.g. loss.beta=0.1 (repeatable)", collect, [])
+    .option("--resume", "continue the run in the output folder")
+    .requiredOption("-o, --output <dir>", "folder of the run")
+    .option("--json", "print the result as one JSON document")
+    .option("--quiet", "no progress")
+    .action(async (options: TrainOptions) => {
+      const result = await trainFrom(options);
+      process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : describeResult(result));
+    });
+}
+
+async function trainFrom(options: TrainOptions): Promise<TrainResult> {
+  const { device, threads, textures, data, output, quiet } = options;
+  const stop = new AbortController();
+  const interrupt = (): void => {
+    process.stderr.write("stopping: saving a checkpoint\n");
+    stop.abort();
+  };
+  process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  try {
+    const checkpoint = await findCheckpoint(options);
+    const init = options.init === undefined ? undefined : readModel(await readFile(options.init), options.init);
+    const config = await chooseConfig(options, { checkpoint, init });
+    const progress = (line: string): void => {
+      if (!quiet) process.stderr.write(`${line}\n`);
+    };
+    const request = { config, folder: output, device, threads, checkpoint, weights: init?.weights, textures, data };
+    return await runTraining({ ...request, stop: stop.signal, progress });
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+  }
+}
+
+async function findCheckpoint({ resume, output, init }: TrainOptions): Promise<Checkpoint | undefined> {
+  const { checkpoint: file } = runFiles(output);
+  if (!resume) {
+    if (existsSync(file))
+      throw new UserError(`${output}: holds a run already`, { exitCode: 2, remedy: "continue it with --resume, or choose another -o" });
+    return undefined;
+  }
+  if (init !== undefined) throw new UserError("--resume and --init exclude each other", { exitCode: 2 });
+  if (!existsSync(file))
+    throw new UserError(`${output}: there is no checkpoint to resume`, { exitCode: 3, remedy: "leave out --resume to start a run there" });
+  return readCheckpoint(file);
+}
+
+/** The checkpoint's configuration, or the preset's, and over it what the command line says. */
+async function chooseConfig(
+  options: TrainOptions,
+  { checkpoint, init }: { readonly checkpoint: Checkpoint | undefined; readonly init: Model | undefined },
+): Promise<TrainConfig> {
+  const { preset, model, minutes, steps, batch, seed, set } = options;
+  if (minutes !== undefined && steps !== undefined) throw new UserError("--minutes and --steps exclude each other", { exitCode: 2 });
+  if (!checkpoint && preset === undefined)
+    throw new UserError("which recipe?", { exitCode: 2, remedy: `add --preset ${Object.keys(presets).join("|")}` });
+  const start: TrainConfig = checkpoint?.config ?? presets[preset ?? "render"];
+  if (checkpoint && model !== undefined)
+    throw new UserError("--model cannot change in a resumed run", { exitCode: 2, remedy: "start another run with --init" });
+  const network = model === undefined ? (init?.config ?? start.model) : await findNetwork(model);
+  const settings = [
+    ...(minutes === undefined ? [] : [`budget=${JSON.stringify({ minutes })}`]),
+    ...(steps === undefined ? [] : [`budget=${JSON.stringify({ steps })}`]),
+    ...(batch === undefined ? [] : [`batch.size=${batch}`]),
+    ...(seed === undefined ? [] : [`seed=${seed}`]),
+    ...set,
+  ];
+  return overrideConfig({ ...start, model: network }, settings);
+}
+
+async function findNetwork(model: string): Promise<NetworkConfig> {
+  if (Object.hasOwn(configs, model)) return configs[model as ConfigName];
+  if (!existsSync(model))
+    throw new UserError(`${model}: neither a known network (${Object.keys(configs).join(", ")}) nor a file`, { exitCode: 3 });
+  return parseNetworkConfig(await readFile(model, "utf8"), model);
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof ConfigError) return new UserError(error.message, { exitCode: 2, cause: error });
+  if (error instanceof DivergedError)
+    return new UserError(error.message, { exitCode: 3, remedy: "add --resume --set learningRate.from=… to the command", cause: error });
+  return error;
+}
+
+function describeResult({ step, seconds, stopped, metrics, files }: TrainResult): string {
+  const measured = Object.entries(metrics).map(([name, value]) => `  ${name} ${Number(value.toPrecision(4))}\n`);
+  return `${stopped ? "Stopped" : "Done"} after ${step} steps, ${(seconds / 60).toFixed(1)} minutes.\n${measured.join("")}  ${files.weights}\n`;
+}

@@ -1,0 +1,47 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import type { LogEntry } from "./loop.ts";
+
+/** One JSON object a line. A resumed run drops what a killed one logged after its last checkpoint. */
+export function openLog(file: string, { from }: { readonly from: number }): (entry: LogEntry) => void {
+  const kept = existsSync(file) ? readLog(file).filter(({ step }) => step <= from && from > 0) : [];
+  writeFileSync(file, kept.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+  return (entry) => {
+    appendFileSync(file, `${JSON.stringify(entry)}\n`);
+  };
+}
+
+/** The entries of a log; a last line that was cut off is left out. */
+export function readLog(file: string): LogEntry[] {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .flatMap((line) => {
+      try {
+        return [JSON.parse(line) as LogEntry];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** A line for people: loss and its parts, speed, time left; or the metrics of an evaluation. */
+export function describeEntry({ step, seconds, progress, stacksPerSecond, ...values }: LogEntry): string {
+  const named = Object.entries(values)
+    .filter(([name]) => name !== "rate")
+    .map(([name, value]) => `${name} ${Number(value.toPrecision(4))}`);
+  const left = progress === undefined || progress === 0 ? undefined : (seconds * (1 - progress)) / progress;
+  return [
+    `step ${step}`,
+    ...(progress === undefined ? [] : [`${(100 * progress).toFixed(1)} %`]),
+    ...named,
+    ...(stacksPerSecond === undefined ? [] : [`${stacksPerSecond.toPrecision(4)} stacks/s`]),
+    ...(left === undefined ? [] : [`${duration(left)} left`]),
+  ].join("  ");
+}
+
+/** 75 → "1:15", 4000 → "1:06:40". */
+function duration(seconds: number): string {
+  const whole = Math.round(seconds);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}

@@ -1,0 +1,80 @@
+import type { TorchEngine } from "../engine/torch.ts";
+import type { TrainConfig } from "./config.ts";
+import { createPoolBatches } from "./deviceAugment.ts";
+import { evaluate, poolBatches, type Evaluation, type Metrics } from "./evaluate.ts";
+import type { BatchSource } from "./loop.ts";
+import { createRenderPool } from "./renderPool.ts";
+import { loadTextures } from "./textures.ts";
+
+/** What a run trains on and is measured by. */
+export interface TrainSource {
+  readonly batches: BatchSource;
+  /** Makes everything ready for the batch of `step`. */
+  prepare(step: number): Promise<void>;
+  /** Undefined for data without end. */
+  readonly stepsPerEpoch: number | undefined;
+  evaluate(evaluation: Evaluation): Promise<Readonly<Record<string, number>>>;
+  close(): Promise<void>;
+}
+
+/** Which part of the work this process does. */
+export interface Share {
+  readonly rank: number;
+  readonly of: number;
+}
+
+export interface SourceOptions {
+  readonly engine: TorchEngine;
+  readonly config: TrainConfig;
+  /** Folder of pictures or `.bin` for the surfaces of rendered scenes. */
+  readonly textures?: string | undefined;
+  /** Folder of a published set. */
+  readonly data?: string | undefined;
+  readonly share: Share;
+  readonly progress: (line: string) => void;
+}
+
+export async function openSource(options: SourceOptions): Promise<TrainSource> {
+  if (options.config.data.kind === "render") return renderSource(options);
+  const { fileSource } = await import("./fileSource.ts"); // brings the image decoders, which rendering does without
+  return fileSource(options);
+}
+
+const VALIDATION_SEED = 777;
+const VALIDATION_BATCH = 16;
+
+/** Each process renders a pool of its own; together they hold `pool` stacks. */
+async function renderSource({ engine, config, textures: path, share, progress }: SourceOptions): Promise<TrainSource> {
+  const { data } = config;
+  if (data.kind !== "render") throw new TypeError("renderSource: the data is not rendered");
+  const textures = await loadTextures(path);
+  progress(`${textures.count} textures`);
+  const count = Math.ceil(data.pool / share.of);
+  const seed = config.seed * 1000 + share.rank;
+  let told = 0;
+  const onProgress = (done: number): void => {
+    if (done < count && done - told < count / 10) return;
+    told = done;
+    progress(`rendered ${done} of ${count} stacks`);
+  };
+  const pool = createRenderPool(engine, { data, count, textures, split: "train", seed, onProgress });
+  const { validation } = data;
+  const still = { ...data, samples: validation.samples, gather: { gaussian: 0, powerExponential: 0 }, refresh: { every: 1, count: 0 } };
+  const held = createRenderPool(engine, { data: still, count: validation.count, textures, split: "test", seed: VALIDATION_SEED });
+  const counts = [...new Set([config.batch.planes[0] as number, data.planes])];
+  return {
+    batches: createPoolBatches(engine, pool, { ...config, share: share.rank }),
+    prepare: (step) => pool.advance(step),
+    stepsPerEpoch: undefined,
+    async evaluate(evaluation) {
+      const found: Record<string, number> = {};
+      for (const planes of counts) {
+        const batches = poolBatches(engine, held, { planes, crop: config.batch.crop, size: VALIDATION_BATCH });
+        for (const [name, value] of Object.entries(await evaluate(evaluation, batches)) as [keyof Metrics, number][])
+          found[`${name}@${planes}`] = value;
+      }
+      return found;
+    },
+    close: () => Promise.resolve(),
+  };
+}
