@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# On the GPU machine, in the repository's folder, with .carry/ as prepare.sh made it. Needs python3 with PyTorch, g++ and nvcc.
+#   run.sh setup             unpacks node, builds the addon, decodes the textures it was given
+#   run.sh train ARGS…       dualfocus train ARGS…, on CUDA, with the textures
+#   run.sh bench NAME ARGS…  a program of bench/
+#   run.sh collect DIR       the files of a run to $OUT, in pieces it takes back
+#   run.sh restore DIR       a run from the pieces in .carry/run/
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+here=build/gpu
+export LD_LIBRARY_PATH="$(python3 -c 'import torch,os; print(os.path.join(torch.__path__[0], "lib"))')${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+piece=15M
+
+setup() {
+  mkdir -p $here/textures
+  if [ -f .carry/node.xz ]; then xz -dc .carry/node.xz >$here/node && chmod +x $here/node; fi
+  for pack in .carry/textures-*.tar; do [ ! -f "$pack" ] || tar -C $here/textures -xf "$pack"; done
+  $here/node .carry/bundle/decodeTextures.js $here/textures.bin $here/textures &
+  time $here/node scripts/buildNative.js
+  wait
+}
+
+train() { # a folder per run; the textures only if there are any
+  local textures=()
+  [ ! -s $here/textures.bin ] || textures=(--textures $here/textures.bin)
+  $here/node --max-old-space-size=32768 .carry/bundle/cli.js train --device cuda "${textures[@]}" "$@"
+}
+
+collect() { # the checkpoint only when it fits: 8 files of 16 MiB, 64 MiB together
+  local name; name=$(basename "$1")
+  cp "$1"/log.jsonl "$OUT/$name.log.jsonl"
+  [ ! -f "$1"/report.html ] || cp "$1"/report.html "$OUT/$name.report.html"
+  split -b $piece -d -a 2 "$1"/weights.safetensors "$OUT/$name.weights.safetensors."
+  local used size; used=$(du -sk "$OUT" | cut -f1); size=$(du -k "$1"/checkpoint.safetensors | cut -f1)
+  if [ $((used + size)) -lt 64000 ]; then split -b $piece -d -a 2 "$1"/checkpoint.safetensors "$OUT/$name.checkpoint.safetensors."; fi
+  ls -l "$OUT"
+}
+
+restore() {
+  mkdir -p "$1"
+  local name; name=$(basename "$1")
+  for kind in weights checkpoint; do
+    ! ls .carry/run/$name.$kind.safetensors.* >/dev/null 2>&1 || cat .carry/run/$name.$kind.safetensors.* >"$1/$kind.safetensors"
+  done
+  ! [ -f .carry/run/$name.log.jsonl ] || cp .carry/run/$name.log.jsonl "$1/log.jsonl"
+}
+
+bench() { local program=$1; shift; $here/node .carry/bundle/"$program".js "$@"; }
+
+"$@"
