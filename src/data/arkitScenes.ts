@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
-import type { Dataset, DatasetOptions } from "./dataset.ts";
+import type { ChooseWindow, Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { readDepth } from "./readDepth.ts";
 import { readImage } from "./readImage.ts";
 import { resize } from "./resize.ts";
@@ -34,7 +34,9 @@ export async function openArkitScenes(dir: string, options: DatasetOptions = {})
     throw layoutError({ dataset: "arkitScenes", missing: join(root, fold, "*", "highres_depth", "*.png"), layout: LAYOUT });
   const protocol = `${planes} planes linspace(min, max of the image's valid depth), ${kernel?.kind ?? "gaussian"} blur, f/0.5 2.9 mm 5.54 µm; truth in metres, valid above 0; 480×640`;
   const about = { name: "arkitScenes", split, protocol, licence: "CC BY-NC-SA 4.0" };
-  return listDataset(about, frames, async (frame) => synthesizeSample(await readFrame(frame), { preset: "arkit", planes, kernel }));
+  const read = async (frame: Frame, choose?: ChooseWindow): Promise<Sample> =>
+    synthesizeSample(await readFrame(frame), { preset: "arkit", planes, kernel }, choose);
+  return listDataset(about, frames, read, { cropsItself: true });
 }
 
 async function readFrame({ name, rgb, depth }: Frame): Promise<RgbdPair> {

@@ -1,3 +1,4 @@
+import type { DepthMap } from "../depth.ts";
 import type { Image } from "../image.ts";
 import type { Random } from "../random.ts";
 import { selectPlanes } from "../stack.ts";
@@ -42,7 +43,7 @@ const CROP_TRIES = 20;
 export function augment(sample: Sample, options: AugmentOptions, random: Random): Sample {
   const steps: ((current: Sample) => Sample)[] = [
     (s) => (options.planes === undefined ? s : drawPlanes(s, options.planes, random.split("planes"))),
-    (s) => (options.crop === undefined ? s : cropSample(s, drawWindow(s, options, random.split("crop")))),
+    (s) => (options.crop === undefined ? s : cropSample(s, drawWindow(s.trueDepth, options, random))),
     (s) => (options.flip ? flipRandomly(s, random.split("flip")) : s),
     (s) => (options.transpose && coin(random.split("transpose")) ? transposeSample(s) : s),
     (s) => (options.mirrorPlanes && coin(random.split("mirror")) ? mirrorPlanes(s) : s),
@@ -74,9 +75,11 @@ export function drawPlanes(sample: Sample, count: number, random: Random): Sampl
   return { ...sample, stack: selectPlanes(sample.stack, inOrder) };
 }
 
-function drawWindow(sample: Sample, { crop: size = 0, validShare = 0 }: AugmentOptions, random: Random): Window {
-  const { width, height } = sample.trueDepth;
-  if (size > width || size > height) throw new RangeError(`augment: a crop of ${size} does not fit ${width}×${height} (${sample.name})`);
+/** The window `augment` would crop to with this randomness, for those who crop before they read. */
+export function drawWindow(truth: DepthMap, { crop: size = 0, validShare = 0 }: AugmentOptions, sampleRandom: Random): Window {
+  const random = sampleRandom.split("crop");
+  const { width, height } = truth;
+  if (size > width || size > height) throw new RangeError(`augment: a crop of ${size} does not fit ${width}×${height}`);
   const draw = (): Window => ({
     left: random.integer(width - size + 1),
     top: random.integer(height - size + 1),
@@ -84,19 +87,18 @@ function drawWindow(sample: Sample, { crop: size = 0, validShare = 0 }: AugmentO
     height: size,
   });
   let best = draw();
-  let bestShare = validShare > 0 ? shareValid(sample, best) : 1;
+  let bestShare = validShare > 0 ? shareValid(truth, best) : 1;
   for (let tries = 1; bestShare < validShare && tries < CROP_TRIES; tries++) {
     const window = draw();
-    const share = shareValid(sample, window);
+    const share = shareValid(truth, window);
     if (share > bestShare) [best, bestShare] = [window, share];
   }
   return best;
 }
 
-function shareValid({ trueDepth }: Sample, { left, top, width, height }: Window): number {
+function shareValid(truth: DepthMap, { left, top, width, height }: Window): number {
   let count = 0;
-  for (let y = top; y < top + height; y++)
-    for (let x = left; x < left + width; x++) count += trueDepth.valid[y * trueDepth.width + x] as number;
+  for (let y = top; y < top + height; y++) for (let x = left; x < left + width; x++) count += truth.valid[y * truth.width + x] as number;
   return count / (width * height);
 }
 

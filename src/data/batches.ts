@@ -1,12 +1,12 @@
 import { createRandom } from "../random.ts";
-import { augment } from "./augment.ts";
+import { augment, drawWindow } from "./augment.ts";
 import type { AugmentOptions } from "./augment.ts";
 import { planBatches } from "./batchPlan.ts";
 import type { BatchOptions, BatchPlan } from "./batchPlan.ts";
 import { openPool } from "./batchPool.ts";
 import { collate } from "./collate.ts";
 import type { Batch } from "./collate.ts";
-import type { Dataset, Sample } from "./dataset.ts";
+import type { ChooseWindow, Dataset, Sample } from "./dataset.ts";
 import { openDataset } from "./open.ts";
 import type { DatasetSource } from "./open.ts";
 
@@ -86,11 +86,13 @@ export async function makeBatch(
   { seed, augment: chosen }: BatchRecipe,
 ): Promise<Batch> {
   const random = createRandom(seed);
-  const options = planes === undefined ? chosen : { ...chosen, planes };
+  const { crop, ...rest } = planes === undefined ? chosen : { ...chosen, planes };
   const samples: Sample[] = [];
   for (const { index, position } of items) {
     const { dataset, local } = locate(datasets, index);
-    samples.push(augment(await dataset.sample(local), options, random.split(`sample ${position}`)));
+    const own = random.split(`sample ${position}`);
+    const choose: ChooseWindow | undefined = crop === undefined ? undefined : (truth) => drawWindow(truth, { ...rest, crop }, own);
+    samples.push(augment(await dataset.sample(local, choose), rest, own));
   }
   return collate(samples);
 }

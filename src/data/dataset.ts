@@ -4,6 +4,8 @@ import { naturalOrder } from "../io/stackFolder.ts";
 import type { SynthesisKernel } from "../optics/synthesize.ts";
 import type { Camera } from "../optics/thinLens.ts";
 import type { FocalStack } from "../stack.ts";
+import { cropSample } from "./crop.ts";
+import type { Window } from "./crop.ts";
 
 /** A focal stack and what it should give. `stack.space` and `trueDepth.space` agree. */
 export interface Sample {
@@ -15,12 +17,16 @@ export interface Sample {
 
 export type Split = "train" | "val" | "test" | "all";
 
+/** Picks a part of the picture once the truth is known. */
+export type ChooseWindow = (truth: DepthMap) => Window;
+
 /** Samples that are read when asked for. */
 export interface Dataset {
   readonly name: string;
   readonly split: Split;
   readonly size: number;
-  sample(index: number): Promise<Sample>;
+  /** With `choose`, only the window it picks of the truth: the same as cropping afterwards, but less is read and blurred. */
+  sample(index: number, choose?: ChooseWindow): Promise<Sample>;
   /** Focus distances, mask, crop and units in words, for reports. */
   readonly protocol: string;
   readonly licence: string;
@@ -37,6 +43,8 @@ export interface DatasetOptions {
   readonly depthScale?: number;
   /** How RGB-D pairs are blurred (nyu, arkitScenes); without it, the published Gaussian. */
   readonly kernel?: SynthesisKernel;
+  /** nyu, arkitScenes: HybridDepth's planes and camera (`linear`, the paper's), or FOSSA's (`adaptive`). */
+  readonly focus?: "linear" | "adaptive";
   /** nyu: `central` keeps the middle 4/5 of each side (384×512 of 480×640), as HybridDepth. */
   readonly crop?: "central" | "none";
   /** ddff12: reflect to multiples of 32, 383×552 → 384×576, as DFV's test; the added truth is invalid. */
@@ -80,19 +88,21 @@ export async function listFolder(folder: string): Promise<string[] | undefined> 
   }
 }
 
-/** A dataset over a list: most loaders are a list of items and a way to read one. */
+/** A dataset over a list: most loaders are a list of items and a way to read one. `read` may leave the cropping to this. */
 export function listDataset<T>(
   about: Pick<Dataset, "name" | "split" | "protocol" | "licence">,
   items: readonly T[],
-  read: (item: T) => Promise<Sample>,
+  read: (item: T, choose?: ChooseWindow) => Promise<Sample>,
+  { cropsItself = false }: { cropsItself?: boolean } = {},
 ): Dataset {
   const size = items.length;
   return {
     ...about,
     size,
-    sample: async (index) => {
+    sample: async (index, choose) => {
       checkIndex(index, { name: about.name, size });
-      return read(items[index] as T);
+      const sample = await read(items[index] as T, choose);
+      return choose && !cropsItself ? cropSample(sample, choose(sample.trueDepth)) : sample;
     },
     close: () => undefined,
   };

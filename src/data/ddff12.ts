@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { depthMap } from "../depth.ts";
 import type { Hdf5File } from "../io/hdf5.ts";
 import { choosePlanes, focalStack } from "../stack.ts";
-import { padSample } from "./crop.ts";
+import { cropDepth, padSample } from "./crop.ts";
 import { checkIndex, chooseSplit, DatasetError, layoutError, listFolder } from "./dataset.ts";
-import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
+import type { ChooseWindow, Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { openHdf5File } from "./hdf5File.ts";
 
 /** Disparity in pixels of the ten planes, 0.5 m to 7 m, near to far (DFV hard-codes these). */
@@ -36,9 +36,9 @@ export async function openDdff12(dir: string, options: DatasetOptions = {}): Pro
     size,
     protocol,
     licence: "see its authors' page; research use",
-    sample: (index) => {
+    sample: (index, choose) => {
       checkIndex(index, { name: "ddff12", size });
-      return Promise.resolve(readStack(file, { index, split, options }));
+      return Promise.resolve(readStack(file, { index, split, options, choose }));
     },
     close: () => {
       file.close();
@@ -56,24 +56,35 @@ async function findFile(dir: string): Promise<string> {
   return join(dir, chosen);
 }
 
-function readStack(file: Hdf5File, { index, split, options }: { index: number; split: string; options: DatasetOptions }): Sample {
+interface Reading {
+  readonly index: number;
+  readonly split: string;
+  readonly options: DatasetOptions;
+  readonly choose: ChooseWindow | undefined;
+}
+
+function readStack(file: Hdf5File, { index, split, options, choose }: Reading): Sample {
   const [, , height = 0, width = 0] = file.shape(`stack_${split}`);
+  const one = [index, index + 1] as const;
+  const values = Float32Array.from(file.read(`disp_${split}`, [one]), (value) => (Number.isFinite(value) ? value : 0));
+  const valid = Uint8Array.from(values, (value) => (value > 0 ? 1 : 0));
+  const truth = depthMap({ width, height, values, valid, space: "disparity" });
+  const window = choose?.(truth) ?? { left: 0, top: 0, width, height };
+  const [rows, columns] = [
+    [window.top, window.top + window.height],
+    [window.left, window.left + window.width],
+  ] as const;
   const chosen = choosePlanes(DISPARITIES.length, options.planes ?? DISPARITIES.length, "truncate");
   const images = chosen.map((plane) => {
-    const values = file.read(`stack_${split}`, [
-      [index, index + 1],
-      [plane, plane + 1],
-    ]);
-    return { width, height, channels: 3 as const, data: Float32Array.from(values, (value) => value / 255) };
+    const bytes = file.read(`stack_${split}`, [one, [plane, plane + 1], rows, columns]);
+    return { width: window.width, height: window.height, channels: 3 as const, data: Float32Array.from(bytes, (value) => value / 255) };
   });
   const focusDistances = chosen.map((plane) => DISPARITIES[plane] as number);
-  const values = Float32Array.from(file.read(`disp_${split}`, [[index, index + 1]]), (value) => (Number.isFinite(value) ? value : 0));
-  const valid = Uint8Array.from(values, (value) => (value > 0 ? 1 : 0));
   const sample = {
     name: `${split}_${String(index).padStart(3, "0")}`,
     stack: focalStack({ images, focusDistances, space: "disparity" }),
-    trueDepth: depthMap({ width, height, values, valid, space: "disparity" }),
+    trueDepth: cropDepth(truth, window),
   };
   const up = (size: number): number => Math.ceil(size / 32) * 32;
-  return options.pad ? padSample(sample, { width: up(width), height: up(height) }) : sample;
+  return options.pad ? padSample(sample, { width: up(window.width), height: up(window.height) }) : sample;
 }

@@ -5,7 +5,7 @@ import type { Hdf5File } from "../io/hdf5.ts";
 import { decodeMat } from "../io/mat.ts";
 import { centralWindow, cropDepth, cropImage } from "./crop.ts";
 import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
-import type { Dataset, DatasetOptions, Sample, Split } from "./dataset.ts";
+import type { ChooseWindow, Dataset, DatasetOptions, Sample, Split } from "./dataset.ts";
 import { openHdf5File } from "./hdf5File.ts";
 import { findNyuPairs } from "./nyuFolders.ts";
 import type { PairFiles } from "./nyuFolders.ts";
@@ -26,8 +26,8 @@ const VALID = { above: 1e-3, below: 10 };
 /** NYU Depth v2 through HybridDepth's synthesis. `planes` defaults to 5, the paper's; 10 is its second table. */
 export async function openNyu(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
   const { planes = 5, kernel, crop = "central" } = options;
-  const finish = (pair: RgbdPair): Sample =>
-    synthesizeSample(crop === "central" ? cropPair(pair) : pair, { preset: "nyu", planes, kernel });
+  const finish = (pair: RgbdPair, choose: ChooseWindow | undefined): Sample =>
+    synthesizeSample(crop === "central" ? cropPair(pair) : pair, { preset: "nyu", planes, kernel }, choose);
   const about = (split: Split): Parameters<typeof listDataset>[0] => ({
     name: "nyu",
     split,
@@ -42,7 +42,9 @@ export async function openNyu(dir: string, options: DatasetOptions = {}): Promis
     const split = chooseSplit(options.split, { dataset: "nyu", among: ["test", "train", "all"] });
     const file = await openHdf5File(join(dir, mat));
     const indices = await matIndices(file, { dir, split });
-    const dataset = listDataset(about(split), indices, (index) => Promise.resolve(finish(readMatPair(file, index))));
+    const dataset = listDataset(about(split), indices, (index, choose) => Promise.resolve(finish(readMatPair(file, index), choose)), {
+      cropsItself: true,
+    });
     return {
       ...dataset,
       close: () => {
@@ -52,7 +54,9 @@ export async function openNyu(dir: string, options: DatasetOptions = {}): Promis
   }
   const found = await findNyuPairs(dir, options.split);
   if (!found) throw layoutError({ dataset: "nyu", missing: `${dir}: any of the three layouts`, layout: LAYOUT });
-  return listDataset(about(found.split), found.pairs, async (files) => finish(await readPair(files)));
+  return listDataset(about(found.split), found.pairs, async (files, choose) => finish(await readPair(files), choose), {
+    cropsItself: true,
+  });
 }
 
 /** The middle 4/5 of each side: 384×512 of 480×640. */

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { augment } from "../../src/data/augment.ts";
 import { batchesOf, openBatches } from "../../src/data/batches.ts";
 import { collate } from "../../src/data/collate.ts";
 import { listDataset } from "../../src/data/dataset.ts";
 import type { Dataset } from "../../src/data/dataset.ts";
+import { createRandom } from "../../src/random.ts";
 import { put, putNpy, putPicture, randomSample, temporaryFolder } from "./files.ts";
 
 const about = { name: "memory", split: "all", protocol: "", licence: "" } as const;
@@ -55,6 +57,14 @@ test("the same step gives the same batch to a new reader; another seed another o
   for (let step = 0; step < 5; step++) await first.batch(step);
   assert.deepEqual(await batchesOf([memory(7)], options).batch(4), await first.batch(4));
   assert.notDeepEqual(await batchesOf([memory(7)], { ...options, seed: 6 }).batch(4), await first.batch(4));
+});
+
+test("cropping while reading gives what augmenting the whole sample gives", async () => {
+  const dataset = memory(5);
+  const chosen = { crop: 6, validShare: 0.95, flip: true, planes: 3, exposure: 0.1 };
+  const batch = await batchesOf([dataset], { batchSize: 1, seed: 8, shuffle: false, augment: chosen }).batch(3);
+  const whole = augment(await dataset.sample(3), chosen, createRandom(8).split("sample 3"));
+  assert.deepEqual(batch, collate([whole]));
 });
 
 test("each batch draws its own number of planes from the range", async () => {
