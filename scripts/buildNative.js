@@ -95,9 +95,12 @@ function newStrings(torch) {
   );
 }
 
-/** The collectives this libtorch can be linked with: Gloo where its headers are, NCCL with CUDA (unless DUALFOCUS_NCCL=0). */
+/**
+ * The collectives this libtorch can be used with: Gloo where its own headers are (Debian's do not fit PyTorch's), NCCL with
+ * CUDA (unless DUALFOCUS_NCCL=0).
+ */
 function collectives(torch, includes) {
-  const has = (header) => [...includes, "/usr/include"].some((path) => existsSync(join(path, header)));
+  const has = (header) => [...includes, ...(torch.packages ? [] : ["/usr/include"])].some((path) => existsSync(join(path, header)));
   const flags = [];
   if (has("gloo/config.h") && has("torch/csrc/distributed/c10d/ProcessGroupGloo.hpp")) flags.push("-DUSE_C10D_GLOO");
   if (torch.cuda && has("nccl.h") && process.env.DUALFOCUS_NCCL !== "0") flags.push("-DUSE_C10D_NCCL");
