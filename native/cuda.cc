@@ -112,11 +112,15 @@ at::cuda::CUDAGraph& graphOf(const Arguments& arguments) {
   return *box->value;
 }
 
-/** captureBegin(): from here to captureEnd work is recorded on the current stream instead of run. */
+/**
+ * captureBegin(): from here to captureEnd work is recorded on the current stream instead of run. All graphs draw on one memory
+ * pool: they run one after another, so a graph may use what another has freed (a step for each plane count costs the largest alone).
+ */
 napi_value captureBegin(napi_env env, const Arguments&) {
+  static const auto pool = at::cuda::graph_pool_handle();
   c10::cuda::device_synchronize();
   auto graph = std::make_shared<at::cuda::CUDAGraph>();
-  graph->capture_begin();
+  graph->capture_begin(pool);
   return GraphBox::make(env, std::move(graph));
 }
 
