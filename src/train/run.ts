@@ -49,7 +49,7 @@ export async function runTraining(request: TrainRequest): Promise<TrainResult> {
   await mkdir(folder, { recursive: true });
   const files = runFiles(folder);
   const engine = createTorchEngine({ device, ...(threads !== undefined && { threads }) });
-  if (device.startsWith("cuda")) engine.fastMath({ tf32: true, cudnnBenchmark: true });
+  if (device.startsWith("cuda")) engine.fastMath({ tf32: false, cudnnBenchmark: true }); // bf16 does the heavy part; the surface is solved exactly
   const trainer = createTrainer({ engine, config, weights: request.weights });
   if (checkpoint) restoreCheckpoint(checkpoint, { engine, trainer });
   const source = await openSource({ ...request, engine, share: { rank: 0, of: 1 } });
