@@ -28,8 +28,8 @@ export interface Ground {
 export const groundDepth = ({ slopeX, slopeY }: Stage, { down, distance }: Ground, u: number, v: number): number =>
   distance / dot(down, [u * slopeX, v * slopeY, 1]);
 
-/** A size that covers 5 to 25 % of the picture's width at depth z, small ones more often. */
-const someSize = ({ random, slopeX }: Stage, z: number): number => (0.05 + 0.2 * random.uniform() ** 1.5) * slopeX * z;
+/** A size that covers 6 to 33 % of the picture's width at depth z, small ones more often. */
+const someSize = ({ random, slopeX }: Stage, z: number): number => (0.06 + 0.27 * random.uniform() ** 1.5) * slopeX * z;
 
 /** Keeps what is placed at z from reaching the lens. */
 const limited = ({ near }: Stage, size: number, z: number): number => Math.min(size, Math.max(z - 0.7 * near, 0.05 * near));

@@ -1,5 +1,6 @@
 import { MAX_PRIMITIVES, SceneError } from "./scene.ts";
 import type { Cutout, Primitive, Quaternion, Scene, Vector } from "./scene.ts";
+import { imageDistance } from "./thinLens.ts";
 
 /**
  * Scenes as flat numbers: what every host of the kernel reads (renderKernel.ts, native/lensKernel.h). Offsets are in floats.
@@ -102,9 +103,9 @@ function packScene(scene: Scene, index: number, packed: PackedScenes): void {
     ],
     index * CAMERA_STRIDE,
   );
-  const middle = imageDistance(camera.focalLength, scene.focusDistances[planes >> 1] as number);
+  const middle = imageDistance(camera, scene.focusDistances[planes >> 1] as number);
   scene.focusDistances.forEach((distance, n) => {
-    const v = imageDistance(camera.focalLength, distance);
+    const v = imageDistance(camera, distance);
     const scale = slope * (1 + (camera.breathing ?? 0) * (v / middle - 1));
     // Eq. 9 in pixels is (f / N) (v / pitch) |1/S₁ - 1/S₂|: at `scale` pixels per unit slope this needs the radius below.
     const radius = (camera.focalLength / camera.fNumber / 2) * (v / camera.pixelPitch / scale);
@@ -123,9 +124,6 @@ function packScene(scene: Scene, index: number, packed: PackedScenes): void {
     );
   });
 }
-
-/** v = S₁ f / (S₁ - f): where the sensor stands to focus at S₁. */
-const imageDistance = (focalLength: number, focusDistance: number): number => (focusDistance * focalLength) / (focusDistance - focalLength);
 
 function packPrimitive(primitive: Primitive, out: Float32Array, at: number): void {
   const { material } = primitive;

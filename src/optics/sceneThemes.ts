@@ -81,7 +81,7 @@ function desk(stage: Stage): void {
   });
   addGround(stage, ground);
   addWall(stage, far * between(random, 1, 1.15), 0.5);
-  addManyStanding(stage, ground, 4 + random.integer(8));
+  addManyStanding(stage, ground, 6 + random.integer(8));
   if (chance(random, 0.35)) addThin(stage, 1 + random.integer(2));
   if (chance(random, 0.25)) addTwig(stage, 3);
 }
@@ -93,7 +93,7 @@ function room(stage: Stage): void {
   const halfSizes: Vector = [slopeX * far * between(random, 0.45, 0.95), slopeY * far * between(random, 0.4, 0.8), far];
   primitives.push({ kind: "room", centre: [0, 0, 0], rotation, halfSizes, material: material(stage, { depth: far * 0.6 }) });
   const floor: Ground = { down, distance: halfSizes[1] };
-  addManyStanding(stage, floor, 4 + random.integer(5), 1.3);
+  addManyStanding(stage, floor, 6 + random.integer(5), 1.3);
   for (let n = random.integer(4); n > 0; n--) addFloating(stage);
   if (chance(random, 0.5)) addThin(stage, 1 + random.integer(2));
   if (chance(random, 0.3)) addWire({ ...stage, far: near * 1.5 });
@@ -127,7 +127,7 @@ function macro(stage: Stage): void {
       material: surface,
     });
   addWall(stage, far * (chance(random, 0.7) ? between(random, 1, 1.1) : between(random, 1.1, 2)), 0.4);
-  for (let n = 2 + random.integer(6); n > 0; n--) addFloating(stage, 0.7);
+  for (let n = 4 + random.integer(6); n > 0; n--) addFloating(stage, 0.7);
   if (chance(random, 0.4)) addThin(stage, 1 + random.integer(3));
   if (chance(random, 0.3)) addLeaf(stage);
 }
@@ -151,7 +151,7 @@ function slope(stage: Stage): void {
 function clutter(stage: Stage): void {
   const { random, far } = stage;
   addWall(stage, far * between(random, 0.95, 1.2), 0.9);
-  for (let n = 6 + random.integer(8); n > 0; n--) addFloating(stage);
+  for (let n = 8 + random.integer(6); n > 0; n--) addFloating(stage);
   if (chance(random, 0.5)) addThin(stage, 1 + random.integer(3));
 }
 
@@ -192,7 +192,7 @@ function board(stage: Stage): void {
   const depth = near + (far - near) * between(random, 0.7, 1);
   const ground: Ground = { down, distance: depth * down[2] };
   addGround(stage, ground);
-  const [height, count] = [depth - near, 5 + random.integer(9)];
+  const [height, count] = [depth - near, 7 + random.integer(8)];
   for (let n = 0; n < count; n++) {
     const foot = seenAt(stage, between(random, -0.95, 0.95), between(random, -0.95, 0.95), depth);
     const side = (): number => stage.slopeX * depth * between(random, 0.04, 0.25);
