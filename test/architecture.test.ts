@@ -13,6 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["model", "data"],
   ["losses"],
   ["train", "infer"],
+  ["evaluate"],
   ["cli", "server"],
   ["index", "browser", "training"],
 ];
@@ -21,6 +22,7 @@ const LAYERS: readonly (readonly string[])[] = [
 const NODE_FILES = [
   /^data\//,
   /^train\//,
+  /^evaluate\//,
   /^cli\//,
   /^server\//,
   /^engine\/torch/,

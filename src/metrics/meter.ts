@@ -70,10 +70,10 @@ export function measure(comparison: Comparison, { focusProbability, badPixThresh
 }
 
 /** The plain mean over images, metric by metric: an image counts once, whatever its number of valid pixels (as DFV and HybridDepth do). */
-export function meanMetrics(perImage: readonly DepthMetrics[]): DepthMetrics {
+export function meanMetrics<M extends Readonly<Record<keyof M, number>>>(perImage: readonly M[]): M {
   const [first] = perImage;
   if (!first) throw new RangeError("meanMetrics: no image was measured");
-  const names = Object.keys(first) as (keyof DepthMetrics)[];
-  const mean = (name: keyof DepthMetrics): number => perImage.reduce((sum, metrics) => sum + metrics[name], 0) / perImage.length;
-  return Object.fromEntries(names.map((name) => [name, mean(name)])) as unknown as DepthMetrics;
+  const names = Object.keys(first) as (keyof M)[];
+  const mean = (name: keyof M): number => perImage.reduce((sum, metrics) => sum + metrics[name], 0) / perImage.length;
+  return Object.fromEntries(names.map((name) => [name, mean(name)])) as M;
 }

@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+
+import { DatasetError, type Split } from "../data/dataset.ts";
+import { networkPredictor } from "../evaluate/networkPredictor.ts";
+import { CLASSICAL_NAMES, classicalPredictor, isClassicalName, type Predictor } from "../evaluate/predictor.ts";
+import { EVALUATION_SETS, type EvaluationSet, type EvaluationSetName, openEvaluationSet } from "../evaluate/protocol.ts";
+import { csvTable, jsonEntry, markdownTable } from "../evaluate/report.ts";
+import { fileStore } from "../evaluate/results.ts";
+import { evaluate, type Evaluation, type Progress } from "../evaluate/run.ts";
+import { Sheet } from "../evaluate/sheet.ts";
+import { UserError } from "./errors.ts";
+import { loadModel } from "./loadModel.ts";
+
+interface EvaluateOptions {
+  readonly dataset: EvaluationSetName;
+  readonly data?: string;
+  readonly model: readonly string[];
+  readonly planes?: readonly number[];
+  readonly split?: Split;
+  readonly limit?: number;
+  readonly protocol: "paper" | "adaptive";
+  readonly textures?: string;
+  readonly threads: number;
+  readonly resumeDir?: string;
+  readonly json: boolean;
+  readonly perImage: boolean;
+  readonly csv?: string;
+  readonly sheet?: string;
+  readonly sheetImages: number;
+}
+
+export function evaluateCommand(): Command {
+  return new Command("evaluate")
+    .description("Measure depth against the truth of a dataset, by its published protocol: networks and classical methods side by side.")
+    .addOption(new Option("--dataset <NAME>", "what to measure on").choices(EVALUATION_SETS).makeOptionMandatory())
+    .option("--data <DIR>", "folder of the dataset (docs/datasets.md shows each layout); render needs none")
+    .requiredOption(
+      "--model <LIST>",
+      `base, small, dfv, a weights file, ${CLASSICAL_NAMES.join(", ")}; several with commas, or repeated`,
+      names,
+    )
+    .option("--planes <LIST>", "number of planes, as 5 or 3,5,10 (default: the protocol's, or all of the stack)", planeCounts)
+    .addOption(
+      new Option("--split <NAME>", "part of the set (default: the one published tables use)").choices(["train", "val", "test", "all"]),
+    )
+    .option("--limit <K>", "only K images, spread evenly over the set (render: K scenes)", count)
+    .addOption(
+      new Option("--protocol <NAME>", "of RGB-D sets. paper: HybridDepth's planes and lens; adaptive: FOSSA's")
+        .choices(["paper", "adaptive"])
+        .default("paper"),
+    )
+    .option("--textures <PATH>", "render: pictures for the scenes, beside the generated textures; every tenth is used")
+    .option("--threads <N>", "for the networks; 0 uses every core", threadCount, 0)
+    .option("--resume-dir <DIR>", "keep each image's result there, and go on from what an earlier run kept")
+    .option("--json", "print one JSON document", false)
+    .option("--markdown", "print a Markdown table (the default)", false)
+    .option("--per-image", "with --json: the metrics of every image too", false)
+    .option("--csv <FILE>", "write the metrics of every image")
+    .option("--sheet <FILE.png>", "draw input, truth, each model's depth and its error")
+    .option("--sheet-images <K>", "how many images the sheet shows", count, 4)
+    .action(runEvaluate);
+}
+
+async function runEvaluate(options: EvaluateOptions): Promise<void> {
+  const predictors = await Promise.all(options.model.map((name) => loadPredictor(name, options)));
+  const sheet = options.sheet === undefined ? undefined : new Sheet();
+  try {
+    const evaluations: Evaluation[] = [];
+    for (const planes of options.planes ?? [undefined]) {
+      const request = { ...options, planes, scenes: options.limit };
+      evaluations.push(...(await naming(async () => evaluateSet(await openEvaluationSet(request), predictors, { options, sheet }))));
+    }
+    if (options.csv !== undefined) await writeFile(options.csv, csvTable(evaluations));
+    if (sheet && options.sheet !== undefined) await writeFile(options.sheet, await sheet.encode());
+    print(evaluations, options);
+  } finally {
+    for (const predictor of predictors) await predictor.dispose();
+  }
+}
+
+async function loadPredictor(name: string, { threads }: EvaluateOptions): Promise<Predictor> {
+  if (isClassicalName(name)) return classicalPredictor(name);
+  const model = loadModel(name);
+  const fingerprint = createHash("sha256")
+    .update(await readFile(model.file))
+    .digest("hex");
+  return networkPredictor(model, { name, fingerprint, threads });
+}
+
+async function evaluateSet(
+  set: EvaluationSet,
+  predictors: readonly Predictor[],
+  { options, sheet }: { options: EvaluateOptions; sheet: Sheet | undefined },
+): Promise<Evaluation[]> {
+  const { dataset, limit, resumeDir, sheetImages } = options;
+  const data = resolve(options.data ?? ".");
+  try {
+    return await evaluate(set, predictors, {
+      limit,
+      ...(resumeDir !== undefined && {
+        storeFor: ({ name: model, fingerprint }: Predictor) =>
+          fileStore(resumeDir, { dataset, data, split: set.split, protocol: set.protocol, model, fingerprint }),
+      }),
+      onImage: progressLine(process.stderr),
+      ...(sheet && { show: sheetImages, onShown: (shown) => { sheet.add(shown); } }), // prettier-ignore
+    });
+  } finally {
+    set.close();
+  }
+}
+
+/** Files that are missing or wrong are the user's to mend. */
+async function naming<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof DatasetError) throw new UserError(cause.message, { exitCode: 3, cause });
+    throw cause;
+  }
+}
+
+/** One line, drawn over on a terminal; elsewhere a line per image. */
+function progressLine(stream: NodeJS.WriteStream): (progress: Progress) => void {
+  return ({ done, total, name, secondsLeft }) => {
+    const left = `${Math.floor(secondsLeft / 60)}:${String(Math.round(secondsLeft) % 60).padStart(2, "0")}`;
+    const text = `evaluate: ${done} of ${total} (${name}), ${left} left`;
+    stream.write(stream.isTTY ? `\r${text}\u001b[K${done === total ? "\n" : ""}` : `${text}\n`);
+  };
+}
+
+function print(evaluations: readonly Evaluation[], { json, perImage }: EvaluateOptions): void {
+  const [first] = evaluations;
+  if (!first) throw new UserError("nothing was evaluated", { exitCode: 3, remedy: "check --limit and the dataset" });
+  if (json) {
+    const entries = evaluations.map((evaluation) => jsonEntry(evaluation, { perImage }));
+    process.stdout.write(`${JSON.stringify(entries.length === 1 ? entries[0] : { results: entries })}\n`);
+    return;
+  }
+  const protocols = [...new Set(evaluations.map(({ protocol }) => protocol))];
+  process.stdout.write(`${first.dataset} (${first.split}). ${protocols.join("\n")}\n\n${markdownTable(evaluations)}`);
+}
+
+function names(text: string, before: readonly string[] = []): readonly string[] {
+  const given = text.split(",").map((name) => name.trim());
+  if (given.includes("")) throw new InvalidArgumentError("names separated by commas");
+  return [...new Set([...before, ...given])];
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("a whole number, 1 or more");
+  return value;
+}
+
+function threadCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("a whole number, 0 or more");
+  return value;
+}
+
+function planeCounts(text: string): readonly number[] {
+  const counts = text.split(",").map(Number);
+  if (!counts.every((value) => Number.isInteger(value) && value >= 2))
+    throw new InvalidArgumentError("whole numbers, 2 or more, as 5 or 3,5,10");
+  return counts;
+}

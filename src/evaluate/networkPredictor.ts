@@ -1,0 +1,76 @@
+import { depthMap } from "../depth.ts";
+import { createNodeSession } from "../infer/node.ts";
+import type { Session, Value } from "../infer/session.ts";
+import { SIZE_MULTIPLE } from "../model/encoder.ts";
+import { recordGraph } from "../model/graph.ts";
+import type { Model } from "../model/weightsFile.ts";
+import type { FocalStack } from "../stack.ts";
+import { crop, paddedSize, packStack, type Size } from "./pad.ts";
+import type { Estimate, Predictor } from "./predictor.ts";
+
+/** DFV's coarsest pooling divides by half its side: 64 pixels at least. */
+const DFV_LEAST = 64;
+
+export interface NetworkOptions {
+  readonly name: string;
+  readonly fingerprint: string;
+  /** Of ONNX Runtime; 0 for every core. */
+  readonly threads?: number;
+}
+
+/**
+ * A network in ONNX Runtime. Pictures are reflected at the right and bottom to multiples of 32 and the answer cropped back. One graph
+ * serves every size, except where the network itself depends on the size: then the graph of the last size is kept.
+ */
+export function networkPredictor(model: Model, { name, fingerprint, threads = 0 }: NetworkOptions): Predictor {
+  const { config, weights } = model;
+  const fixed = config.kind === "dfv" || config.surface?.grid === "native";
+  const least = config.kind === "dfv" ? DFV_LEAST : SIZE_MULTIPLE;
+  let loaded: { readonly key: string; readonly session: Session } | undefined;
+
+  const sessionFor = async (planes: number, { width, height }: Size): Promise<Session> => {
+    const size = fixed ? { batch: 1, planes, height, width } : {};
+    const key = JSON.stringify(size);
+    if (loaded?.key !== key) {
+      await loaded?.session.dispose();
+      loaded = undefined;
+      loaded = { key, session: await createNodeSession(recordGraph({ config, weights, size }), { threads }) };
+    }
+    return loaded.session;
+  };
+  return {
+    name,
+    fingerprint,
+    async predict(stack) {
+      const padded = paddedSize(sizeOf(stack), { multiple: SIZE_MULTIPLE, least });
+      const session = await sessionFor(stack.images.length, padded);
+      return runNetwork(session, stack, padded);
+    },
+    async dispose() {
+      await loaded?.session.dispose();
+      loaded = undefined;
+    },
+  };
+}
+
+async function runNetwork(session: Session, stack: FocalStack, padded: Size): Promise<Estimate> {
+  const planes = stack.images.length;
+  const images = { data: packStack(stack, padded), shape: [1, planes, 3, padded.height, padded.width] };
+  const focusDistances = { data: Float32Array.from(stack.focusDistances), shape: [1, planes] };
+  const { depth, probability } = await session.run({ images, focusDistances });
+  const size = sizeOf(stack);
+  return {
+    depth: depthMap({ ...size, values: crop(floats(depth), { from: padded, to: size, maps: 1 }), space: stack.space }),
+    focusProbability: { ...size, planes, values: crop(floats(probability), { from: padded, to: size, maps: planes }) },
+  };
+}
+
+function floats(value: Value | undefined): Float32Array {
+  if (!(value?.data instanceof Float32Array)) throw new Error("evaluate: the graph gave no depth or probability in 32-bit floats");
+  return value.data;
+}
+
+function sizeOf({ images }: FocalStack): Size {
+  const { width = 0, height = 0 } = images[0] ?? {};
+  return { width, height };
+}

@@ -1,0 +1,48 @@
+import type { FocalStack } from "../stack.ts";
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The next multiple of `multiple` in each direction, and at least `least`. */
+export function paddedSize({ width, height }: Size, { multiple, least }: { multiple: number; least: number }): Size {
+  const up = (side: number): number => Math.max(Math.ceil(side / multiple) * multiple, least);
+  return { width: up(width), height: up(height) };
+}
+
+/** Where pixel `i` comes from when the right or bottom edge is mirrored without repeating its pixel, again and again if need be. */
+export function mirrored(i: number, side: number): number {
+  if (side === 1) return 0;
+  const phase = i % (2 * (side - 1));
+  return phase < side ? phase : 2 * (side - 1) - phase;
+}
+
+/** Pictures as a network takes them, [N, 3, H, W] at the padded size; grey becomes three equal channels. */
+export function packStack({ images }: FocalStack, { width, height }: Size): Float32Array {
+  const packed = new Float32Array(images.length * 3 * width * height);
+  const columns = (side: number): Int32Array => Int32Array.from({ length: width }, (_, x) => mirrored(x, side));
+  for (const [n, image] of images.entries()) {
+    const across = columns(image.width);
+    for (let c = 0; c < 3; c++) {
+      const channel = image.channels === 1 ? 0 : c;
+      for (let y = 0; y < height; y++) {
+        const row = mirrored(y, image.height) * image.width;
+        const to = ((n * 3 + c) * height + y) * width;
+        for (let x = 0; x < width; x++) packed[to + x] = image.data[(row + (across[x] as number)) * image.channels + channel] as number;
+      }
+    }
+  }
+  return packed;
+}
+
+/** The top left `to` of each of `maps` maps of size `from`. */
+export function crop(values: Float32Array, { from, to, maps }: { from: Size; to: Size; maps: number }): Float32Array {
+  const kept = new Float32Array(maps * to.width * to.height);
+  for (let map = 0; map < maps; map++)
+    for (let y = 0; y < to.height; y++) {
+      const start = (map * from.height + y) * from.width;
+      kept.set(values.subarray(start, start + to.width), (map * to.height + y) * to.width);
+    }
+  return kept;
+}

@@ -1,0 +1,25 @@
+import type { DepthMap } from "../depth.ts";
+
+/** The fractional plane number of a value: n at f_n, linear between planes, going on outside them as between the nearest two. */
+export function planeNumber(focusDistances: readonly number[], value: number): number {
+  const falling = (focusDistances.at(-1) as number) < (focusDistances[0] as number);
+  let n = 0;
+  while (n < focusDistances.length - 2 && (falling ? value < (focusDistances[n + 1] as number) : value > (focusDistances[n + 1] as number)))
+    n += 1;
+  const [from, to] = [focusDistances[n] as number, focusDistances[n + 1] as number];
+  return n + (value - from) / (to - from);
+}
+
+/**
+ * A map in plane numbers, cut to the planes. With `within`, what lies more than that many planes outside them becomes invalid: nothing
+ * in the stack tells how far outside it is.
+ */
+export function inPlanes(depth: DepthMap, focusDistances: readonly number[], { within = Infinity }: { within?: number } = {}): DepthMap {
+  const last = focusDistances.length - 1;
+  const numbers = depth.values.map((value) => planeNumber(focusDistances, value));
+  const valid = depth.valid.map((known, i) => {
+    const number = numbers[i] as number;
+    return known && number >= -within && number <= last + within ? 1 : 0;
+  });
+  return { ...depth, space: "index", values: numbers.map((number) => Math.min(Math.max(number, 0), last)), valid };
+}

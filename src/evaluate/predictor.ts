@@ -1,0 +1,39 @@
+import { laplacianDepth } from "../classical/modifiedLaplacian.ts";
+import { ringDifferenceDepth } from "../classical/ringDifference.ts";
+import type { DepthMap } from "../depth.ts";
+import type { FocusProbability } from "../metrics/focusTrend.ts";
+import type { FocalStack } from "../stack.ts";
+
+export interface Estimate {
+  /** In the space and at the size of the stack. */
+  readonly depth: DepthMap;
+  /** Networks only. */
+  readonly focusProbability?: FocusProbability;
+}
+
+/** Anything that turns a stack into depth. */
+export interface Predictor {
+  readonly name: string;
+  /** Changes when the answers would: results kept from an earlier run are only used for the same one. */
+  readonly fingerprint: string;
+  predict(stack: FocalStack): Promise<Estimate>;
+  dispose(): Promise<void>;
+}
+
+const CLASSICAL = { laplacian: laplacianDepth, rdf: ringDifferenceDepth } as const;
+
+export type ClassicalName = keyof typeof CLASSICAL;
+
+export const CLASSICAL_NAMES = Object.keys(CLASSICAL) as readonly ClassicalName[];
+
+export const isClassicalName = (name: string): name is ClassicalName => name in CLASSICAL;
+
+/** The classical methods with their default settings. */
+export function classicalPredictor(name: ClassicalName): Predictor {
+  return {
+    name,
+    fingerprint: name,
+    predict: (stack) => Promise.resolve({ depth: CLASSICAL[name](stack).depth }),
+    dispose: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,97 @@
+import type { Dataset, DatasetOptions, Split } from "../data/dataset.ts";
+import { DatasetError } from "../data/dataset.ts";
+import { openDataset } from "../data/open.ts";
+import type { DepthMap } from "../depth.ts";
+import type { Scoring } from "./imageMetrics.ts";
+import { openRendered } from "./renderedSet.ts";
+
+interface Rules {
+  /** The loader's name. */
+  readonly loader: string;
+  /** Whose published protocol this is. */
+  readonly whose: string;
+  /** Options the protocol wants; the caller's come on top. */
+  readonly options?: DatasetOptions;
+  readonly scoring?: Scoring;
+  /** What `scoring` does, in words. */
+  readonly scored?: string;
+  /** RGB-D sets can be blurred by FOSSA's adaptive protocol too. */
+  readonly adaptive?: true;
+}
+
+/** REFERENCE §1.1 (DFV), §1.3 (HybridDepth), §1.5b (FOSSA). */
+const RULES = {
+  nyu: { loader: "nyu", whose: "HybridDepth, as the paper", adaptive: true },
+  arkit: { loader: "arkitScenes", whose: "HybridDepth, as the paper", adaptive: true },
+  fod500: {
+    loader: "fod500",
+    whose: "DFV, as the paper",
+    scoring: ({ depth, trueDepth }) => ({ depth: storedByDfv(depth), trueDepth: storedByDfv(trueDepth) }),
+    scored: "prediction and truth cut to whole 0.1 mm, then clipped to 0 to 1.5 m",
+  },
+  ddff12: { loader: "ddff12", whose: "DFV, as the paper (validation split)", options: { planes: 5 } },
+  zedd: { loader: "zedd", whose: "FOSSA" },
+  infinigen: { loader: "infinigen", whose: "FOSSA" },
+  hci: { loader: "hci", whose: "light-field refocusing" },
+  folder: { loader: "folder", whose: "folder" },
+  render: { loader: "render", whose: "rendered benchmark" },
+} as const satisfies Record<string, Rules>;
+
+export type EvaluationSetName = keyof typeof RULES;
+
+export const EVALUATION_SETS = Object.keys(RULES) as readonly EvaluationSetName[];
+
+/** DFV writes FoD500 results as 16-bit integers of 0.1 mm and clips both maps to the last focus distance before measuring. */
+function storedByDfv(depth: DepthMap): DepthMap {
+  const values = depth.values.map((value) => Math.min(Math.max(Math.trunc(value * 10000) / 10000, 0), 1.5));
+  return { ...depth, values };
+}
+
+export interface SetRequest {
+  readonly dataset: EvaluationSetName;
+  /** Folder of the files; `render` needs none. */
+  readonly data?: string | undefined;
+  readonly planes?: number | undefined;
+  readonly split?: Split | undefined;
+  readonly protocol?: "paper" | "adaptive" | undefined;
+  /** `render`: pictures to texture scenes with, beside the generated ones. */
+  readonly textures?: string | undefined;
+  /** `render`: how many scenes. */
+  readonly scenes?: number | undefined;
+}
+
+/** A dataset and how its images are scored. `protocol` says everything that was done, for reports. */
+export interface EvaluationSet extends Dataset {
+  readonly scoring: Scoring;
+}
+
+const unchanged: Scoring = (comparison) => comparison;
+
+/** Opens a set under its published protocol. */
+export async function openEvaluationSet(request: SetRequest): Promise<EvaluationSet> {
+  const rules: Rules = RULES[request.dataset];
+  const { planes, split, protocol = "paper" } = request;
+  if (protocol === "adaptive" && !rules.adaptive)
+    throw new DatasetError(`${request.dataset}: the adaptive protocol blurs RGB-D pictures; this set has stacks of its own`);
+  const options: DatasetOptions = {
+    ...rules.options,
+    ...(planes === undefined ? {} : { planes }),
+    ...(split === undefined ? {} : { split }),
+    ...(protocol === "adaptive" ? { focus: "adaptive" } : {}),
+  };
+  const opened = await open(request, { loader: rules.loader, options });
+  const whose = protocol === "adaptive" ? "FOSSA's adaptive protocol" : rules.whose;
+  const scored = rules.scored ?? "prediction not clipped";
+  return {
+    ...opened,
+    name: request.dataset,
+    protocol: `${whose}: ${opened.protocol}; ${scored}; metrics of each image, then their plain mean`,
+    scoring: rules.scoring ?? unchanged,
+  };
+}
+
+function open(request: SetRequest, { loader, options }: { loader: string; options: DatasetOptions }): Promise<Dataset> {
+  if (request.dataset === "render") return openRendered(request);
+  if (request.data === undefined) throw new DatasetError(`${request.dataset}: which folder? Give it with --data`);
+  return openDataset(loader, request.data, options);
+}

@@ -1,0 +1,62 @@
+import { type ImageMetrics, METRIC_NAMES } from "./imageMetrics.ts";
+import type { Evaluation } from "./run.ts";
+
+/** Columns of the printed table; the rest is in the JSON. Shares are printed in percent. */
+const COLUMNS: readonly { readonly title: string; readonly metric: keyof ImageMetrics; readonly percent?: true }[] = [
+  { title: "MSE", metric: "mse" },
+  { title: "RMSE", metric: "rmse" },
+  { title: "logRMSE", metric: "logRmse" },
+  { title: "AbsRel", metric: "absRel" },
+  { title: "SqRel", metric: "sqRel" },
+  { title: "δ1 %", metric: "delta1", percent: true },
+  { title: "δ2 %", metric: "delta2", percent: true },
+  { title: "δ3 %", metric: "delta3", percent: true },
+  { title: "<5 %", metric: "within5", percent: true },
+  { title: "<15 %", metric: "within15", percent: true },
+  { title: "<25 %", metric: "within25", percent: true },
+  { title: "Bump", metric: "bump" },
+  { title: "BadPix %", metric: "badPix", percent: true },
+  { title: "boundary F1", metric: "boundaryF1" },
+  { title: "RMSE planes", metric: "rmsePlanes" },
+  { title: "RMSE untextured", metric: "rmseUntextured" },
+  { title: "BadPix % untextured", metric: "badPixUntextured", percent: true },
+  { title: "invalid trend %", metric: "invalidFocusTrend", percent: true },
+];
+
+/** A Markdown table, one row per model; columns in which nothing is defined are left out. */
+export function markdownTable(evaluations: readonly Evaluation[]): string {
+  const columns = COLUMNS.filter(({ metric }) => evaluations.some(({ metrics }) => Number.isFinite(metrics[metric])));
+  const cell = (value: number, percent = false): string =>
+    Number.isFinite(value) ? (percent ? (100 * value).toFixed(1) : value.toPrecision(3)) : "–";
+  const rows = evaluations.map(({ model, planes, images, metrics, secondsPerImage }) => [
+    model,
+    String(planes),
+    String(images),
+    ...columns.map(({ metric, percent }) => cell(metrics[metric], percent)),
+    secondsPerImage.toPrecision(2),
+  ]);
+  const header = ["model", "planes", "images", ...columns.map(({ title }) => title), "s/image"];
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
+  return line(header) + line(header.map((_, i) => (i === 0 ? "---" : "---:"))) + rows.map(line).join("");
+}
+
+/** As the command prints it with --json; NaN becomes null. */
+export function jsonEntry({ perImage, ...evaluation }: Evaluation, options: { readonly perImage: boolean }): object {
+  return options.perImage ? { ...evaluation, perImage } : evaluation;
+}
+
+/** One line per image and model. */
+export function csvTable(evaluations: readonly Evaluation[]): string {
+  const header = ["dataset", "model", "planes", "index", "image", ...METRIC_NAMES, "seconds"];
+  const rows = evaluations.flatMap(({ dataset, model, perImage }) =>
+    perImage.map(({ planes, index, name, metrics, seconds }) => [
+      ...[dataset, model, planes, index, name].map(field),
+      ...METRIC_NAMES.map((metric) => (Number.isFinite(metrics[metric]) ? String(metrics[metric]) : "")),
+      String(seconds),
+    ]),
+  );
+  return [header, ...rows].map((cells) => `${cells.join(",")}\n`).join("");
+}
+
+const field = (value: string | number): string =>
+  /[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);

@@ -1,0 +1,119 @@
+import type { Sample } from "../data/dataset.ts";
+import { meanMetrics } from "../metrics/meter.ts";
+import { type ImageMetrics, measureImage } from "./imageMetrics.ts";
+import type { Estimate, Predictor } from "./predictor.ts";
+import type { EvaluationSet } from "./protocol.ts";
+import { type ImageResult, memoryStore, type ResultStore } from "./results.ts";
+
+/** One row of a table: one model on one set. */
+export interface Evaluation {
+  readonly dataset: string;
+  readonly split: string;
+  readonly protocol: string;
+  readonly model: string;
+  readonly images: number;
+  readonly planes: number;
+  readonly metrics: ImageMetrics;
+  readonly secondsPerImage: number;
+  readonly perImage: readonly ImageResult[];
+}
+
+/** An image with what every model made of it. */
+export interface Shown {
+  readonly sample: Sample;
+  readonly estimates: readonly { readonly model: string; readonly estimate: Estimate }[];
+}
+
+export interface RunOptions {
+  /** So many images, spread evenly over the set; all without it. */
+  readonly limit?: number | undefined;
+  /** Where results go and which are there already. */
+  readonly storeFor?: (predictor: Predictor) => Promise<ResultStore>;
+  readonly onImage?: (progress: Progress) => void;
+  /** Given the first `show` images with all predictions, for pictures. These are predicted even if their results are kept. */
+  readonly show?: number;
+  readonly onShown?: (shown: Shown) => Promise<void> | void;
+}
+
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  readonly name: string;
+  /** Of the images that were not already kept. */
+  readonly secondsLeft: number;
+}
+
+/** Runs every predictor over every image of the set; an image is read once for all of them. */
+export async function evaluate(set: EvaluationSet, predictors: readonly Predictor[], options: RunOptions = {}): Promise<Evaluation[]> {
+  const { limit, storeFor = () => Promise.resolve(memoryStore()), onImage, show = 0, onShown } = options;
+  const indices = spreadIndices(set.size, limit);
+  const stores: ResultStore[] = [];
+  for (const predictor of predictors) stores.push(await storeFor(predictor));
+  const isOpen = (index: number, position: number): boolean => position < show || stores.some(({ done }) => !done.has(index));
+  const open = indices.filter(isOpen).length;
+  const started = performance.now();
+  let worked = 0;
+  for (const [position, index] of indices.entries()) {
+    if (!isOpen(index, position)) continue;
+    const sample = await set.sample(index);
+    const estimates: { model: string; estimate: Estimate }[] = [];
+    for (const [i, predictor] of predictors.entries()) {
+      const store = stores[i] as ResultStore;
+      if (position >= show && store.done.has(index)) continue;
+      const { estimate, seconds } = await predictTimed(predictor, sample);
+      if (position < show) estimates.push({ model: predictor.name, estimate });
+      if (!store.done.has(index)) await store.add({ ...scored(set, { predictor, sample, estimate }), index, seconds });
+    }
+    if (position < show) await onShown?.({ sample, estimates });
+    worked += 1;
+    const secondsLeft = (((performance.now() - started) / 1000) * (open - worked)) / worked;
+    onImage?.({ done: indices.length - open + worked, total: indices.length, name: sample.name, secondsLeft });
+  }
+  return predictors.map((predictor, i) => summary(set, predictor, pickResults(stores[i] as ResultStore, indices)));
+}
+
+/** `limit` of `size` indices, evenly, the first included. */
+export function spreadIndices(size: number, limit = size): number[] {
+  const count = Math.min(limit, size);
+  return Array.from({ length: count }, (_, i) => Math.floor((i * size) / count));
+}
+
+async function predictTimed(predictor: Predictor, sample: Sample): Promise<{ estimate: Estimate; seconds: number }> {
+  const started = performance.now();
+  const estimate = await predictor.predict(sample.stack);
+  return { estimate, seconds: (performance.now() - started) / 1000 };
+}
+
+/** What cannot be measured is said with the image and the model it belongs to. */
+function scored(
+  { name, scoring }: EvaluationSet,
+  { predictor, sample, estimate }: { predictor: Predictor; sample: Sample; estimate: Estimate },
+): Pick<ImageResult, "name" | "planes" | "metrics"> {
+  try {
+    return { name: sample.name, planes: sample.stack.images.length, metrics: measureImage(sample, estimate, scoring) };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${name}, image ${sample.name}, model ${predictor.name}: ${reason}`, { cause });
+  }
+}
+
+const pickResults = ({ done }: ResultStore, indices: readonly number[]): ImageResult[] =>
+  indices.flatMap((index) => {
+    const result = done.get(index);
+    return result ? [result] : [];
+  });
+
+function summary({ name, split, protocol }: EvaluationSet, predictor: Predictor, perImage: readonly ImageResult[]): Evaluation {
+  const mean = (value: (result: ImageResult) => number): number => perImage.reduce((sum, each) => sum + value(each), 0) / perImage.length;
+  return {
+    dataset: name,
+    split,
+    protocol,
+    model: predictor.name,
+    images: perImage.length,
+    planes: mean(({ planes }) => planes),
+    metrics: meanMetrics(perImage.map(({ metrics }) => metrics)),
+    secondsPerImage: mean(({ seconds }) => seconds),
+    perImage,
+  };
+}

@@ -1,0 +1,37 @@
+import { boxMean } from "../classical/boxFilter.ts";
+import { luminance } from "../classical/luminance.ts";
+import type { DepthMap } from "../depth.ts";
+import type { FocalStack } from "../stack.ts";
+
+const RADIUS = 4;
+const SHARE = 1 / 3;
+
+/**
+ * How textured the scene is around each pixel: the mean length of the brightness gradient in a 9×9 window, of the plane where it is
+ * greatest. Defocus only lowers it, so this is close to that of the all-in-focus picture, which most sets do not have.
+ */
+export function textureStrength({ images }: FocalStack): Float32Array {
+  const { width = 0, height = 0 } = images[0] ?? {};
+  const strongest = new Float32Array(width * height);
+  for (const image of images) {
+    const { values } = luminance(image);
+    const gradient = new Float32Array(values.length);
+    for (let y = 0; y < height; y++)
+      for (let x = 0; x < width; x++) {
+        const i = y * width + x;
+        const right = values[x + 1 < width ? i + 1 : i] as number;
+        const below = values[y + 1 < height ? i + width : i] as number;
+        gradient[i] = Math.hypot(right - (values[i] as number), below - (values[i] as number));
+      }
+    const averaged = boxMean({ width, height, values: gradient }, RADIUS);
+    for (let i = 0; i < strongest.length; i++) strongest[i] = Math.max(strongest[i] as number, averaged[i] as number);
+  }
+  return strongest;
+}
+
+/** The truth with only its least textured third left valid (more, if many pixels are equally plain). */
+export function untexturedPart(trueDepth: DepthMap, strength: Float32Array): DepthMap {
+  const known = strength.filter((_, i) => trueDepth.valid[i] === 1).sort();
+  const limit = known[Math.max(Math.ceil(known.length * SHARE) - 1, 0)] ?? 0;
+  return { ...trueDepth, valid: trueDepth.valid.map((valid, i) => (valid && (strength[i] as number) <= limit ? 1 : 0)) };
+}
