@@ -141,9 +141,12 @@ bool readBoolean(napi_env env, napi_value value, const std::string& name) {
 }
 
 std::string readString(napi_env env, napi_value value, const std::string& name) {
+  char start[96]; // operator names fit, so that most calls read once
   size_t length = 0;
-  if (napi_get_value_string_utf8(env, value, nullptr, 0, &length) != napi_ok)
+  if (napi_get_value_string_utf8(env, value, start, sizeof(start), &length) != napi_ok)
     throw std::invalid_argument(name + ": expected a string, got " + kindOf(env, value));
+  if (length < sizeof(start) - 4) return std::string(start, length); // 4: a longer string may end early, at a whole character
+  check(env, napi_get_value_string_utf8(env, value, nullptr, 0, &length));
   std::string result(length, '\0');
   check(env, napi_get_value_string_utf8(env, value, result.data(), length + 1, &length));
   return result;
