@@ -6,7 +6,7 @@ import type { ChooseWindow, Dataset, DatasetOptions, Sample } from "./dataset.ts
 import { readDepth } from "./readDepth.ts";
 import { readImage } from "./readImage.ts";
 import { resize } from "./resize.ts";
-import { metricDepth, synthesizeSample } from "./rgbd.ts";
+import { describeSynthesis, metricDepth, synthesizeSample } from "./rgbd.ts";
 import type { RgbdPair } from "./rgbd.ts";
 
 const LAYOUT = `  DIR/Validation/<video>/wide/<frame>.png            1920×1440 (the folder may be called color)
@@ -24,7 +24,8 @@ interface Frame {
 /** The upsampling subset through HybridDepth's synthesis: both picture and depth are resized with antialiasing, as it does. */
 export async function openArkitScenes(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
   const split = chooseSplit(options.split, { dataset: "arkitScenes", among: ["val", "train"] });
-  const { planes = 5, kernel } = options;
+  const { planes = 5, kernel, focus } = options;
+  const synthesis = { preset: "arkit", planes, kernel, focus } as const;
   const fold = split === "val" ? "Validation" : "Training";
   const root = [dir, join(dir, "upsampling")].find((folder) => existsSync(join(folder, fold)));
   if (root === undefined) throw layoutError({ dataset: "arkitScenes", missing: join(dir, fold), layout: LAYOUT });
@@ -32,10 +33,9 @@ export async function openArkitScenes(dir: string, options: DatasetOptions = {})
   const frames = existsSync(list) ? await listedFrames(list, join(root, fold)) : await scanFrames(join(root, fold));
   if (frames.length === 0)
     throw layoutError({ dataset: "arkitScenes", missing: join(root, fold, "*", "highres_depth", "*.png"), layout: LAYOUT });
-  const protocol = `${planes} planes linspace(min, max of the image's valid depth), ${kernel?.kind ?? "gaussian"} blur, f/0.5 2.9 mm 5.54 µm; truth in metres, valid above 0; 480×640`;
+  const protocol = `${describeSynthesis(synthesis)}; truth in metres, valid above 0; 480×640`;
   const about = { name: "arkitScenes", split, protocol, licence: "CC BY-NC-SA 4.0" };
-  const read = async (frame: Frame, choose?: ChooseWindow): Promise<Sample> =>
-    synthesizeSample(await readFrame(frame), { preset: "arkit", planes, kernel }, choose);
+  const read = async (frame: Frame, choose?: ChooseWindow): Promise<Sample> => synthesizeSample(await readFrame(frame), synthesis, choose);
   return listDataset(about, frames, read, { cropsItself: true });
 }
 

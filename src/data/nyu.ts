@@ -11,7 +11,7 @@ import { findNyuPairs } from "./nyuFolders.ts";
 import type { PairFiles } from "./nyuFolders.ts";
 import { readDepth } from "./readDepth.ts";
 import { readBytes, readImage } from "./readImage.ts";
-import { metricDepth, synthesizeSample } from "./rgbd.ts";
+import { describeSynthesis, metricDepth, synthesizeSample } from "./rgbd.ts";
 import type { RgbdPair } from "./rgbd.ts";
 
 const LAYOUT = `  one of
@@ -25,13 +25,14 @@ const VALID = { above: 1e-3, below: 10 };
 
 /** NYU Depth v2 through HybridDepth's synthesis. `planes` defaults to 5, the paper's; 10 is its second table. */
 export async function openNyu(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
-  const { planes = 5, kernel, crop = "central" } = options;
+  const { planes = 5, kernel, focus, crop = "central" } = options;
+  const synthesis = { preset: "nyu", planes, kernel, focus } as const;
   const finish = (pair: RgbdPair, choose: ChooseWindow | undefined): Sample =>
-    synthesizeSample(crop === "central" ? cropPair(pair) : pair, { preset: "nyu", planes, kernel }, choose);
+    synthesizeSample(crop === "central" ? cropPair(pair) : pair, synthesis, choose);
   const about = (split: Split): Parameters<typeof listDataset>[0] => ({
     name: "nyu",
     split,
-    protocol: `${planes} planes linspace(min, max of the image's valid depth), ${kernel?.kind ?? "gaussian"} blur, f/8 50 mm 12 µm; truth in metres, valid 0.001 to 10; ${crop === "central" ? "central 384×512" : "whole picture"}`,
+    protocol: `${describeSynthesis(synthesis)}; truth in metres, valid 0.001 to 10; ${crop === "central" ? "central 384×512" : "whole picture"}`,
     licence: "see its authors' page; research use",
   });
 

@@ -2,6 +2,7 @@ import { depthMap } from "../depth.ts";
 import type { DepthMap } from "../depth.ts";
 import type { Image } from "../image.ts";
 import { synthesize } from "../optics/synthesize.ts";
+import type { SynthesisKernel } from "../optics/synthesize.ts";
 import { presetCamera } from "../optics/synthesizeCameras.ts";
 import { protocolDistances } from "../optics/synthesizeFocus.ts";
 import { cropDepth, cropImage, cropSample } from "./crop.ts";
@@ -28,15 +29,22 @@ interface Synthesis {
   readonly preset: "nyu" | "arkit";
   readonly planes: number;
   readonly kernel: DatasetOptions["kernel"];
+  readonly focus: DatasetOptions["focus"];
 }
 
+/** FOSSA's evaluation stacks are Gaussian, over its 15×15 window. */
+const ADAPTIVE_KERNEL: SynthesisKernel = { kind: "power", exponent: 2 };
+
 /**
- * HybridDepth's protocol: planes evenly in depth from the least to the greatest valid depth of this very image. With `choose`, only
- * that window and the reach of the kernel around it are blurred, which gives the same pixels.
+ * `linear` is HybridDepth's protocol: planes evenly in depth from the least to the greatest valid depth of this very image. `adaptive`
+ * is FOSSA's: planes evenly in 1/depth between the 5 % and 95 % quantiles of the image's own, its camera and its blur. With `choose`,
+ * only that window and the reach of the kernel around it are blurred, which gives the same pixels.
  */
-export function synthesizeSample({ name, image, depth }: RgbdPair, { preset, planes, kernel }: Synthesis, choose?: ChooseWindow): Sample {
-  const camera = presetCamera(preset, image);
-  const distances = protocolDistances(depth, { kind: "linear", planes });
+export function synthesizeSample({ name, image, depth }: RgbdPair, synthesis: Synthesis, choose?: ChooseWindow): Sample {
+  const { preset, planes, focus = "linear" } = synthesis;
+  const kernel = synthesis.kernel ?? (focus === "adaptive" ? ADAPTIVE_KERNEL : undefined);
+  const camera = presetCamera(focus === "adaptive" ? "fossa" : preset, image);
+  const distances = protocolDistances(depth, { kind: focus, planes });
   const window = choose?.(depth);
   const reach = kernelReach(kernel);
   const whole = { left: 0, top: 0, width: image.width, height: image.height };
@@ -48,6 +56,14 @@ export function synthesizeSample({ name, image, depth }: RgbdPair, { preset, pla
   const { stack } = synthesize(part, options);
   const sample = { name, stack, trueDepth: part.depth, camera };
   return window ? cropSample(sample, { ...window, left: window.left - outer.left, top: window.top - outer.top }) : sample;
+}
+
+/** Planes, blur and camera in words. */
+export function describeSynthesis({ preset, planes, kernel, focus }: Synthesis): string {
+  if (focus === "adaptive")
+    return `${planes} planes evenly in 1/depth between the 5 % and 95 % quantiles of the image's own, ${kernel?.kind ?? "gaussian"} blur, f/1.4 31 mm, 36 mm sensor`;
+  const camera = { nyu: "f/8 50 mm 12 µm", arkit: "f/0.5 2.9 mm 5.54 µm" }[preset];
+  return `${planes} planes linspace(min, max of the image's valid depth), ${kernel?.kind ?? "gaussian"} blur, ${camera}`;
 }
 
 /** How far, in pixels, a pixel's light can go; undefined where that depends on the scene. */
