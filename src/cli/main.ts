@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 
 import { packageVersion } from "./version.ts";
 import { UserError } from "./errors.ts";
+import { evaluateCommand } from "./evaluate.ts";
 import { exportCommand } from "./export.ts";
 import { modelsCommand } from "./models.ts";
 import { renderCommand } from "./render.ts";
@@ -17,6 +18,7 @@ export function program(): Command {
     .addCommand(renderCommand())
     .addCommand(synthesizeCommand())
     .addCommand(trainCommand())
+    .addCommand(evaluateCommand())
     .addCommand(exportCommand())
     .addCommand(modelsCommand())
     .showHelpAfterError("(dualfocus --help lists the commands)")
