@@ -19,7 +19,17 @@ const rows = [10, 14, 20, 28, 56].map((side) => {
     );
   const gradientField = { x: field(), y: field() };
   const time = (solver: SurfaceSolver, repeats: number): number =>
-    engine.noGradient(() => medianSeconds(engine, () => void scope(() => void solver.solve(gradientField)), { repeats }));
+    engine.noGradient(() =>
+      medianSeconds(
+        engine,
+        () => {
+          scope(() => {
+            solver.solve(gradientField);
+          });
+        },
+        { repeats },
+      ),
+    );
   const cosine = time(cosineSolver(engine, { h: side, w: side }), 21);
   const dense = side > 28 ? undefined : time(denseSolver(engine, { h: side, w: side }), side > 20 ? 3 : 5); // 56: matrices of 3136², 3 GB
   return {

@@ -12,6 +12,7 @@ const [batch, planes, size, steps] = ["batch", "planes", "size", "steps"].map((n
   Number(option(name, String([20, 5, 224, 30][i]))),
 ) as [number, number, number, number];
 const engine = createTorchEngine({ device });
+if (device !== "cpu") engine.fastMath({ tf32: true, cudnnBenchmark: true });
 const random = createRandom(1);
 const pictures = Float32Array.from({ length: batch * planes * 3 * size * size }, () => random.uniform());
 const stacks = {

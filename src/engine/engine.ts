@@ -119,7 +119,7 @@ export interface Tensor {
   /** Per channel (axis 1) of a rank 2, 4 or 5 tensor. */
   batchNorm(options: BatchNormOptions): Tensor;
   groupNorm(options: GroupNormOptions): Tensor;
-  /** Resamples the last two axes of a rank-4 tensor; pixel centres at half integers (`align_corners=False`), no antialiasing. */
+  /** Resamples the last two axes of a rank 4 or 5 tensor; pixel centres at half integers (`align_corners=False`), no antialiasing. */
   resize2d(size: readonly [Dim, Dim], mode: "nearest" | "bilinear"): Tensor;
   maxPool2d(options: PoolOptions): Tensor;
   /** Mean over windows of the last `kernel.length` (2 or 3) axes; padding is not counted in. */

@@ -1,4 +1,4 @@
-import { dims, formatShape, sameDim, type Dim } from "./dims.ts";
+import { dims, formatShape, sameDim, times, type Dim } from "./dims.ts";
 import type { PoolOptions } from "./engine.ts";
 import { ShapeError } from "./errors.ts";
 import { reshape, squeeze, unsqueeze } from "./onnxLayout.ts";
@@ -59,6 +59,11 @@ export function linear(
 
 /** Resize with pixel centres at half integers, as torch's `interpolate(align_corners=False)`; nearest takes ⌊i · in / out⌋. */
 export function resize2d(recorder: Recorder, value: Value, size: readonly [Dim, Dim], mode: "nearest" | "bilinear"): Value {
+  if (value.shape.length === 5) {
+    const { B, C, N, h, w } = dims(value, "B C N h w", "resize2d");
+    const flat = reshape(recorder, value, [B, times(C, N), h, w]); // planes and channels are alike here
+    return reshape(recorder, resize2d(recorder, flat, size, mode), [B, C, N, ...size]);
+  }
   const { B, C, h, w } = dims(value, "B C h w", "resize2d");
   const shape = [B, C, ...size];
   if (sameDim(h, size[0]) && sameDim(w, size[1])) return value;

@@ -15,13 +15,14 @@ import { torchDevice } from "./torchDevice.ts";
 import type { TorchDevice } from "./torchDevice.ts";
 import { torchGradients } from "./torchGradient.ts";
 import type { TorchGradients } from "./torchGradient.ts";
+import { torchResize, type TorchResize } from "./torchResize.ts";
 import { TorchTensor } from "./torchTensor.ts";
 
 export type { TorchValue } from "./torchCall.ts";
 export { TorchTensor } from "./torchTensor.ts";
 
 /** libtorch on one device. Modes (gradients, autocast), threads and seeds belong to the process, not to the engine. */
-export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTransfers, TorchDevice {
+export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTransfers, TorchDevice, TorchResize {
   readonly name: "torch";
   readonly device: string;
   constant(values: ArrayLike<number> | NumericArray, options: { readonly shape: readonly number[]; readonly dtype?: DType }): TorchTensor;
@@ -120,6 +121,7 @@ export function createTorchEngine({ device = "cpu", threads = availableParalleli
     ...gradients,
     ...transfers(calls, gradients),
     ...torchDevice(calls, { device }),
+    ...torchResize(calls, (values, options) => engine.constant(values, options)),
 
     constant(values, { shape, dtype = "f32" }) {
       const array = typed(values, dtype);

@@ -214,9 +214,15 @@ export class TorchTensor implements Tensor {
     return input.#run("group_norm", groups, weight, bias, epsilon);
   }
   resize2d(size: readonly [Dim, Dim], mode: "nearest" | "bilinear"): TorchTensor {
-    const sizes = numbers(size, "resize2d");
-    if (mode === "nearest") return this.#run("upsample_nearest2d", sizes);
-    return this.#run("upsample_bilinear2d", sizes, false); // align_corners=False
+    const [h, w] = numbers(size, "resize2d") as [number, number];
+    if (this.shape.length !== 4 && this.shape.length !== 5) throw new EngineError(`resize2d(${this.describe()}): needs 4 or 5 axes`);
+    if (!(h > 0 && w > 0)) throw new EngineError(`resize2d(${this.describe()}): cannot resize to ${h}×${w}`);
+    if (mode === "bilinear") return this.engine.resizeBilinear(this, [h, w]);
+    if (this.shape.length === 4) return this.#run("upsample_nearest2d", [h, w]);
+    const [B, C, N, ...from] = this.shape as [number, number, number, number, number];
+    return this.reshape([B, C * N, ...from])
+      .resize2d([h, w], mode)
+      .reshape([B, C, N, h, w]);
   }
   maxPool2d({ kernel, stride, padding = [0, 0] }: PoolOptions): TorchTensor {
     return this.#run("max_pool2d", kernel, stride, padding);

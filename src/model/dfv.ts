@@ -12,7 +12,7 @@ import { expectedDepth, focusProbability } from "./focusHead.ts";
 import { dfvDifferences } from "./focusVolume.ts";
 import { ResidualBlock3d } from "./fusion.ts";
 import type { NetworkInput, Prediction } from "./network.ts";
-import { planeSize, resizePlanes } from "./volume.ts";
+import { planeSize } from "./volume.ts";
 
 const init = kaimingNormal("out");
 
@@ -46,7 +46,7 @@ class VolumePooling {
 /** Trilinear resampling to [n, h, w] (`align_corners=False`): rows and columns, then planes. */
 function resizeVolume(x: Tensor, [n, h, w]: readonly [number, number, number]): Tensor {
   const { B, C, N } = dims(x, "B C N h w", "resizeVolume");
-  const planes = resizePlanes(x, [h, w]);
+  const planes = x.resize2d([h, w], "bilinear");
   return planes
     .reshape([B, C, N, times(h, w)])
     .resize2d([n, times(h, w)], "bilinear")
@@ -82,7 +82,7 @@ class DecoderBlock {
   /** The features at the next finer scale, half the channels. */
   upTo(features: Tensor, size: readonly [Dim, Dim]): Tensor {
     if (!this.up) throw new Error("decoder block: this level has no way up");
-    return this.up.forward(resizePlanes(features, size));
+    return this.up.forward(features.resize2d(size, "bilinear"));
   }
 }
 

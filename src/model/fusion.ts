@@ -7,7 +7,7 @@ import { kaimingNormal } from "../nn/init.ts";
 import type { ParameterSource } from "../nn/module.ts";
 import type { Pyramid } from "../nn/resnet.ts";
 import type { DualFocusConfig } from "./config.ts";
-import { planeSize, resizePlanes } from "./volume.ts";
+import { planeSize } from "./volume.ts";
 
 const init = kaimingNormal("out");
 
@@ -53,7 +53,7 @@ class HandOn {
   }
 
   forward(x: Tensor, size: readonly [Dim, Dim]): Tensor {
-    return this.kernel === 3 ? this.conv.forward(resizePlanes(x, size)) : resizePlanes(this.conv.forward(x), size);
+    return this.kernel === 3 ? this.conv.forward(x.resize2d(size, "bilinear")) : this.conv.forward(x).resize2d(size, "bilinear");
   }
 }
 
@@ -90,11 +90,11 @@ export class FusionDecoder {
   /** V* at four scales and the coarsest stream → logits [B, 1, N, H/4, W/4]. */
   forward({ volumes, coarse }: { readonly volumes: Pyramid; readonly coarse: Tensor }): Tensor {
     const [size16, size8, size4] = [planeSize(volumes.sixteenth), planeSize(volumes.eighth), planeSize(volumes.quarter)];
-    const at16 = this.stages[0].forward({ volume: volumes.sixteenth, coarser: resizePlanes(coarse, size16) });
+    const at16 = this.stages[0].forward({ volume: volumes.sixteenth, coarser: coarse.resize2d(size16, "bilinear") });
     const at8 = this.stages[1].forward({ volume: volumes.eighth, coarser: this.handOns[0].forward(at16, size8) });
     const at4 = this.stages[2].forward({ volume: volumes.quarter, coarser: this.handOns[1].forward(at8, size4) });
     const [cut16, cut8] = this.taps ? [this.taps[0].forward(at16), this.taps[1].forward(at8)] : [at16, at8];
-    const joined = at4.engine.concat([resizePlanes(cut16, size4), resizePlanes(cut8, size4), at4], AXIS.channel);
+    const joined = at4.engine.concat([cut16.resize2d(size4, "bilinear"), cut8.resize2d(size4, "bilinear"), at4], AXIS.channel);
     return this.headLogit.forward(this.headNorm.forward(joined));
   }
 }

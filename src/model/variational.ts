@@ -6,7 +6,7 @@ import type { ParameterSource } from "../nn/module.ts";
 import { GroupNorm } from "../nn/norm.ts";
 import type { SurfaceConfig } from "./config.ts";
 import { cosineSolver, denseSolver, type GradientField, type Grid, type SurfaceSolver } from "./surface.ts";
-import { batchToPlanes, planesToBatch, resizePlanes } from "./volume.ts";
+import { batchToPlanes, planesToBatch } from "./volume.ts";
 
 /** What the spatial constraint is about. */
 export interface SpatialFields {
@@ -63,7 +63,7 @@ export class VariationalModule {
     const { B, N, h, w } = dims(volume, "B C N h w", "variational module");
     const { grid } = this.config;
     const size: readonly [Dim, Dim] = grid === "native" ? [h, w] : [grid, grid];
-    const coarse = planesToBatch(grid === "native" ? volume : resizePlanes(volume, size));
+    const coarse = planesToBatch(grid === "native" ? volume : volume.resize2d(size, "bilinear"));
 
     const gradientField = this.split(this.gradientHead.forward(coarse), { B, N });
     const confidence = this.confidenceHead && this.split(this.confidenceHead.forward(coarse).sigmoid(), { B, N });

@@ -14,14 +14,5 @@ export function batchToPlanes(pictures: Tensor, { B, N }: { readonly B: Dim; rea
   return pictures.reshape([B, N, C, h, w]).permute([0, 2, 1, 3, 4]);
 }
 
-/** Bilinear resampling of every plane and channel to `size`; the planes stay apart. */
-export function resizePlanes(volume: Tensor, [h, w]: readonly [Dim, Dim]): Tensor {
-  const { B, C, N, h: fromRow, w: fromColumn } = dims(volume, "B C N h w", "resizePlanes");
-  return volume
-    .reshape([B, times(N, C), fromRow, fromColumn])
-    .resize2d([h, w], "bilinear")
-    .reshape([B, C, N, h, w]);
-}
-
 /** Height and width of a volume. */
 export const planeSize = (volume: Tensor): readonly [Dim, Dim] => [volume.shape[AXIS.row] ?? 0, volume.shape[AXIS.column] ?? 0];

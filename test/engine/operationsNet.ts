@@ -89,7 +89,7 @@ const norms: Operation[] = [
   operation("groupNorm of volumes", [[2, 4, 3, 5, 3], [4], [4]], grouped(2)),
 ];
 
-const resizes: Operation[] = (["nearest", "bilinear"] as const).flatMap((mode) =>
+const flatResizes: Operation[] = (["nearest", "bilinear"] as const).flatMap((mode) =>
   (
     [
       ["up twice", [5, 7], [10, 14]],
@@ -102,6 +102,13 @@ const resizes: Operation[] = (["nearest", "bilinear"] as const).flatMap((mode) =
     ] as const
   ).map(([what, from, to]) => operation(`resize2d ${mode}, ${what}`, [[2, 3, ...from]], (x) => x.resize2d(to, mode))),
 );
+
+const resizes: Operation[] = [
+  ...flatResizes,
+  ...(["nearest", "bilinear"] as const).map((mode) =>
+    operation(`resize2d ${mode}, every plane of a volume`, [[2, 3, 4, 5, 7]], (x) => x.resize2d([8, 9], mode)),
+  ),
+];
 
 const pools: Operation[] = [
   operation("maxPool2d", [[2, 3, 7, 9]], (x) => x.maxPool2d({ kernel: [2, 2], stride: [2, 2] })),
