@@ -7,12 +7,14 @@ import { DatasetError, type Split } from "../data/dataset.ts";
 import { networkPredictor } from "../evaluate/networkPredictor.ts";
 import { CLASSICAL_NAMES, classicalPredictor, isClassicalName, type Predictor } from "../evaluate/predictor.ts";
 import { EVALUATION_SETS, type EvaluationSet, type EvaluationSetName, openEvaluationSet } from "../evaluate/protocol.ts";
+import type { CreateRenderer } from "../evaluate/renderedSet.ts";
 import { csvTable, jsonEntry, markdownTable } from "../evaluate/report.ts";
 import { fileStore } from "../evaluate/results.ts";
 import { evaluate, type Evaluation, type Progress } from "../evaluate/run.ts";
 import { Sheet } from "../evaluate/sheet.ts";
 import { UserError } from "./errors.ts";
 import { loadModel } from "./loadModel.ts";
+import { renderHost } from "./renderHost.ts";
 
 interface EvaluateOptions {
   readonly dataset: EvaluationSetName;
@@ -66,11 +68,13 @@ export function evaluateCommand(): Command {
 
 async function runEvaluate(options: EvaluateOptions): Promise<void> {
   const predictors = await Promise.all(options.model.map((name) => loadPredictor(name, options)));
+  const createRenderer: CreateRenderer = (textures) => renderHost("auto", textures).render;
+  const rendered = { scenes: options.limit, textures: options.textures, createRenderer };
   const sheet = options.sheet === undefined ? undefined : new Sheet();
   try {
     const evaluations: Evaluation[] = [];
     for (const planes of options.planes ?? [undefined]) {
-      const request = { ...options, planes, scenes: options.limit };
+      const request = { ...options, planes, rendered };
       evaluations.push(...(await naming(async () => evaluateSet(await openEvaluationSet(request), predictors, { options, sheet }))));
     }
     if (options.csv !== undefined) await writeFile(options.csv, csvTable(evaluations));

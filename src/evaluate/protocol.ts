@@ -3,7 +3,7 @@ import { DatasetError } from "../data/dataset.ts";
 import { openDataset } from "../data/open.ts";
 import type { DepthMap } from "../depth.ts";
 import type { Scoring } from "./imageMetrics.ts";
-import { openRendered } from "./renderedSet.ts";
+import { openRendered, type RenderedOptions } from "./renderedSet.ts";
 
 interface Rules {
   /** The loader's name. */
@@ -54,10 +54,8 @@ export interface SetRequest {
   readonly planes?: number | undefined;
   readonly split?: Split | undefined;
   readonly protocol?: "paper" | "adaptive" | undefined;
-  /** `render`: pictures to texture scenes with, beside the generated ones. */
-  readonly textures?: string | undefined;
-  /** `render`: how many scenes. */
-  readonly scenes?: number | undefined;
+  /** What `render` heeds beside the planes. */
+  readonly rendered?: Omit<RenderedOptions, "planes">;
 }
 
 /** A dataset and how its images are scored. `protocol` says everything that was done, for reports. */
@@ -91,7 +89,7 @@ export async function openEvaluationSet(request: SetRequest): Promise<Evaluation
 }
 
 function open(request: SetRequest, { loader, options }: { loader: string; options: DatasetOptions }): Promise<Dataset> {
-  if (request.dataset === "render") return openRendered(request);
+  if (request.dataset === "render") return openRendered({ ...request.rendered, planes: request.planes });
   if (request.data === undefined) throw new DatasetError(`${request.dataset}: which folder? Give it with --data`);
   return openDataset(loader, request.data, options);
 }
