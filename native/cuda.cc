@@ -113,14 +113,18 @@ at::cuda::CUDAGraph& graphOf(const Arguments& arguments) {
 }
 
 /**
- * captureBegin(): from here to captureEnd work is recorded on the current stream instead of run. All graphs draw on one memory
- * pool: they run one after another, so a graph may use what another has freed (a step for each plane count costs the largest alone).
+ * captureBegin(): from here to captureEnd work is recorded on the current stream instead of run. Graphs alive together draw on one
+ * memory pool: they run one after another, so a graph may use what another has freed (a step for each plane count costs the
+ * largest alone). A pool lives as long as its graphs, so the first graph after all others are gone starts a new one.
  */
 napi_value captureBegin(napi_env env, const Arguments&) {
-  static const auto pool = at::cuda::graph_pool_handle();
+  static std::weak_ptr<at::cuda::CUDAGraph> newest;
   c10::cuda::device_synchronize();
   auto graph = std::make_shared<at::cuda::CUDAGraph>();
-  graph->capture_begin(pool);
+  const auto sharer = newest.lock();
+  if (sharer) graph->capture_begin(sharer->pool());
+  else graph->capture_begin();
+  newest = graph;
   return GraphBox::make(env, std::move(graph));
 }
 
