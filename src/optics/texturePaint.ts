@@ -48,9 +48,8 @@ function spectralNoise(random: Random, { slope, stretch = 1 }: { slope: number; 
       const fy = (y < SIZE / 2 ? y : y - SIZE) * stretch;
       const squared = fx * fx + fy * fy;
       const amplitude = squared === 0 ? 0 : Math.exp(-0.5 * slope * Math.log(squared));
-      const angle = 2 * Math.PI * random.uniform();
-      real[y * SIZE + x] = amplitude * Math.cos(angle);
-      imaginary[y * SIZE + x] = amplitude * Math.sin(angle);
+      real[y * SIZE + x] = amplitude * (random.uniform() - 0.5);
+      imaginary[y * SIZE + x] = amplitude * (random.uniform() - 0.5);
     }
   transform(real, imaginary, SIZE); // of no symmetry: its two halves are independent fields
   return [normalised(real), normalised(imaginary)];

@@ -1,0 +1,183 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+
+import { readBytes } from "../data/readImage.ts";
+import { readTextures } from "../data/textureFolder.ts";
+import { DEFAULT_SAMPLES } from "../optics/render.ts";
+import type { Scene } from "../optics/scene.ts";
+import { SceneError, formatScene, parseScene } from "../optics/scene.ts";
+import { randomScene } from "../optics/sceneRandom.ts";
+import { createRandom } from "../random.ts";
+import { UserError } from "./errors.ts";
+import { fillFolder } from "./outputFolder.ts";
+import { writeRendering } from "./renderFolder.ts";
+import type { RenderDevice, RenderHost } from "./renderHost.ts";
+import { RENDER_DEVICES, renderHost } from "./renderHost.ts";
+
+interface RenderOptions {
+  readonly output: string;
+  readonly scenes?: number;
+  readonly scene?: string;
+  readonly seed: number;
+  readonly planes?: number;
+  readonly size?: readonly [number, number];
+  readonly samples: number;
+  readonly textures?: string;
+  readonly metres?: readonly number[];
+  readonly imperfect?: number;
+  readonly device: RenderDevice;
+  readonly json: boolean;
+}
+
+export function renderCommand(): Command {
+  return new Command("render")
+    .description("Render focal stacks of procedural scenes through a thin lens, with exact depth.")
+    .option("--scenes <N>", "how many random scenes", wholeNumber(1))
+    .option("--scene <FILE>", "render this scene instead (a scene.json)")
+    .option("--seed <S>", "of the random scenes; the same seed gives the same scenes", wholeNumber(0), 0)
+    .option("--planes <N>", "planes of each stack (default: 5)", wholeNumber(1))
+    .option("--size <PX>", "PX or WIDTHxHEIGHT of the pictures (default: 256)", pictureSize)
+    .option("--samples <S>", "rays per pixel and plane", wholeNumber(1), DEFAULT_SAMPLES)
+    .option("--textures <DIR>", "folder of JPEG or PNG pictures to texture scenes with, besides the generated ones")
+    .option("--metres <RANGE...>", "range of the nearest distance, for instance 0.3 2 (default: 0.02 3)", distances)
+    .option("--imperfect <SHARE>", "share of scenes with noise, drift, misalignment and other flaws of real stacks (default: 0)", share)
+    .addOption(new Option("--device <NAME>", "auto: cpu where the addon is built, else js").choices(RENDER_DEVICES).default("auto"))
+    .requiredOption("-o, --output <DIR>", "folder for scene_000000, scene_000001, …; finished ones are kept and skipped")
+    .option("--json", "print the result as JSON", false)
+    .action(runRender);
+}
+
+async function runRender(options: RenderOptions): Promise<void> {
+  checkOptions(options);
+  const started = performance.now();
+  const given = options.scene === undefined ? undefined : await readScene(options.scene);
+  const textures = await readTextures(options.textures);
+  const scenes = given ? { count: 1, at: () => given } : randomScenes(options, textures.count);
+  const host = renderHost(options.device, textures);
+  await mkdir(options.output, { recursive: true });
+  const counts = { rendered: 0, skipped: 0 };
+  const begun = performance.now();
+  for (let n = 0; n < scenes.count; n++) {
+    const scene = scenes.at(n);
+    const name = `scene_${String(n).padStart(6, "0")}`;
+    if (await isFinished(join(options.output, name), scene)) counts.skipped++;
+    else {
+      await renderTo(join(options.output, name), { scene, host, samples: options.samples });
+      counts.rendered++;
+    }
+    reportProgress({ done: n + 1, total: scenes.count, rendered: counts.rendered, seconds: (performance.now() - begun) / 1000 });
+  }
+  report(options, { ...counts, scenes: scenes.count, device: host.device, seconds: (performance.now() - started) / 1000 });
+}
+
+function checkOptions({ scenes, scene, planes, size, metres, imperfect }: RenderOptions): void {
+  if ((scenes === undefined) === (scene === undefined))
+    throw new UserError("give either --scenes N or --scene FILE", { exitCode: 2, remedy: "dualfocus render --scenes 10 -o DIR" });
+  if (scene !== undefined && [planes, size, metres, imperfect].some((option) => option !== undefined))
+    throw new UserError("--planes, --size, --metres and --imperfect belong to random scenes; a scene file has its own", { exitCode: 2 });
+  if (metres !== undefined && (metres.length > 2 || (metres[0] as number) > (metres.at(-1) as number)))
+    throw new UserError(`--metres: expected one distance or a range from near to far, got ${metres.join(" ")}`, { exitCode: 2 });
+}
+
+async function readScene(file: string): Promise<Scene> {
+  const text = new TextDecoder().decode(await readBytes(file));
+  return badInput(() => parseScene(text, file));
+}
+
+function randomScenes(options: RenderOptions, textureCount: number): { count: number; at: (n: number) => Scene } {
+  const { scenes: count = 1, seed, planes = 5, size = [256, 256], metres, imperfect = 0 } = options;
+  const random = createRandom(seed);
+  const textures = Array.from({ length: textureCount }, (_, i) => i);
+  const range = metres && { metres: [metres[0] as number, metres.at(-1) as number] as const };
+  const at = (n: number): Scene =>
+    randomScene(random.split(n).integer(0x80000000), { planes, width: size[0], height: size[1], textures, imperfect, ...range });
+  return { count, at };
+}
+
+/** What scene data gets wrong is the user's to mend. */
+function badInput<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (!(cause instanceof SceneError)) throw cause;
+    throw new UserError(cause.message, { exitCode: 3, remedy: "scene.json of any rendered scene shows what a scene looks like", cause });
+  }
+}
+
+async function renderTo(folder: string, { scene, host, samples }: { scene: Scene; host: RenderHost; samples: number }): Promise<void> {
+  const rendering = badInput(() => host.render(scene, samples));
+  await fillFolder(folder, { force: false }, (temporary) => writeRendering(temporary, scene, rendering));
+}
+
+/** A folder appears under its name only when it is complete, so its scene file decides. */
+async function isFinished(folder: string, scene: Scene): Promise<boolean> {
+  let text: string;
+  try {
+    text = await readFile(join(folder, "scene.json"), "utf8");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw cause;
+  }
+  if (text === formatScene(scene)) return true;
+  throw new UserError(`${folder} holds another scene than these options give`, {
+    exitCode: 2,
+    remedy: "choose another -o, or the options it was made with",
+  });
+}
+
+interface Progress {
+  readonly done: number;
+  readonly total: number;
+  readonly rendered: number;
+  readonly seconds: number;
+}
+
+function reportProgress({ done, total, rendered, seconds }: Progress): void {
+  const left = rendered > 0 ? Math.ceil((seconds / rendered) * (total - done)) : 0;
+  const line = `render: scene ${done} of ${total}${done < total ? `, ${left} s left` : ""}`;
+  if (process.stderr.isTTY) process.stderr.write(`\r${line}\u001b[K${done === total ? "\n" : ""}`);
+  else if (done === total || done % Math.ceil(total / 20) === 0) process.stderr.write(`${line}\n`);
+}
+
+interface Outcome {
+  readonly scenes: number;
+  readonly rendered: number;
+  readonly skipped: number;
+  readonly device: string;
+  readonly seconds: number;
+}
+
+function report({ output, json, samples }: RenderOptions, outcome: Outcome): void {
+  const { rendered, skipped, device, seconds } = outcome;
+  const kept = skipped > 0 ? `, ${skipped} were there already` : "";
+  const text = `${output}: ${rendered} ${rendered === 1 ? "stack" : "stacks"} rendered in ${seconds.toFixed(1)} s (${device})${kept}`;
+  process.stdout.write(`${json ? JSON.stringify({ output, samples, ...outcome }) : text}\n`);
+}
+
+const wholeNumber =
+  (least: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < least) throw new InvalidArgumentError(`a whole number, ${least} or more`);
+    return value;
+  };
+
+function pictureSize(text: string): readonly [number, number] {
+  const [width, height = width, ...rest] = text.split(/[x×]/i).map(Number) as [number, number?, ...number[]];
+  const good = (side: number): boolean => Number.isInteger(side) && side >= 8 && side <= 8192;
+  if (rest.length > 0 || !good(width) || !good(height)) throw new InvalidArgumentError("PX or WIDTHxHEIGHT, 8 to 8192 pixels each");
+  return [width, height];
+}
+
+function distances(text: string, before: readonly number[] = []): number[] {
+  const values = text.split(",").map(Number);
+  if (!values.every((value) => Number.isFinite(value) && value > 0)) throw new InvalidArgumentError("positive numbers, in metres");
+  return [...before, ...values];
+}
+
+function share(text: string): number {
+  const value = Number(text);
+  if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError("a number from 0 to 1");
+  return value;
+}

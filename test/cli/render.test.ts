@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { renderCommand } from "../../src/cli/render.ts";
+import { readImage } from "../../src/data/readImage.ts";
+import { describeStack } from "../../src/io/stackFolder.ts";
+import { decodeNpy } from "../../src/io/npy.ts";
+import { parseScene } from "../../src/optics/scene.ts";
+
+const root = await mkdtemp(join(tmpdir(), "dualfocus-render-"));
+after(() => rm(root, { recursive: true }));
+
+/** Runs `dualfocus render` here and returns what it printed. */
+async function render(...args: string[]): Promise<string> {
+  const printed: string[] = [];
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = (text: string | Uint8Array) => (typeof text === "string" ? printed.push(text) > 0 : write(text)); // the test runner writes bytes
+  try {
+    await renderCommand()
+      .exitOverride()
+      .configureOutput({ writeErr: () => undefined })
+      .parseAsync(args, { from: "user" });
+  } finally {
+    process.stdout.write = write;
+  }
+  return printed.join("");
+}
+
+const small = ["--size", "24x16", "--samples", "4", "--planes", "3", "--device", "js"];
+
+test("random scenes become stack folders that the stack reader understands, and a second run keeps them", async () => {
+  const output = join(root, "stacks");
+  const result = JSON.parse(await render("--scenes", "2", "--seed", "3", ...small, "-o", output, "--json")) as Record<string, unknown>;
+  assert.deepEqual([result.rendered, result.skipped, result.device], [2, 0, "js"]);
+  const folder = join(output, "scene_000001");
+  assert.deepEqual((await readdir(folder)).sort(), [
+    "aif.png",
+    "depth.npy",
+    "plane_00.png",
+    "plane_01.png",
+    "plane_02.png",
+    "scene.json",
+    "stack.json",
+  ]);
+  const { focusDistances, space, camera } = await describeStack(folder);
+  const scene = parseScene(await readFile(join(folder, "scene.json"), "utf8"));
+  assert.deepEqual(focusDistances, scene.focusDistances);
+  assert.equal(space, "depth");
+  assert.equal(camera?.fNumber, scene.camera.fNumber);
+  const { width, height, channels } = await readImage(join(folder, "plane_00.png"));
+  assert.deepEqual([width, height, channels], [24, 16, 3]);
+  const depth = decodeNpy(await readFile(join(folder, "depth.npy")));
+  assert.deepEqual(depth.shape, [16, 24]);
+  assert.ok(Array.from(depth.data as Float32Array).every((value) => value > 0));
+
+  const before = (await stat(join(folder, "depth.npy"))).mtimeMs;
+  const again = JSON.parse(await render("--scenes", "3", "--seed", "3", ...small, "-o", output, "--json")) as Record<string, unknown>;
+  assert.deepEqual([again.rendered, again.skipped], [1, 2]);
+  assert.equal((await stat(join(folder, "depth.npy"))).mtimeMs, before);
+  await assert.rejects(render("--scenes", "1", "--seed", "4", ...small, "-o", output), { name: "UserError", exitCode: 2 });
+
+  const copy = join(root, "again");
+  await render("--scene", join(folder, "scene.json"), "--samples", "4", "--device", "js", "-o", copy);
+  assert.deepEqual(await readFile(join(copy, "scene_000000", "plane_02.png")), await readFile(join(folder, "plane_02.png")));
+});
+
+test("wrong usage and wrong scene files are errors that say what to do, and leave nothing behind", async () => {
+  const output = join(root, "nothing");
+  await assert.rejects(render("-o", output), { name: "UserError", message: /either --scenes N or --scene FILE/ });
+  await assert.rejects(render("--scenes", "0", "-o", output), /a whole number, 1 or more/);
+  await assert.rejects(render("--scenes", "1", "--size", "0x5", "-o", output), /WIDTHxHEIGHT/);
+  await assert.rejects(render("--scenes", "1", "--metres", "3", "1", "-o", output), { exitCode: 2, message: /--metres/ });
+  await assert.rejects(render("--scenes", "1", "--textures", join(root, "missing"), "-o", output), { name: "FormatError" });
+  const file = join(root, "bad.json");
+  await writeFile(file, JSON.stringify({ camera: {} }));
+  await assert.rejects(render("--scene", file, "-o", output), {
+    name: "UserError",
+    exitCode: 3,
+    message: /bad\.json: camera\.focalLength/,
+  });
+  await assert.rejects(stat(output), { code: "ENOENT" });
+});
