@@ -11,9 +11,13 @@ here=build/gpu
 export LD_LIBRARY_PATH="$(python3 -c 'import torch,os; print(os.path.join(torch.__path__[0], "lib"))')${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 piece=15M
 
+unpack() {
+  if command -v xz >/dev/null; then xz -dc "$1"; else python3 -c 'import lzma,shutil,sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)' "$1"; fi
+}
+
 setup() {
   mkdir -p $here/textures
-  if [ -f .carry/node.xz ]; then xz -dc .carry/node.xz >$here/node && chmod +x $here/node; fi
+  if [ -f .carry/node.xz ]; then unpack .carry/node.xz >$here/node && chmod +x $here/node; fi
   for pack in .carry/textures-*.tar; do [ ! -f "$pack" ] || tar -C $here/textures -xf "$pack"; done
   $here/node .carry/bundle/decodeTextures.js $here/textures.bin $here/textures &
   time $here/node scripts/buildNative.js

@@ -37,6 +37,7 @@ export interface PoolOptions {
 }
 
 const CHUNK = 48; // scenes rendered at a time: enough to fill a GPU
+const PINHOLE_SAMPLES = 16; // rays per pixel of the sharp picture that a gather blurs
 
 /**
  * Slot i holds scene i first, then scene i + count, i + 2 count, …: what is in the pool follows from the step alone, so a resumed
@@ -118,11 +119,11 @@ function createStudio(engine: TorchEngine, { data, textures, split, seed }: Pool
       return { images, depth, focusDistances: engine.constant(focusDistances, { shape: [scenes.length, planes] }) };
     },
     gaussian: (scenes) => {
-      const { allInFocus, depth } = render(scenes, { planes: 1, samples: 1, theme: "room" }); // what the NYU protocol sees: rooms
+      const { allInFocus, depth } = render(scenes, { planes: 1, samples: PINHOLE_SAMPLES, theme: "room" }); // what the NYU protocol sees: rooms
       return gathered(engine, { allInFocus, depth, planes, random: scenes.map((scene) => root.split(scene)), kind: "gaussian" });
     },
     powerExponential: (scenes) => {
-      const { allInFocus, depth } = render(scenes, { planes: 1, samples: 1 });
+      const { allInFocus, depth } = render(scenes, { planes: 1, samples: PINHOLE_SAMPLES });
       return gathered(engine, { allInFocus, depth, planes, random: scenes.map((scene) => root.split(scene)), kind: "powerExponential" });
     },
   };

@@ -50,9 +50,9 @@ export async function runTraining(request: TrainRequest): Promise<TrainResult> {
   const files = runFiles(folder);
   const engine = createTorchEngine({ device, ...(threads !== undefined && { threads }) });
   if (device.startsWith("cuda")) engine.fastMath({ tf32: false, cudnnBenchmark: true }); // bf16 does the heavy part; the surface is solved exactly
+  const source = await openSource({ ...request, engine, share: { rank: 0, of: 1 } });
   const trainer = createTrainer({ engine, config, weights: request.weights });
   if (checkpoint) restoreCheckpoint(checkpoint, { engine, trainer });
-  const source = await openSource({ ...request, engine, share: { rank: 0, of: 1 } });
   const from = checkpoint?.step ?? 0;
   const writeLog = openLog(files.log, { from });
   let metrics: Readonly<Record<string, number>> = {};
