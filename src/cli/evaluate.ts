@@ -34,7 +34,11 @@ interface EvaluateOptions {
   readonly sheetImages: number;
 }
 
-export function evaluateCommand(): Command {
+/** A model by its name on the command line. */
+export type LoadPredictor = (name: string, options: { readonly threads: number }) => Promise<Predictor>;
+
+/** `load` may be replaced to measure predictors of one's own. */
+export function evaluateCommand({ load = loadPredictor }: { readonly load?: LoadPredictor } = {}): Command {
   return new Command("evaluate")
     .description("Measure depth against the truth of a dataset, by its published protocol: networks and classical methods side by side.")
     .addOption(new Option("--dataset <NAME>", "what to measure on").choices(EVALUATION_SETS).makeOptionMandatory())
@@ -63,12 +67,15 @@ export function evaluateCommand(): Command {
     .option("--csv <FILE>", "write the metrics of every image")
     .option("--sheet <FILE.png>", "draw input, truth, each model's depth and its error")
     .option("--sheet-images <K>", "how many images the sheet shows", count, 4)
-    .action(runEvaluate);
+    .action((options: EvaluateOptions) => runEvaluate(options, load));
 }
 
-async function runEvaluate(options: EvaluateOptions): Promise<void> {
-  const predictors = await Promise.all(options.model.map((name) => loadPredictor(name, options)));
-  const createRenderer: CreateRenderer = (textures) => renderHost("auto", textures).render;
+async function runEvaluate(options: EvaluateOptions, load: LoadPredictor): Promise<void> {
+  const predictors = await Promise.all(options.model.map((name) => load(name, options)));
+  const createRenderer: CreateRenderer = (textures) => {
+    const host = renderHost("auto", textures);
+    return (scene, samples) => host.render(scene, samples);
+  };
   const rendered = { scenes: options.limit, textures: options.textures, createRenderer };
   const sheet = options.sheet === undefined ? undefined : new Sheet();
   try {
@@ -85,7 +92,7 @@ async function runEvaluate(options: EvaluateOptions): Promise<void> {
   }
 }
 
-async function loadPredictor(name: string, { threads }: EvaluateOptions): Promise<Predictor> {
+async function loadPredictor(name: string, { threads }: { readonly threads: number }): Promise<Predictor> {
   if (isClassicalName(name)) return classicalPredictor(name);
   const model = loadModel(name);
   const fingerprint = createHash("sha256")

@@ -41,9 +41,9 @@ export type EvaluationSetName = keyof typeof RULES;
 
 export const EVALUATION_SETS = Object.keys(RULES) as readonly EvaluationSetName[];
 
-/** DFV writes FoD500 results as 16-bit integers of 0.1 mm and clips both maps to the last focus distance before measuring. */
+/** DFV writes FoD500 results as integers of 0.1 mm (multiplied in 32 bits) and clips both maps to the last focus distance to measure. */
 function storedByDfv(depth: DepthMap): DepthMap {
-  const values = depth.values.map((value) => Math.min(Math.max(Math.trunc(value * 10000) / 10000, 0), 1.5));
+  const values = depth.values.map((value) => Math.min(Math.max(Math.trunc(Math.fround(value * 10000)) / 10000, 0), 1.5));
   return { ...depth, values };
 }
 

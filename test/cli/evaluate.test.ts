@@ -1,0 +1,305 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import test, { type TestContext } from "node:test";
+import { evaluateCommand, type LoadPredictor } from "../../src/cli/evaluate.ts";
+import type { UserError } from "../../src/cli/errors.ts";
+import { depthMap } from "../../src/depth.ts";
+import { encodeExr } from "../../src/io/exr.ts";
+import { decodePng, encodePng } from "../../src/io/png.ts";
+import type { Predictor } from "../../src/evaluate/predictor.ts";
+import { put, putDepthMm, putNpy, putPicture, temporaryFolder } from "../data/files.ts";
+import { slantedStack } from "../helpers/texturedStack.ts";
+import { writeHdf5 } from "../io/hdf5Files.ts";
+
+const root = temporaryFolder();
+
+/** What --json prints of one model. */
+interface Entry {
+  readonly dataset: string;
+  readonly model: string;
+  readonly images: number;
+  readonly planes: number;
+  readonly protocol: string;
+  readonly metrics: Readonly<Record<string, number | null>>;
+  readonly perImage?: readonly { readonly name: string; readonly metrics: Readonly<Record<string, number>> }[];
+}
+
+/** Runs the command with its output caught. The test runner reports through stdout too, in bytes: those pass. */
+async function run(context: TestContext, args: readonly string[], load?: LoadPredictor): Promise<{ out: string; progress: string }> {
+  const written = { out: "", progress: "" };
+  const pass = process.stdout.write.bind(process.stdout);
+  const out = context.mock.method(process.stdout, "write", (text: string | Uint8Array) =>
+    typeof text === "string" ? ((written.out += text), true) : pass(text),
+  );
+  const progress = context.mock.method(process.stderr, "write", (text: string) => ((written.progress += text), true));
+  try {
+    await evaluateCommand(load ? { load } : {})
+      .exitOverride()
+      .parseAsync(args, { from: "user" });
+  } finally {
+    out.mock.restore();
+    progress.mock.restore();
+  }
+  return written;
+}
+
+/** Knows the truth, `left` in the left half of the picture and `right` in the other, and answers scale · truth + shift. */
+function knowing({ left, right }: { left: number; right: number }, change: { scale?: number; shift?: number }): Predictor {
+  const { scale = 1, shift = 0 } = change;
+  return {
+    name: "knowing",
+    fingerprint: JSON.stringify(change),
+    predict: ({ images, space }) => {
+      const { width = 0, height = 0 } = images[0] ?? {};
+      const values = Float32Array.from({ length: width * height }, (_, i) => scale * (i % width < width / 2 ? left : right) + shift);
+      return Promise.resolve({ depth: depthMap({ width, height, values, space }) });
+    },
+    dispose: () => Promise.resolve(),
+  };
+}
+
+const TWO_DEPTHS = { left: 1, right: 2 };
+const inHalves =
+  (width: number, { left, right }: typeof TWO_DEPTHS) =>
+  (x: number) =>
+    x < width / 2 ? left : right;
+
+/** Every set in small: 1 m on the left, 2 m on the right where it is metric, and rows without truth, which must not count. */
+const SETS = {
+  async nyu(folder: string) {
+    const size = { width: 40, height: 30 };
+    await putPicture(join(folder, "rgb", "a.png"), size, (x, y) => 5 * x + y);
+    const half = inHalves(40, TWO_DEPTHS);
+    putDepthMm(join(folder, "depth_mm", "a.png"), size, (x, y) => (y === 15 ? 0 : y === 16 ? 10000 : 1000 * half(x)));
+    return TWO_DEPTHS;
+  },
+  async arkit(folder: string) {
+    const [size, video] = [{ width: 640, height: 480 }, join(folder, "Validation", "1")];
+    await putPicture(join(video, "wide", "a.png"), size, (x) => x % 256);
+    putDepthMm(join(video, "highres_depth", "a.png"), size, (x) => 1000 * inHalves(640, TWO_DEPTHS)(x));
+    return TWO_DEPTHS;
+  },
+  async zedd(folder: string) {
+    const size = { width: 640, height: 480 };
+    const runs = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    put(join(folder, "metadata.txt"), runs.map((run) => `run_${run}\tAB\t${run}\n`).join(""));
+    for (const n of runs) await putPicture(join(folder, "val", "val_1", "focus_stack", `img_run_${n}_motor_AB_aperture_F2.8.jpg`), size);
+    putNpy(join(folder, "val", "val_1", "gt", "depth.npy"), size, (x, y) => (y < 9 ? 0 : inHalves(640, TWO_DEPTHS)(x)));
+    return TWO_DEPTHS;
+  },
+  async infinigen(folder: string) {
+    const size = { width: 8, height: 6 };
+    for (const fd of ["0.80", "1.70", "3.00", "4.70", "8.00"]) await putPicture(join(folder, "s", `image_ap_1.40_fd_${fd}.png`), size);
+    putNpy(join(folder, "s", "depth.npy"), size, (x, y) => (y === 0 ? Infinity : inHalves(8, TWO_DEPTHS)(x)));
+    return TWO_DEPTHS;
+  },
+  async folder(folder: string) {
+    const size = { width: 8, height: 6 };
+    put(join(folder, "s", "stack.json"), JSON.stringify({ unit: "m", focus: [1, 3] }));
+    for (const n of [0, 1]) await putPicture(join(folder, "s", `plane_${n}.png`), size, (x) => 20 * x + n);
+    putNpy(join(folder, "s", "depth.npy"), size, (x, y) => (y === 0 ? 0 : inHalves(8, TWO_DEPTHS)(x)));
+    return TWO_DEPTHS;
+  },
+  async ddff12(folder: string) {
+    mkdirSync(folder, { recursive: true });
+    const truth = { left: 0.2, right: 0.1 };
+    const shape = [1, 10, 35, 42, 3];
+    const disparity = Float32Array.from({ length: 35 * 42 }, (_, i) => (i < 42 ? 0 : inHalves(42, truth)(i % 42)));
+    await writeHdf5(join(folder, "ddff.h5"), {
+      stack_val: { shape, data: new Uint8Array(10 * 35 * 42 * 3).map((_, i) => i % 251) },
+      disp_val: { shape: [1, 35, 42], data: disparity },
+    });
+    return truth;
+  },
+  async hci(folder: string) {
+    const truth = { left: 1, right: -1 };
+    const size = { width: 8, height: 6 };
+    put(join(folder, "s", "stack.json"), JSON.stringify({ unit: "disparity", focus: [-1, 0, 1] }));
+    for (const n of [0, 1, 2]) await putPicture(join(folder, "s", `plane_${n}.png`), size, (x) => 20 * x + n);
+    putNpy(join(folder, "s", "disparity.npy"), size, (x) => inHalves(8, truth)(x));
+    return truth;
+  },
+  async fod500(folder: string) {
+    const truth = { left: 1, right: 1.25 };
+    const size = { width: 8, height: 6 };
+    for (const n of [1, 2, 3, 4, 5]) await putPicture(join(folder, `000400_0${n}All.tif`), size, (x) => 20 * x + n);
+    const rows = (i: number): number => (i < 8 ? 0 : i < 16 ? 2 : inHalves(8, truth)(i % 8)); // row 0 unknown, row 1 beyond the clip
+    const depth = Float32Array.from({ length: 48 }, (_, i) => rows(i));
+    put(join(folder, "000400_Dpt.exr"), await encodeExr({ ...size, channels: { R: depth } }, { precision: "f16" }));
+    return truth;
+  },
+} as const;
+
+/** Measured through the whole command. */
+async function measured(context: TestContext, set: keyof typeof SETS, change: { scale?: number; shift?: number }): Promise<Entry> {
+  const folder = join(root, set);
+  const truth = await SETS[set](folder);
+  const args = ["--dataset", set, "--data", folder, "--model", "knowing", "--json"];
+  const { out } = await run(context, args, () => Promise.resolve(knowing(truth, change)));
+  return JSON.parse(out) as Entry;
+}
+
+function assertMetrics({ metrics, dataset }: Entry, expected: Readonly<Record<string, number | null>>): void {
+  for (const [name, value] of Object.entries(expected)) {
+    const got = metrics[name] ?? null;
+    const same = value === null || got === null ? got === value : Math.abs(got - value) <= 2e-5 * Math.max(Math.abs(value), 1e-2);
+    assert.ok(same, `${dataset}: ${name} is ${got}, expected ${value}`);
+  }
+}
+
+/** Truth 1 and 2 m in equal parts. Errors 0.3 and 0.6 m, then 0.1 m everywhere. */
+const METRIC = {
+  scaled: {
+    ...{ mse: (0.3 ** 2 + 0.6 ** 2) / 2, rmse: Math.sqrt(0.225), logRmse: Math.log(1.3), absRel: 0.3, sqRel: (0.09 / 1 + 0.36 / 2) / 2 },
+    ...{ delta1: 0, delta2: 1, delta3: 1, within5: 0, within15: 0, within25: 0, badPix: 1, invalidFocusTrend: null, coverage: 1 },
+  },
+  shifted: {
+    ...{ mse: 0.01, rmse: 0.1, absRel: (0.1 / 1 + 0.1 / 2) / 2, sqRel: (0.01 / 1 + 0.01 / 2) / 2, delta1: 1, within15: 1, badPix: 1 },
+    logRmse: Math.sqrt((Math.log(1.1) ** 2 + Math.log(1.05) ** 2) / 2),
+  },
+} as const;
+
+for (const set of ["nyu", "arkit", "zedd", "infinigen", "folder"] as const)
+  test(`${set}: a prediction 1.3 times the truth, and one 0.1 m too far, give the values worked by hand`, async (context) => {
+    assertMetrics(await measured(context, set, { scale: 1.3 }), METRIC.scaled);
+    assertMetrics(await measured(context, set, { shift: 0.1 }), METRIC.shifted);
+  });
+
+test("ddff12: five planes, in disparity, 0.2 and 0.1 pixels", async (context) => {
+  const scaled = await measured(context, "ddff12", { scale: 1.3 });
+  assert.deepEqual([scaled.planes, scaled.images, scaled.dataset], [5, 1, "ddff12"]);
+  assert.match(scaled.protocol, /^DFV, .*planes 0 2 4 6 9; .*prediction not clipped/);
+  const mse = (0.06 ** 2 + 0.03 ** 2) / 2;
+  assertMetrics(scaled, { mse, rmse: Math.sqrt(mse), absRel: 0.3, sqRel: (0.0036 / 0.2 + 0.0009 / 0.1) / 2, delta1: 0, badPix: 0 });
+  const shifted = await measured(context, "ddff12", { shift: 0.08 });
+  assertMetrics(shifted, { mse: 0.0064, rmse: 0.08, absRel: (0.4 + 0.8) / 2, delta1: 0, delta2: 0.5, badPix: 1 });
+});
+
+test("hci: disparities below zero have squared errors but no relative ones", async (context) => {
+  const undefinedOnes = { absRel: null, sqRel: null, logRmse: null, delta1: null, boundaryF1: null };
+  assertMetrics(await measured(context, "hci", { scale: 1.3 }), { mse: 0.09, rmse: 0.3, badPix: 1, ...undefinedOnes });
+  const shifted = await measured(context, "hci", { shift: 0.05 });
+  assertMetrics(shifted, { mse: 0.0025, rmse: 0.05, badPix: 0, rmseUntextured: 0.05, badPixUntextured: 0 });
+  assertMetrics(await measured(context, "hci", { shift: -0.5 }), { rmse: 0.5, rmsePlanes: Math.sqrt(0.125) }); // cut at the last plane
+});
+
+test("fod500: prediction and truth are clipped to 1.5 m, as DFV does", async (context) => {
+  // 40 pixels: 16 of 1 m (1.3 predicted), 16 of 1.25 m (1.625, clipped to 1.5), 4 + 4 of 2 m, clipped to 1.5 (1.3 and 1.5 predicted)
+  const mse = (16 * 0.3 ** 2 + 16 * 0.25 ** 2 + 4 * 0.2 ** 2) / 40;
+  const scaled = await measured(context, "fod500", { scale: 1.3 });
+  assert.match(scaled.protocol, /^DFV, .*clipped to 0 to 1\.5 m/);
+  assertMetrics(scaled, { mse, rmse: Math.sqrt(mse), absRel: (16 * 0.3 + 16 * 0.2 + (4 * 0.2) / 1.5) / 40, delta1: 24 / 40, coverage: 1 });
+  const shifted = await measured(context, "fod500", { shift: 0.1 });
+  assertMetrics(shifted, { mse: (32 * 0.1 ** 2 + 4 * 0.4 ** 2 + 4 * 0.15 ** 2) / 40, badPix: 1 });
+});
+
+test("nyu: the adaptive protocol is another one, and said to be", async (context) => {
+  const folder = join(root, "nyu");
+  await SETS.nyu(folder);
+  const args = ["--dataset", "nyu", "--data", folder, "--model", "laplacian", "--planes", "3", "--json"];
+  const paper = JSON.parse((await run(context, args)).out) as Entry;
+  const adaptive = JSON.parse((await run(context, [...args, "--protocol", "adaptive"])).out) as Entry;
+  assert.match(paper.protocol, /^HybridDepth, as the paper: 3 planes linspace/);
+  assert.match(adaptive.protocol, /^FOSSA's adaptive protocol: 3 planes evenly in 1\/depth .* f\/1\.4/);
+  assert.notEqual(paper.metrics["rmse"], adaptive.metrics["rmse"]);
+  const refused = run(context, ["--dataset", "hci", "--data", folder, "--model", "rdf", "--protocol", "adaptive"]);
+  await assert.rejects(refused, (error: UserError) => error.exitCode === 3 && error.message.includes("stacks of its own"));
+});
+
+/** Two slanted textured planes as a folder dataset. */
+function slantedFolder(name: string): string {
+  const folder = join(root, name);
+  for (const seed of [1, 2]) {
+    const { stack, trueDepth } = slantedStack({ width: 64, height: 40, planes: 5, seed });
+    put(join(folder, `scene${seed}`, "stack.json"), JSON.stringify({ unit: "m", focus: stack.focusDistances }));
+    stack.images.forEach((image, n) => {
+      put(join(folder, `scene${seed}`, `plane_${n}.png`), encodePng(image));
+    });
+    putNpy(join(folder, `scene${seed}`, "depth.npy"), trueDepth, (x, y) => trueDepth.values[y * 64 + x] as number);
+  }
+  return folder;
+}
+
+test("the classical methods on a folder: a table, JSON with every image, a CSV and a sheet", async (context) => {
+  const folder = slantedFolder("slanted");
+  const [csv, sheet] = [join(root, "out.csv"), join(root, "sheet.png")];
+  const args = ["--dataset", "folder", "--data", folder, "--model", "laplacian,rdf"];
+  const { out, progress } = await run(context, [...args, "--json", "--per-image", "--csv", csv, "--sheet", sheet]);
+  const { results } = JSON.parse(out) as { results: Entry[] };
+  assert.deepEqual(
+    results.map(({ model, images, planes }) => [model, images, planes]),
+    [
+      ["laplacian", 2, 5],
+      ["rdf", 2, 5],
+    ],
+  );
+  for (const { metrics, perImage = [] } of results) {
+    assert.ok((metrics["absRel"] ?? 1) < 0.12, `AbsRel ${metrics["absRel"]}`);
+    assert.deepEqual(
+      perImage.map(({ name }) => name),
+      ["scene1", "scene2"],
+    );
+    const mean = ((perImage[0]?.metrics["rmse"] ?? 0) + (perImage[1]?.metrics["rmse"] ?? 0)) / 2;
+    assert.ok(Math.abs(mean - (metrics["rmse"] ?? 0)) < 1e-12);
+  }
+  assert.match(progress, /evaluate: 1 of 2 \(scene1\), \d+:\d\d left\nevaluate: 2 of 2 \(scene2\), 0:00 left/);
+  const lines = readFileSync(csv, "utf8").trim().split("\n");
+  assert.match(lines[0] ?? "", /^dataset,model,planes,index,image,mse,rmse,/);
+  assert.deepEqual([lines.length, lines[1]?.startsWith("folder,laplacian,5,0,scene1,")], [5, true]);
+  const picture = decodePng(readFileSync(sheet));
+  assert.deepEqual([picture.width, picture.height], [6 * (64 + 4) + 4, 22 + 2 * (40 + 4)]);
+  const table = (await run(context, [...args, "--planes", "3,5"])).out;
+  assert.match(table, /^folder \(all\)\. folder: planes and distances of stack\.json/);
+  assert.equal(table.match(/^\| (laplacian|rdf) \| [35] \| 2 \|/gm)?.length, 4);
+});
+
+test("a stopped run goes on from the images it kept, and only under the same weights", async (context) => {
+  const folder = slantedFolder("resumed");
+  const kept = join(root, "kept");
+  const seen: number[] = [];
+  const load =
+    (fingerprint: string): LoadPredictor =>
+    () => {
+      const predictor = knowing({ left: 2, right: 4 }, {});
+      const predict: Predictor["predict"] = (stack) => {
+        seen.push(stack.images.length);
+        return predictor.predict(stack);
+      };
+      return Promise.resolve({ ...predictor, fingerprint, predict });
+    };
+  const args = ["--dataset", "folder", "--data", folder, "--model", "m", "--resume-dir", kept, "--json", "--per-image"];
+  await run(context, [...args, "--limit", "1"], load("a"));
+  assert.equal(seen.length, 1);
+  const [file = ""] = readdirSync(kept);
+  writeFileSync(join(kept, file), `${readFileSync(join(kept, file), "utf8")}{"index":1,"na`); // killed while writing
+  const whole = JSON.parse((await run(context, args, load("a"))).out) as Entry;
+  assert.equal(seen.length, 2);
+  const fresh = JSON.parse((await run(context, args.toSpliced(6, 2), load("a"))).out) as Entry;
+  assert.deepEqual([whole.metrics, whole.images], [fresh.metrics, 2]);
+  seen.length = 0;
+  await run(context, args, load("a"));
+  assert.equal(seen.length, 0);
+  await run(context, args, load("b"));
+  assert.equal(seen.length, 2);
+});
+
+test("a missing file is named, with exit code 3", async (context) => {
+  const folder = slantedFolder("broken");
+  rmSync(join(folder, "scene1", "depth.npy"));
+  const args = ["--dataset", "folder", "--data", folder, "--model", "laplacian"];
+  await assert.rejects(
+    run(context, args),
+    (error: UserError) => error.exitCode === 3 && /scene1\/depth\.npy is missing/.test(error.message),
+  );
+  const nowhere = run(context, ["--dataset", "fod500", "--data", join(root, "nowhere"), "--model", "rdf"]);
+  await assert.rejects(nowhere, (error: UserError) => error.exitCode === 3 && error.message.includes("000400_Dpt.exr"));
+  await assert.rejects(run(context, ["--dataset", "nyu", "--model", "rdf"]), /nyu: which folder\? Give it with --data/);
+  await assert.rejects(run(context, [...args.slice(0, 4), "--model", "nothing.safetensors"]), /nothing\.safetensors: no such weights file/);
+});
+
+test("a picture missing from a folder is refused with what the folder says about it", async (context) => {
+  const folder = slantedFolder("short");
+  rmSync(join(folder, "scene1", "plane_3.png"));
+  await assert.rejects(run(context, ["--dataset", "folder", "--data", folder, "--model", "laplacian"]), /scene1/);
+});

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { Sample } from "../../src/data/dataset.ts";
+import { depthMap } from "../../src/depth.ts";
+import { measureImage, METRIC_NAMES } from "../../src/evaluate/imageMetrics.ts";
+import { inPlanes, planeNumber } from "../../src/evaluate/planeUnits.ts";
+import { textureStrength, untexturedPart } from "../../src/evaluate/untextured.ts";
+import { texture } from "../helpers/texturedStack.ts";
+import { assertClose } from "../helpers/close.ts";
+
+test("plane numbers are whole at the planes, linear between, and go on outside; also when values fall", () => {
+  const at = (focus: readonly number[], values: readonly number[]): number[] => values.map((value) => planeNumber(focus, value));
+  assert.deepEqual(at([1, 2, 4], [1, 1.5, 2, 3, 4, 6, 0]), [0, 0.5, 1, 1.5, 2, 3, -1]);
+  assert.deepEqual(at([3, 1, 0], [3, 2, 1, 0.5, 0, -1, 5]), [0, 0.5, 1, 1.5, 2, 3, -1]);
+});
+
+test("in plane units maps are cut to the planes, and truth far outside does not count", () => {
+  const depth = depthMap({ width: 5, height: 1, values: Float32Array.of(0, 0.6, 2, 4.8, 6), space: "depth" });
+  const { values, valid, space } = inPlanes(depth, [1, 2, 4], { within: 0.5 });
+  assert.deepEqual([Array.from(values), Array.from(valid), space], [[0, 0, 1, 2, 2], [0, 1, 1, 1, 0], "index"]);
+});
+
+/** Left third flat, the rest textured; sharp on the second plane, flat on the first. */
+function halfTextured(): Sample {
+  const [width, height] = [60, 30];
+  const noise = texture({ width, height });
+  const data = noise.data.map((value, i) => (Math.floor(i / 3) % width < 20 ? 0.5 : value));
+  const images = [
+    { ...noise, data: new Float32Array(data.length).fill(0.5) },
+    { ...noise, data },
+  ];
+  const trueDepth = depthMap({ width, height, values: new Float32Array(width * height).fill(1.5), space: "depth" });
+  return { name: "half", stack: { images, focusDistances: [1, 2], space: "depth" }, trueDepth };
+}
+
+test("the least textured third is where the sharpest plane is flat", () => {
+  const { stack, trueDepth } = halfTextured();
+  const { valid } = untexturedPart(trueDepth, textureStrength(stack));
+  const share = valid.reduce((sum, v) => sum + v, 0) / valid.length;
+  assert.ok(Math.abs(share - 1 / 3) < 0.01, `share ${share}`);
+  const misplaced = valid.filter((v, i) => v === 1 && i % 60 >= 20 + 4).length; // the window reaches four pixels over
+  assert.equal(misplaced, 0);
+});
+
+test("pixels without truth take no part in choosing the third", () => {
+  const { stack, trueDepth } = halfTextured();
+  const valid = trueDepth.valid.map((_, i) => (i % 60 >= 30 ? 1 : 0));
+  const part = untexturedPart({ ...trueDepth, valid }, textureStrength(stack));
+  assert.equal(
+    part.valid.reduce((sum, v) => sum + v, 0),
+    300,
+  ); // a third of 30 × 30
+});
+
+test("errors in the flat part alone show in the untextured metrics and not beside them", () => {
+  const sample = halfTextured();
+  const values = sample.trueDepth.values.map((value, i) => (i % 60 < 16 ? value + 0.2 : value));
+  const metrics = measureImage(sample, { depth: { ...sample.trueDepth, values } }, (comparison) => comparison);
+  assert.deepEqual(Object.keys(metrics).sort(), [...METRIC_NAMES].sort());
+  const wrong = 16 / 60;
+  assertClose([metrics.rmse, metrics.badPix], [0.2 * Math.sqrt(wrong), wrong], 1e-5);
+  assertClose([metrics.rmseUntextured, metrics.badPixUntextured], [0.2 * Math.sqrt(3 * wrong), 3 * wrong], 1e-5);
+  assertClose([metrics.rmsePlanes], [metrics.rmse], 1e-5); // planes are a metre apart
+});

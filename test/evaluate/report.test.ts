@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { type ImageMetrics, METRIC_NAMES } from "../../src/evaluate/imageMetrics.ts";
+import { csvTable, jsonEntry, markdownTable } from "../../src/evaluate/report.ts";
+import type { Evaluation } from "../../src/evaluate/run.ts";
+import { depthColour, errorColour } from "../../src/evaluate/colours.ts";
+
+const metrics = {
+  ...(Object.fromEntries(METRIC_NAMES.map((name) => [name, NaN])) as unknown as ImageMetrics),
+  ...{ rmse: 0.12345, badPix: 0.256 },
+};
+const evaluation: Evaluation = {
+  ...{ dataset: "hci", split: "all", protocol: "p", model: "m", images: 1, planes: 10, metrics, secondsPerImage: 1.26 },
+  perImage: [{ index: 0, name: 'a "b", c', planes: 10, metrics, seconds: 1.26 }],
+};
+
+test("a table leaves out what is nowhere defined and gives shares in percent", () => {
+  assert.equal(
+    markdownTable([evaluation]),
+    "| model | planes | images | RMSE | BadPix % | s/image |\n| --- | ---: | ---: | ---: | ---: | ---: |\n| m | 10 | 1 | 0.123 | 25.6 | 1.3 |\n",
+  );
+});
+
+test("what is not defined is null in JSON and empty in CSV; names are quoted", () => {
+  const entry = JSON.parse(JSON.stringify(jsonEntry(evaluation, { perImage: false }))) as { metrics: Record<string, number | null> };
+  assert.deepEqual([entry.metrics["rmse"], entry.metrics["absRel"], "perImage" in entry], [0.12345, null, false]);
+  assert.ok("perImage" in jsonEntry(evaluation, { perImage: true }));
+  const [header = "", row = ""] = csvTable([evaluation]).split("\n");
+  assert.equal(header.split(",").length, 6 + METRIC_NAMES.length);
+  assert.ok(row.startsWith('hci,m,10,0,"a ""b"", c",,0.12345,'));
+});
+
+test("colour scales start and end where they should and are cut outside", () => {
+  assert.deepEqual(errorColour(-1), [0, 0, 0]);
+  assert.deepEqual(depthColour(2), depthColour(1));
+  assert.ok(depthColour(0)[0] > depthColour(0)[2] && depthColour(6 / 7)[2] > depthColour(6 / 7)[0]); // near is red, far is blue
+});
