@@ -11,7 +11,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["engine", "io", "optics", "align", "metrics", "classical"],
   ["nn"],
   ["model", "data"],
-  ["losses"],
+  ["losses", "source", "output"],
   ["train", "infer"],
   ["evaluate"],
   ["cli", "server"],
@@ -21,6 +21,7 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Where Node's own modules may appear; everything else must run in a browser. */
 const NODE_FILES = [
   /^data\//,
+  /^source\//,
   /^train\//,
   /^evaluate\//,
   /^cli\//,

@@ -9,11 +9,15 @@ import { FormatError } from "./formatError.ts";
 export const UNITS = ["m", "mm", "um", "dpt", "disparity", "index"] as const;
 export type Unit = (typeof UNITS)[number];
 
+/** Where a focus distance came from; the earlier ones win. `ImageJ` is that program's note in a TIFF. */
+export type FocusSource =
+  "argument" | "stack.json" | "distance list" | "OME-TIFF" | "ImageJ" | "file name" | "EXIF" | "MakerNote" | "XMP" | "file order";
+
 /** One plane: its picture, the number given for it, and where that number came from. */
 export interface StackPlane {
   readonly file: string;
   readonly value: number;
-  readonly source: "argument" | "stack.json" | "file order";
+  readonly source: FocusSource;
 }
 
 /** What a folder says about its stack, before any picture is read. Planes run from near to far. */
@@ -34,7 +38,9 @@ const stackJson = z.object({
   camera: z.object({ focalLength: z.number().positive(), fNumber: z.number().positive(), pixelPitch: z.number().positive() }).optional(),
 });
 
-const PICTURE = /\.(jpe?g|png|tiff?|webp)$/i;
+export type StackJson = z.infer<typeof stackJson>;
+
+const PICTURE = /\.(jpe?g|png|tiff?|webp|avif|hei[cf])$/i;
 const NOT_A_PLANE = /^(depth|disparity|aif|confidence|color|index|normals?)([._-].*)?$/i;
 
 /** Names as people order them: plane_2 before plane_10. */
@@ -58,7 +64,7 @@ export async function describeStack(
   const files = written?.files ?? planeFiles(names);
   const missing = files.find((file) => !names.includes(file));
   if (missing !== undefined) throw new FormatError(`${folder}/stack.json names ${missing}, which is not in the folder`);
-  if (files.length === 0) throw new FormatError(`${folder}: no pictures (jpg, png, tif or webp) found`);
+  if (files.length === 0) throw new FormatError(`${folder}: no pictures (jpg, png, tif, webp or avif) found`);
   const given = distances ?? written?.focus;
   const source = distances ? "argument" : written ? "stack.json" : "file order";
   if (given && given.length !== files.length)
@@ -78,11 +84,12 @@ export async function readStack(description: StackDescription, readImage: (file:
 }
 
 /** Near to far, in metres where the unit allows it. A plane at infinity (0 dpt) keeps the whole stack in dioptres. */
-export function orderPlanes(
-  planes: readonly StackPlane[],
+export function orderPlanes<P extends StackPlane>(
+  planes: readonly P[],
   unit: Unit,
-): Pick<StackDescription, "planes" | "unit" | "focusDistances" | "space"> {
-  const bad = planes.find(({ value }) => !Number.isFinite(value) || (unit !== "disparity" && unit !== "index" && value < 0));
+): Pick<StackDescription, "unit" | "focusDistances" | "space"> & { planes: readonly P[] } {
+  const least = { m: Number.MIN_VALUE, mm: Number.MIN_VALUE, um: Number.MIN_VALUE, dpt: 0, disparity: -Infinity, index: -Infinity }[unit];
+  const bad = planes.find(({ value }) => !Number.isFinite(value) || value < least);
   if (bad) throw new FormatError(`${bad.file}: ${bad.value} ${unit} is not a focus distance`);
   const inDioptres = unit === "dpt" && planes.some(({ value }) => value === 0);
   const space: Space = unit === "index" ? "index" : unit === "disparity" || inDioptres ? "disparity" : "depth";
@@ -99,13 +106,13 @@ export function orderPlanes(
 }
 
 /** `plane_*` if there are any; else every picture that is not named like a result. */
-function planeFiles(names: readonly string[]): string[] {
+export function planeFiles(names: readonly string[]): string[] {
   const pictures = names.filter((name) => PICTURE.test(name) && !name.startsWith("."));
   const numbered = pictures.filter((name) => /^plane[_-]?\d/i.test(name));
   return naturalOrder(numbered.length > 0 ? numbered : pictures.filter((name) => !NOT_A_PLANE.test(name)));
 }
 
-async function readStackJson(file: string): Promise<z.infer<typeof stackJson>> {
+export async function readStackJson(file: string): Promise<StackJson> {
   const text = await readFile(file, "utf8");
   try {
     return stackJson.parse(JSON.parse(text));

@@ -1,4 +1,4 @@
-import type { GeoTIFFImage } from "geotiff";
+import type { GeoTIFF, GeoTIFFImage } from "geotiff";
 import { image } from "../image.ts";
 import type { Image } from "../image.ts";
 import { decodingAsync } from "./formatError.ts";
@@ -24,14 +24,27 @@ export async function decodeTiff(bytes: Uint8Array, file = "TIFF data"): Promise
     if (![0x4949, 0x4d4d].includes(((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0))) throw new RangeError("the first bytes are not II or MM");
     const { fromArrayBuffer } = await import("geotiff");
     const tiff = await fromArrayBuffer(bytes.slice().buffer);
-    const count = await tiff.getImageCount();
     const pages: TiffPage[] = [];
-    for (let index = 0; index < count; index++) pages.push(await readPage(await tiff.getImage(index), bytes.length));
+    for await (const page of tiffPages(tiff)) pages.push(await readTiffPage(page, bytes.length));
     return pages;
   });
 }
 
-async function readPage(page: GeoTIFFImage, fileBytes: number): Promise<TiffPage> {
+/** The pages of an open file, one after the other. Damaged files may point back to an earlier page; that ends in an error. */
+export async function* tiffPages(tiff: GeoTIFF): AsyncGenerator<GeoTIFFImage> {
+  const offsets = new Set<number>();
+  for (let index = 0; ; index++) {
+    const page = await tiff.getImage(index);
+    yield page;
+    const next = page.fileDirectory.nextIFDByteOffset;
+    if (next === 0) return;
+    if (offsets.has(next)) throw new RangeError("its pages lead back to an earlier one");
+    offsets.add(next);
+  }
+}
+
+/** One page of an open file; `fileBytes` is the file's size, against which a damaged header is found out. */
+export async function readTiffPage(page: GeoTIFFImage, fileBytes: number): Promise<TiffPage> {
   const [width, height] = [page.getWidth(), page.getHeight()];
   const samples = page.getSamplesPerPixel();
   const photometric = page.fileDirectory.getValue("PhotometricInterpretation") ?? 1;

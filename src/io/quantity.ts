@@ -1,0 +1,69 @@
+import type { Unit } from "./stackFolder.ts";
+
+/** A number as people write it, with the unit beside it if there was one. `Infinity` is a focus distance too. */
+export interface Quantity {
+  readonly value: number;
+  readonly unit?: Unit;
+}
+
+const METRES = { m: 1, cm: 1e-2, mm: 1e-3, um: 1e-6, nm: 1e-9, in: 0.0254 } as const;
+type LengthUnit = keyof typeof METRES;
+
+const LENGTH_NAMES: readonly (readonly [RegExp, LengthUnit])[] = [
+  [/^(m|met(er|re)s?)$/i, "m"],
+  [/^(cm|centimet(er|re)s?)$/i, "cm"],
+  [/^(mm|millimet(er|re)s?)$/i, "mm"],
+  // The micro sign has two code points and suffers most from wrong decoding: any foreign letters before an m.
+  [/^(um|microns?|micromet(er|re)s?|&#(181|956);m|[^ -~]{1,3}m)$/i, "um"],
+  [/^(nm|nanomet(er|re)s?)$/i, "nm"],
+  [/^(in|inch(es)?)$/i, "in"],
+];
+
+/** `"mm"` → 0.001; undefined for anything that is not a length. */
+export function metresPer(unit: string): number | undefined {
+  const length = lengthUnit(unit);
+  return length && METRES[length];
+}
+
+function lengthUnit(text: string): LengthUnit | undefined {
+  return LENGTH_NAMES.find(([pattern]) => pattern.test(text.trim()))?.[1];
+}
+
+/** A unit by any of its usual names, with the factor that turns numbers into it: `"cm"` is 10 mm. */
+export function parseUnit(text: string): { unit: Unit; factor: number } | undefined {
+  const word = text.trim();
+  if (/^(dpt|dptrs?|diopt(er|re)s?|d|1\/m)$/i.test(word)) return { unit: "dpt", factor: 1 };
+  if (/^(disparity|index)$/i.test(word)) return { unit: word.toLowerCase() as Unit, factor: 1 };
+  const length = lengthUnit(word);
+  if (length === undefined) return undefined;
+  if (length === "cm") return { unit: "mm", factor: 10 };
+  if (length === "in") return { unit: "mm", factor: 25.4 };
+  return length === "nm" ? { unit: "um", factor: 1e-3 } : { unit: length, factor: 1 };
+}
+
+/** `"0.65"`, `"650mm"`, `"1.5 dpt"`, `"inf"`; undefined if that is not what the text says. */
+export function parseQuantity(text: string): Quantity | undefined {
+  const match = /^([+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|inf(?:inity)?|∞))\s*([^\d\s.+-][^\s]*)?$/i.exec(text.trim());
+  if (!match) return undefined;
+  const [, digits = "", word] = match;
+  const value = /[i∞]/i.test(digits) ? (digits.startsWith("-") ? -Infinity : Infinity) : Number(digits);
+  if (word === undefined) return { value };
+  const unit = parseUnit(word);
+  return unit && { value: value * unit.factor, unit: unit.unit };
+}
+
+/**
+ * One unit for the whole stack: theirs if they agree, else metres; dioptres if one of the lengths is infinite, since 1/∞ is a number.
+ * `fallback` is the unit of numbers written without one. Undefined if the units cannot be brought together.
+ */
+export function unify(quantities: readonly Quantity[], fallback: Unit): { values: number[]; unit: Unit } | undefined {
+  const withUnit = quantities.map(({ value, unit = fallback }) => ({ value, unit }));
+  const units = new Set(withUnit.map(({ unit }) => unit));
+  const isMetric = [...units].every((unit) => unit in METRES || unit === "dpt");
+  const hasInfinity = isMetric && withUnit.some(({ value, unit }) => unit !== "dpt" && value === Infinity);
+  if (units.size === 1 && !hasInfinity) return { values: withUnit.map(({ value }) => value), unit: withUnit[0]?.unit ?? fallback };
+  if (!isMetric) return undefined;
+  const metres = withUnit.map(({ value, unit }) => (unit === "dpt" ? 1 / value : value * METRES[unit as LengthUnit]));
+  const anyInfinity = metres.some((value) => value === Infinity);
+  return anyInfinity ? { values: metres.map((value) => 1 / value), unit: "dpt" } : { values: metres, unit: "m" };
+}
