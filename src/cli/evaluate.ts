@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 
 import { DatasetError, type Split } from "../data/dataset.ts";
@@ -71,6 +72,7 @@ export function evaluateCommand({ load = loadPredictor }: { readonly load?: Load
 }
 
 async function runEvaluate(options: EvaluateOptions, load: LoadPredictor): Promise<void> {
+  for (const file of [options.csv, options.sheet]) checkFolderOf(file);
   const predictors = await Promise.all(options.model.map((name) => load(name, options)));
   const createRenderer: CreateRenderer = (textures) => {
     const host = renderHost("auto", textures);
@@ -123,12 +125,18 @@ async function evaluateSet(
   }
 }
 
+/** Hours of work should not end at a folder that is not there. */
+function checkFolderOf(file: string | undefined): void {
+  if (file !== undefined && !existsSync(dirname(resolve(file))))
+    throw new UserError(`${file}: there is no folder ${dirname(resolve(file))} to write into`, { exitCode: 2, remedy: "make it first" });
+}
+
 /** Files that are missing or wrong are the user's to mend. */
 async function naming<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof DatasetError) throw new UserError(cause.message, { exitCode: 3, cause });
+    if (cause instanceof DatasetError || cause instanceof RangeError) throw new UserError(cause.message, { exitCode: 3, cause });
     throw cause;
   }
 }

@@ -93,7 +93,7 @@ function scored(
     return { name: sample.name, planes: sample.stack.images.length, metrics: measureImage(sample, estimate, scoring) };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`${name}, image ${sample.name}, model ${predictor.name}: ${reason}`, { cause });
+    throw new RangeError(`${name}, image ${sample.name}, model ${predictor.name}: ${reason}`, { cause });
   }
 }
 

@@ -298,6 +298,17 @@ test("a missing file is named, with exit code 3", async (context) => {
   await assert.rejects(run(context, [...args.slice(0, 4), "--model", "nothing.safetensors"]), /nothing\.safetensors: no such weights file/);
 });
 
+test("too many planes, and an output folder that is not there, are refused before anything is computed", async (context) => {
+  const folder = slantedFolder("refused");
+  const args = ["--dataset", "folder", "--data", folder, "--model", "laplacian"];
+  await assert.rejects(
+    run(context, [...args, "--planes", "9"]),
+    (error: UserError) => error.exitCode === 3 && /9 of 5 planes/.test(error.message),
+  );
+  const nowhere = run(context, [...args, "--csv", join(root, "no", "out.csv")]);
+  await assert.rejects(nowhere, (error: UserError) => error.exitCode === 2 && error.message.includes(join(root, "no")));
+});
+
 test("a picture missing from a folder is refused with what the folder says about it", async (context) => {
   const folder = slantedFolder("short");
   rmSync(join(folder, "scene1", "plane_3.png"));
