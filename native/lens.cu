@@ -17,12 +17,14 @@ __device__ void store(uint8_t* out, float value) { *out = (uint8_t)(value * 255.
 /** The candidates of this block's tile, into shared memory; every thread takes part. */
 __device__ Candidates findCandidates(const Picture& picture, int left, int top, int thread, float* keys, Candidate* list, int* counts) {
   const int count = (int)picture.camera[1];
+  float near = 0;
   if (thread < 2) counts[thread] = 0;
   __syncthreads();
   if (thread < count) {
     const float* p = picture.primitives + thread * PRIMITIVE_STRIDE;
-    const bool seen = tileSees(picture, p, left, top), bounded = p[31] < UNBOUNDED;
-    keys[thread] = !seen ? 3 * FAR_AWAY : bounded ? p[30] - p[31] : 2 * FAR_AWAY;
+    near = tileNear(picture, p, left, top);
+    const bool seen = near < FAR_AWAY, bounded = p[31] < UNBOUNDED;
+    keys[thread] = !seen ? 3 * FAR_AWAY : bounded ? near : 2 * FAR_AWAY;
     if (seen) atomicAdd(&counts[1], 1);
     if (seen && bounded) atomicAdd(&counts[0], 1);
   }
@@ -30,7 +32,7 @@ __device__ Candidates findCandidates(const Picture& picture, int left, int top, 
   if (thread < count) {
     int rank = 0;
     for (int k = 0; k < count; k++) rank += keys[k] < keys[thread] || (keys[k] == keys[thread] && k < thread);
-    list[rank] = candidate(picture.primitives, thread);
+    list[rank] = candidate(picture.primitives, thread, near);
   }
   __syncthreads();
   return {list, counts[0], counts[1]};

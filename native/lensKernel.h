@@ -36,7 +36,7 @@ LENS_FN int toInt(float x) { return (int)x; }
 LENS_FN float toFloat(int x) { return (float)x; }
 // Conversions between integers and floats are slow here, so bits are moved in and out of the mantissa instead.
 /** The whole part of x, right in its lowest 22 bits. */
-LENS_FN int wrapped(float x) { return __float_as_int(x + 12582911.5f); }
+LENS_FN int wrapped(float x) { return __float_as_int((x - 0.5f) + 12582912.f); }
 LENS_FN float fromBits(uint32_t x) { return __uint_as_float((x >> 9) | 0x3f800000u) - 1.f; }
 LENS_FN float fromByte(uint32_t texel, int byte) { return __uint_as_float(__byte_perm(texel, 0x4b000000u, 0x7440 + byte)) - 8388608.f; }
 LENS_FN float reciprocal(float x) { return __fdividef(1.f, x); } // 1 / 0 is infinite, and minimum and maximum pass over what is not a number
@@ -160,16 +160,15 @@ struct Picture {
   float dioptres, radius, scale, gain, cosine, sine, shiftX, shiftY;
 };
 
-/** A primitive the rays of a tile can meet: its offset, its type in the bits above TYPE_SHIFT, and no part of it is nearer than `near`. */
+/** A primitive the rays of a tile can meet: its offset, its type in the bits above TYPE_SHIFT, and they meet it no nearer than `near`. */
 struct Candidate {
   int code;
   float near;
 };
 constexpr int TYPE_SHIFT = 12;
 
-LENS_FN Candidate candidate(const float* primitives, int k) {
-  const float* p = primitives + k * PRIMITIVE_STRIDE;
-  return {k * PRIMITIVE_STRIDE | (int)p[12] << TYPE_SHIFT, p[30] - p[31]};
+LENS_FN Candidate candidate(const float* primitives, int k, float near) {
+  return {k * PRIMITIVE_STRIDE | (int)primitives[k * PRIMITIVE_STRIDE + 12] << TYPE_SHIFT, near};
 }
 
 /** Those with bounds come first, nearest first. */
@@ -199,22 +198,35 @@ LENS_FN void aimPinhole(Picture& picture) {
   picture.samples = pinholeSamples(picture.samples);
 }
 
-/** Can a ray of the tile at (left, top) meet the bounding sphere of this primitive? Never says no wrongly. */
-LENS_FN bool tileSees(const Picture& picture, const float* p, int left, int top) {
+/** The depth from which on rays of the tile at (left, top) can meet this primitive; FAR_AWAY when none can. Errs on the near side. */
+LENS_FN float tileNear(const Picture& picture, const float* p, int left, int top) {
   const float r = p[31];
-  if (r > UNBOUNDED) return true;
-  const float x = p[28], y = p[29], z = p[30], far = z + r, near = fmaxf(z - r, 0.f);
-  if (far <= 0) return false;
+  if (r > UNBOUNDED) return 0;
+  const float x = p[28], y = p[29], z = p[30], last = z + r;
+  float first = fmaxf(z - r, 0.f), end = last;
+  if (last <= 0) return FAR_AWAY;
   const float centreX = left + TILE / 2 - picture.width * 0.5f - picture.shiftX;
   const float centreY = top + TILE / 2 - picture.height * 0.5f - picture.shiftY;
   const float slopeX = (picture.cosine * centreX + picture.sine * centreY) / picture.scale;
   const float slopeY = (picture.cosine * centreY - picture.sine * centreX) / picture.scale;
   const float half = (fabsf(picture.cosine) + fabsf(picture.sine)) * (TILE / 2) / picture.scale;
   const float spread = fabsf(picture.camera[9]) + fabsf(picture.camera[10]);
-  const float blur = fmaxf(fabsf(1 - near * picture.dioptres), fabsf(1 - far * picture.dioptres)) + far * spread;
-  const float width = 1.6f * picture.radius * blur + far * half;
-  return fabsf(x - slopeX * z) <= width + r * sqrtf(1 + slopeX * slopeX) &&
-         fabsf(y - slopeY * z) <= width + r * sqrtf(1 + slopeY * slopeY);
+  const float blur = fmaxf(fabsf(1 - first * picture.dioptres), fabsf(1 - last * picture.dioptres)) + last * spread;
+  const float width = 1.6f * picture.radius * blur + last * half; // of the bundle, each way from its centre line
+  if (fabsf(x - slopeX * z) > width + r * sqrtf(1 + slopeX * slopeX)) return FAR_AWAY;
+  if (fabsf(y - slopeY * z) > width + r * sqrtf(1 + slopeY * slopeY)) return FAR_AWAY;
+  // The centre line must pass the local box, made larger by the bundle.
+  const int type = (int)p[12];
+  for (int axis = 0; axis < 3; axis++) {
+    const float* row = p + 4 * axis;
+    const bool flat = axis == 2 && (type == QUAD || type >= TEXTURE_QUAD);
+    const float reach = (flat ? 1e-6f : 1.f) + 1.42f * width * sqrtf(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
+    const float rate = row[0] * slopeX + row[1] * slopeY + row[2];
+    const float per = 1 / (fabsf(rate) > SLOPE_FLOOR ? rate : SLOPE_FLOOR);
+    first = fmaxf(first, -row[3] * per - reach * fabsf(per));
+    end = fminf(end, -row[3] * per + reach * fabsf(per));
+  }
+  return first > end ? FAR_AWAY : 0.9999f * first;
 }
 
 // ---- Intersection ----
@@ -293,12 +305,13 @@ LENS_FN Rays heightFieldDepth(const float* p, const Local& r) {
   boxDepths(r, near, far);
   Mask alive = (far > 0.f) & (near <= far);
   if (!any(alive)) return splat(-1.f);
-  const Rays speed = absolute(r.ez) + (8.f * (4 + 2 * 1.7f + 2.9f) / 7 * frequency) * root(r.ex * r.ex + r.ey * r.ey);
+  const Rays speed = absolute(r.ez) + (8 / 7.f * frequency) * (4.f * absolute(r.ex) + 3.4f * absolute(0.7373937f * r.ex - 0.6754632f * r.ey) +
+                                                               2.9f * absolute(0.0874989f * r.ex - 0.9961646f * r.ey));
   Rays t = larger(near, splat(0.f)), gap = splat(1.f);
   for (int i = 0; i < 64; i++) {
     const Rays now = r.lz + t * r.ez - fieldHeight(r.lx + t * r.ex, r.ly + t * r.ey, frequency, seed, sx, sy);
     gap = select(alive, now, gap);
-    alive = alive & (absolute(gap) >= 2e-3f);
+    alive = alive & (absolute(gap) >= 0.02f);
     t = select(alive, t + divide(absolute(gap), speed), t);
     alive = alive & (t <= far);
     if (!any(alive)) break;

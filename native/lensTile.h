@@ -6,8 +6,9 @@ static Candidates findCandidates(const Picture& picture, int left, int top, Cand
   Candidate endless[64];
   for (int k = 0; k < static_cast<int>(picture.camera[1]); k++) {
     const float* p = picture.primitives + k * PRIMITIVE_STRIDE;
-    if (!tileSees(picture, p, left, top)) continue;
-    const Candidate next = candidate(picture.primitives, k);
+    const float near = tileNear(picture, p, left, top);
+    if (near >= FAR_AWAY) continue;
+    const Candidate next = candidate(picture.primitives, k, near);
     if (p[31] > UNBOUNDED) {
       endless[unbounded++] = next;
       continue;

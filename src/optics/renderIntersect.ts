@@ -116,7 +116,10 @@ const WAVES = [
   { x: -0.7373937, y: 0.6754632, frequency: 1.7, weight: 2 / 7 },
   { x: 0.0874989, y: -0.9961646, frequency: 2.9, weight: 1 / 7 },
 ] as const;
-const STEEPEST = 8 * WAVES.reduce((sum, { frequency, weight }) => sum + frequency * weight, 0); // per unit frequency
+
+/** No ray of this direction can gain or lose height on the waves faster. */
+const steepest = (ex: number, ey: number, frequency: number): number =>
+  8 * frequency * WAVES.reduce((sum, wave) => sum + wave.weight * wave.frequency * Math.abs(wave.x * ex + wave.y * ey), 0);
 
 /** Height of the field at (x, y), in [-1, 1]; also its gradient, in `slope`. A wave is made of parabolas: smooth, and the same on every host. */
 export function fieldHeight(x: number, y: number, frequency: number, seed: number, slope: Float64Array): number {
@@ -146,12 +149,12 @@ function heightFieldDepth(p: Float32Array, at: number, lx: number, ly: number, l
   if (far <= 0) return -1;
   const seed = p[at + 25] as number;
   const frequency = p[at + 26] as number;
-  const speed = Math.abs(ez) + STEEPEST * frequency * Math.sqrt(ex * ex + ey * ey);
+  const speed = Math.abs(ez) + steepest(ex, ey, frequency);
   let t = Math.max(near, 0);
   let gap = 1;
   for (let i = 0; i < MARCH_STEPS && t <= far; i++) {
     gap = lz + t * ez - fieldHeight(lx + t * ex, ly + t * ey, frequency, seed, scratch);
-    if (Math.abs(gap) < 2e-3) break;
+    if (Math.abs(gap) < 0.02) break;
     t += Math.abs(gap) / speed;
   }
   if (t > far || Math.abs(gap) > 0.05) return -1;
