@@ -5,6 +5,7 @@ import { configs, type ConfigName, type NetworkConfig } from "../model/config.ts
 import { parseNetworkConfig, readModel, type Model } from "../model/weightsFile.ts";
 import { readCheckpoint, type Checkpoint } from "../train/checkpoint.ts";
 import { ConfigError, overrideConfig, type TrainConfig } from "../train/config.ts";
+import { membershipFrom, spawnProcesses, type Membership } from "../train/distributed.ts";
 import { DivergedError } from "../train/loop.ts";
 import { presets, type PresetName } from "../train/presets.ts";
 import { runFiles, runTraining, type TrainResult } from "../train/run.ts";
@@ -23,6 +24,7 @@ interface TrainOptions {
   readonly batch?: number;
   readonly seed?: number;
   readonly set: readonly string[];
+  readonly processes?: number;
   readonly resume?: true;
   readonly output: string;
   readonly json?: true;
@@ -52,18 +54,25 @@ export function trainCommand(): Command {
     .option("--batch <stacks>", "stacks per step", number)
     .option("--seed <seed>", "of everything random", number)
     .option("--set <name=value>", "change any setting, e.g. loss.beta=0.1 (repeatable)", collect, [])
+    .option("--processes <count>", "train with so many processes on this machine, one per device", number)
     .option("--resume", "continue the run in the output folder")
     .requiredOption("-o, --output <dir>", "folder of the run")
     .option("--json", "print the result as one JSON document")
     .option("--quiet", "no progress")
     .action(async (options: TrainOptions) => {
-      const result = await trainFrom(options);
-      process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : describeResult(result));
+      const membership = membershipFrom(process.env);
+      if (options.processes !== undefined && !membership) {
+        process.exitCode = await spawnProcesses(options.processes, { args: process.argv.slice(1) });
+        return;
+      }
+      const result = await trainFrom(options, membership);
+      if (membership === undefined || membership.rank === 0)
+        process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : describeResult(result));
     });
 }
 
-async function trainFrom(options: TrainOptions): Promise<TrainResult> {
-  const { device, threads, textures, data, output, quiet } = options;
+async function trainFrom(options: TrainOptions, membership: Membership | undefined): Promise<TrainResult> {
+  const { threads, textures, data, output, quiet } = options;
   const stop = new AbortController();
   const interrupt = (): void => {
     process.stderr.write("stopping: saving a checkpoint\n");
@@ -77,7 +86,8 @@ async function trainFrom(options: TrainOptions): Promise<TrainResult> {
     const progress = (line: string): void => {
       if (!quiet) process.stderr.write(`${line}\n`);
     };
-    const request = { config, folder: output, device, threads, checkpoint, weights: init?.weights, textures, data };
+    const device = membership && options.device === "cuda" ? `cuda:${process.env["LOCAL_RANK"] ?? membership.rank}` : options.device;
+    const request = { config, folder: output, device, threads, membership, checkpoint, weights: init?.weights, textures, data };
     return await runTraining({ ...request, stop: stop.signal, progress });
   } catch (error) {
     throw explained(error);

@@ -37,7 +37,8 @@ interface State {
   readonly trainer: Trainer;
 }
 
-function checkpointTensors({ tree, ema, adam }: Trainer): Map<string, Tensor> {
+/** Every tensor that changes while training, by its name in the file. */
+export function checkpointTensors({ tree, ema, adam }: Trainer): Map<string, Tensor> {
   const entries: [string, Tensor][] = [];
   for (const [name, tensor] of tree.state) entries.push([`weights.${name}`, tensor]);
   for (const [name, tensor] of ema.averages) entries.push([`ema.${name}`, tensor]);

@@ -98,6 +98,8 @@ export const trainConfig = z.strictObject({
   clip: positive,
   ema: z.strictObject({ decay: fraction, every: count }),
   budget,
+  /** `frozen`: batch norms keep their running statistics, for fine-tuning with few stacks at a time. */
+  norms: z.enum(["batch", "frozen"]).optional(),
   /** bf16: convolutions and products through autocast. */
   precision: z.enum(["f32", "bf16"]),
   logEvery: count,

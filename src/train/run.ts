@@ -2,8 +2,9 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createTorchEngine, type TorchEngine } from "../engine/torch.ts";
 import type { Weights } from "../io/safetensors.ts";
-import { averagedWeights, exportWeights, restoreCheckpoint, saveCheckpoint, type Checkpoint } from "./checkpoint.ts";
+import { averagedWeights, checkpointTensors, exportWeights, restoreCheckpoint, saveCheckpoint, type Checkpoint } from "./checkpoint.ts";
 import { ConfigError, type TrainConfig } from "./config.ts";
+import { agree, joinGroup, type Group, type Membership } from "./distributed.ts";
 import { describeEntry, openLog } from "./log.ts";
 import { createClock, train, type LogEntry } from "./loop.ts";
 import { openSource, type TrainSource } from "./source.ts";
@@ -22,6 +23,8 @@ export interface TrainRequest {
   readonly weights?: Weights | undefined;
   readonly textures?: string | undefined;
   readonly data?: string | undefined;
+  /** Where this process belongs when several train together; `folder` is then one they all see. */
+  readonly membership?: Membership | undefined;
   /** Ends the run early, saved. */
   readonly stop: AbortSignal;
   /** Lines for people. */
@@ -45,38 +48,70 @@ export const runFiles = (folder: string) => ({
 
 /** A whole run: from nothing, from weights or from a checkpoint, to the end of its budget or to `stop`. */
 export async function runTraining(request: TrainRequest): Promise<TrainResult> {
-  const { config, folder, device, threads, checkpoint, stop, progress } = request;
+  const { config, folder, device, threads, membership } = request;
   await mkdir(folder, { recursive: true });
-  const files = runFiles(folder);
   const engine = createTorchEngine({ device, ...(threads !== undefined && { threads }) });
   if (device.startsWith("cuda")) engine.fastMath({ tf32: false, cudnnBenchmark: true }); // bf16 does the heavy part; the surface is solved exactly
-  const source = await openSource({ ...request, engine, share: { rank: 0, of: 1 } });
-  const trainer = createTrainer({ engine, config, weights: request.weights });
-  if (checkpoint) restoreCheckpoint(checkpoint, { engine, trainer });
-  const from = checkpoint?.step ?? 0;
-  const writeLog = openLog(files.log, { from });
-  let metrics: Readonly<Record<string, number>> = {};
+  const group = membership && joinGroup(engine, membership);
+  const source = await openSource({ ...request, engine, share: { rank: group?.rank ?? 0, of: group?.size ?? 1 } });
   try {
-    await source.prepare(from); // its time is not training time
-    const clock = createClock(budgetOf(config, source), { now: () => performance.now() / 1000, before: checkpoint?.seconds ?? 0 });
-    const log = (entry: LogEntry): void => {
-      writeLog(entry);
-      progress(describeEntry(entry));
-    };
-    const step = await train(config, {
-      trainer,
-      batches: source.batches,
-      clock,
-      from,
-      evaluate: async () => (metrics = await source.evaluate({ engine, trainer, precision: config.precision })),
-      log,
-      save: (step) => save({ engine, trainer, config, step, seconds: clock.seconds(), files }),
-      stop,
+    const trainer = createTrainer({
+      engine,
+      config,
+      weights: request.weights,
+      reduce:
+        group &&
+        ((gradients) => {
+          group.average(gradients);
+        }),
     });
-    return { step, seconds: clock.seconds(), stopped: stop.aborted, metrics, files };
+    if (request.checkpoint) restoreCheckpoint(request.checkpoint, { engine, trainer });
+    group?.broadcast([...checkpointTensors(trainer).values()]);
+    await source.prepare(request.checkpoint?.step ?? 0); // its time is not training time
+    return await trainWith(request, { engine, trainer, source, group });
   } finally {
     await source.close();
+    group?.leave();
   }
+}
+
+interface Parts {
+  readonly engine: TorchEngine;
+  readonly trainer: Trainer;
+  readonly source: TrainSource;
+  readonly group: Group | undefined;
+}
+
+const AGREE_EVERY = { cpu: 1, cuda: 16 } as const; // steps; asking makes the device wait
+
+/** Rank 0 alone logs and saves. */
+async function trainWith(request: TrainRequest, { engine, trainer, source, group }: Parts): Promise<TrainResult> {
+  const { config, device, checkpoint, progress } = request;
+  const [files, leads, from] = [runFiles(request.folder), group === undefined || group.rank === 0, checkpoint?.step ?? 0];
+  const writeLog = leads ? openLog(files.log, { from }) : () => undefined;
+  let metrics: Readonly<Record<string, number>> = {};
+  const own = {
+    clock: createClock(budgetOf(config, source), { now: () => performance.now() / 1000, before: checkpoint?.seconds ?? 0 }),
+    stop: request.stop,
+  };
+  const every = AGREE_EVERY[device === "cpu" ? "cpu" : "cuda"];
+  const { clock, stop } = group ? agree({ engine, group, ...own, every }) : own;
+  const step = await train(config, {
+    trainer,
+    batches: source.batches,
+    clock,
+    from,
+    stop,
+    evaluate: async () => (metrics = await source.evaluate({ engine, trainer, precision: config.precision })),
+    log: (entry: LogEntry) => {
+      writeLog(entry);
+      if (leads) progress(describeEntry(entry));
+    },
+    save: async (step) => {
+      if (leads) await save({ engine, trainer, config, step, seconds: clock.seconds(), files });
+    },
+  });
+  return { step, seconds: clock.seconds(), stopped: stop.aborted, metrics, files };
 }
 
 interface Save {

@@ -47,7 +47,7 @@ export interface Trainer {
 
 export interface TrainerOptions {
   readonly engine: TorchEngine;
-  readonly config: Pick<TrainConfig, "model" | "loss" | "adam" | "clip" | "ema" | "precision" | "seed">;
+  readonly config: Pick<TrainConfig, "model" | "loss" | "adam" | "clip" | "ema" | "precision" | "seed" | "norms">;
   /** To start from; fresh ones by default. */
   readonly weights?: Weights | undefined;
   /** Averages gradients over processes, in place. */
@@ -68,7 +68,7 @@ export function createTrainer({ engine, config, weights, reduce }: TrainerOption
 
   const differentiate = (batch: TrainBatch): TorchTensor[] =>
     scope(() => {
-      tree.mode.training = true;
+      tree.mode.training = config.norms !== "frozen";
       for (const parameter of parameters) engine.setGradient(parameter);
       const images = pixelValues(batch.images);
       const forward = () => network.forward({ images, focusDistances: batch.focusDistances });
