@@ -63,7 +63,7 @@ function chooseColumns(
 ): { distance: number; name?: number; unit?: { unit: Unit; factor: number } } {
   const numeric = first.map((cell) => parseQuantity(cell) !== undefined);
   const words = (heading ?? []).map((title) => title.split(/[\s_[\]()/-]+/));
-  const named = words.findIndex((title, i) => numeric[i] && title.some((word) => /^(z|focus|depth|dpt|dist.*|diopt.*)$/i.test(word)));
+  const named = words.findIndex((title) => title.some((word) => /^(z|focus|depth|dpt|dist.*|diopt.*)$/i.test(word)));
   const distance = named >= 0 ? named : numeric.lastIndexOf(true);
   const name = numeric.indexOf(false);
   const unit = words[distance]

@@ -116,7 +116,7 @@ function sensorSize({
   cropFactor: number;
 }): number | undefined {
   const measured = onlyPositive(((pitchUnit ?? NaN) / (resolution ?? NaN)) * pixels);
-  return measured ?? onlyPositive(FULL_FRAME_DIAGONAL / (cropFactor * 1000));
+  return measured ?? onlyPositive(FULL_FRAME_DIAGONAL / cropFactor);
 }
 
 /** The focus distance in the notes of those makers who write it plainly. Layouts as documented by ExifTool. */
