@@ -33,6 +33,7 @@ export async function fileSource({ engine, config, data: dir, share }: SourceOpt
     prepare: () => Promise.resolve(),
     stepsPerEpoch: batches.stepsPerEpoch,
     evaluate: async (evaluation) => ({ ...(await evaluate(evaluation, validation(engine, { dir, data, options, crop: batch.crop }))) }),
+    examples: () => Promise.resolve([]),
     close: () => batches.close(),
   };
 }

@@ -2,11 +2,13 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createTorchEngine, type TorchEngine } from "../engine/torch.ts";
 import type { Weights } from "../io/safetensors.ts";
+import { writeAtomically } from "./atomicFile.ts";
 import { averagedWeights, checkpointTensors, exportWeights, restoreCheckpoint, saveCheckpoint, type Checkpoint } from "./checkpoint.ts";
 import { ConfigError, type TrainConfig } from "./config.ts";
 import { agree, joinGroup, type Group, type Membership } from "./distributed.ts";
-import { describeEntry, openLog } from "./log.ts";
+import { describeEntry, openLog, readLog } from "./log.ts";
 import { createClock, train, type LogEntry } from "./loop.ts";
+import { formatReport, type Example } from "./report.ts";
 import { openSource, type TrainSource } from "./source.ts";
 import { createTrainer, type Trainer } from "./trainer.ts";
 
@@ -37,13 +39,14 @@ export interface TrainResult {
   readonly stopped: boolean;
   /** Of the last evaluation. */
   readonly metrics: Readonly<Record<string, number>>;
-  readonly files: Readonly<Record<"checkpoint" | "weights" | "log", string>>;
+  readonly files: Readonly<Record<"checkpoint" | "weights" | "log" | "report", string>>;
 }
 
 export const runFiles = (folder: string) => ({
   checkpoint: join(folder, "checkpoint.safetensors"),
   weights: join(folder, "weights.safetensors"),
   log: join(folder, "log.jsonl"),
+  report: join(folder, "report.html"),
 });
 
 /** A whole run: from nothing, from weights or from a checkpoint, to the end of its budget or to `stop`. */
@@ -53,7 +56,9 @@ export async function runTraining(request: TrainRequest): Promise<TrainResult> {
   const engine = createTorchEngine({ device, ...(threads !== undefined && { threads }) });
   if (device.startsWith("cuda")) engine.fastMath({ tf32: false, cudnnBenchmark: true }); // bf16 does the heavy part; the surface is solved exactly
   const group = membership && joinGroup(engine, membership);
-  const source = await openSource({ ...request, engine, share: { rank: group?.rank ?? 0, of: group?.size ?? 1 } });
+  const share = { rank: group?.rank ?? 0, of: group?.size ?? 1 };
+  const progress = share.rank === 0 ? request.progress : (): void => undefined;
+  const source = await openSource({ ...request, engine, share, progress });
   try {
     const trainer = createTrainer({
       engine,
@@ -88,7 +93,7 @@ const AGREE_EVERY = { cpu: 1, cuda: 16 } as const; // steps; asking makes the de
 async function trainWith(request: TrainRequest, { engine, trainer, source, group }: Parts): Promise<TrainResult> {
   const { config, device, checkpoint, progress } = request;
   const [files, leads, from] = [runFiles(request.folder), group === undefined || group.rank === 0, checkpoint?.step ?? 0];
-  const writeLog = leads ? openLog(files.log, { from }) : () => undefined;
+  const writeLog = leads ? openLog(files.log, { from }) : (): void => undefined;
   let metrics: Readonly<Record<string, number>> = {};
   const own = {
     clock: createClock(budgetOf(config, source), { now: () => performance.now() / 1000, before: checkpoint?.seconds ?? 0 }),
@@ -104,14 +109,34 @@ async function trainWith(request: TrainRequest, { engine, trainer, source, group
     stop,
     evaluate: async () => (metrics = await source.evaluate({ engine, trainer, precision: config.precision })),
     log: (entry: LogEntry) => {
-      writeLog(entry);
-      if (leads) progress(describeEntry(entry));
+      if (!leads) return;
+      const { stacksPerSecond } = entry;
+      const whole = stacksPerSecond === undefined ? entry : { ...entry, stacksPerSecond: stacksPerSecond * (group?.size ?? 1) };
+      writeLog(whole);
+      progress(describeEntry(whole));
     },
     save: async (step) => {
       if (leads) await save({ engine, trainer, config, step, seconds: clock.seconds(), files });
     },
   });
-  return { step, seconds: clock.seconds(), stopped: stop.aborted, metrics, files };
+  const result = { step, seconds: clock.seconds(), stopped: stop.aborted, metrics, files };
+  if (leads) await writeReport(result, { config, examples: await source.examples({ engine, trainer, precision: config.precision }) });
+  return result;
+}
+
+async function writeReport(
+  { step, seconds, files }: TrainResult,
+  { config, examples }: { readonly config: TrainConfig; readonly examples: readonly Example[] },
+): Promise<void> {
+  const facts = [
+    ["steps", String(step)],
+    ["minutes", (seconds / 60).toFixed(1)],
+    ["network", config.model.kind],
+    ["data", config.data.kind],
+    ["seed", String(config.seed)],
+  ] as const;
+  const page = formatReport({ title: "Training run", facts, entries: readLog(files.log), examples });
+  await writeAtomically(files.report, Buffer.from(page));
 }
 
 interface Save {

@@ -2,8 +2,10 @@ import type { TorchEngine } from "../engine/torch.ts";
 import type { TrainConfig } from "./config.ts";
 import { createPoolBatches } from "./deviceAugment.ts";
 import { evaluate, poolBatches, type Evaluation, type Metrics } from "./evaluate.ts";
+import { exampleMaps } from "./examples.ts";
 import type { BatchSource } from "./loop.ts";
 import { createRenderPool } from "./renderPool.ts";
+import type { Example } from "./report.ts";
 import { loadTextures } from "./textures.ts";
 
 /** What a run trains on and is measured by. */
@@ -14,6 +16,8 @@ export interface TrainSource {
   /** Undefined for data without end. */
   readonly stepsPerEpoch: number | undefined;
   evaluate(evaluation: Evaluation): Promise<Readonly<Record<string, number>>>;
+  /** A few stacks of the validation set, with the depth found in them. */
+  examples(evaluation: Evaluation): Promise<readonly Example[]>;
   close(): Promise<void>;
 }
 
@@ -42,6 +46,7 @@ export async function openSource(options: SourceOptions): Promise<TrainSource> {
 
 const VALIDATION_SEED = 777;
 const VALIDATION_BATCH = 16;
+const EXAMPLES = 8;
 
 /** Each process renders a pool of its own; together they hold `pool` stacks. */
 async function renderSource({ engine, config, textures: path, share, progress }: SourceOptions): Promise<TrainSource> {
@@ -74,6 +79,15 @@ async function renderSource({ engine, config, textures: path, share, progress }:
           found[`${name}@${planes}`] = value;
       }
       return found;
+    },
+    async examples(evaluation) {
+      const planes = config.batch.planes[0] as number;
+      for await (const batch of poolBatches(engine, held, { planes, crop: config.batch.crop, size: EXAMPLES })) {
+        const made = await exampleMaps(evaluation, batch);
+        for (const tensor of [batch.images, batch.focusDistances, batch.trueDepth, batch.valid]) tensor.dispose();
+        return made;
+      }
+      return [];
     },
     close: () => Promise.resolve(),
   };
