@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { checkConfig, ConfigError, overrideConfig } from "../../src/train/config.ts";
+import { stacksFor } from "../../src/train/deviceAugment.ts";
+import { presets, render, smoke } from "../../src/train/presets.ts";
+
+test("every preset is valid and survives JSON, as it must to be in a checkpoint", () => {
+  for (const [name, preset] of Object.entries(presets)) {
+    const read = checkConfig(JSON.parse(JSON.stringify(preset)), name);
+    assert.deepEqual(JSON.parse(JSON.stringify(read)), JSON.parse(JSON.stringify(preset)));
+  }
+});
+
+test("the paper's presets hold the paper's numbers", () => {
+  const { nyu, fod500, ddff12 } = presets;
+  assert.deepEqual([nyu.batch.size, nyu.budget, nyu.learningRate.from, nyu.learningRate.to], [16, { epochs: 40 }, 1e-4, 1e-5]);
+  for (const { batch, budget, loss, adam } of [fod500, ddff12]) {
+    assert.deepEqual([batch.size, batch.crop, budget], [20, 224, { epochs: 2000 }]);
+    assert.deepEqual([loss.weights, adam.beta1, adam.beta2], [{ spatial: 20, focal: 100 }, 0.9, 0.999]);
+  }
+});
+
+test("settings reach any depth; values are JSON, or text", () => {
+  const changed = overrideConfig(render, ["loss.beta=0.5", "batch.planes=[5,10]", "precision=f32", "model.surface.grid=20"]);
+  assert.deepEqual([changed.loss.beta, changed.batch.planes, changed.precision], [0.5, [5, 10], "f32"]);
+  assert.equal(changed.model.kind === "dualfocus" && changed.model.surface?.grid, 20);
+  assert.equal(render.loss.beta, 0.15); // the preset itself stays
+});
+
+test("an impossible setting is named", () => {
+  const refuse = (settings: string[], message: RegExp): void => {
+    assert.throws(
+      () => overrideConfig(smoke, settings),
+      (error) => error instanceof ConfigError && message.test(error.message),
+      settings.join(" "),
+    );
+  };
+  refuse(["loss.beta"], /expected NAME=VALUE/);
+  refuse(["los.beta=1"], /there is no "los"/);
+  refuse(["loss.weights.extra=1"], /loss\.weights: Unrecognized key: "extra"/);
+  refuse(["batch.crop=100"], /batch\.crop/);
+  refuse(["batch.crop=96"], /batch\.crop \(96\) is larger than data\.size \(64\)/);
+  refuse(["batch.planes=[9]"], /only data\.planes = 4 are rendered/);
+  refuse(["model.encoder.upStep=conv5"], /model: .*upStep/s);
+  refuse(['budget={"hours":1}'], /budget/);
+});
+
+test("a step takes fewer stacks of more planes, so that it stays the same work", () => {
+  assert.deepEqual(
+    [3, 5, 10].map((planes) => stacksFor(render.batch, planes)),
+    [40, 24, 12],
+  );
+});
