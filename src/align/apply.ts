@@ -1,0 +1,131 @@
+import type { Image } from "../image.ts";
+import { type Linear, linearOf, type Similarity, type Size } from "./similarity.ts";
+
+/** Lanczos, radius 3: keeps the sharpness that depth from focus measures, where bilinear would blur every frame but the reference. */
+const TAPS = 6;
+const PHASES = 1024;
+
+const sinc = (x: number): number => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x));
+
+/** [PHASES + 1, TAPS]: weights of the pixels from two before to three after, for a place between two pixels; they sum to 1. */
+const WEIGHTS = Float32Array.from({ length: (PHASES + 1) * TAPS }, (_, i) => {
+  const phase = Math.floor(i / TAPS) / PHASES;
+  const lanczos = (tap: number): number => sinc(tap - 2 - phase) * (Math.abs(tap - 2 - phase) < 3 ? sinc((tap - 2 - phase) / 3) : 0);
+  const sum = Array.from({ length: TAPS }, (_, tap) => lanczos(tap)).reduce((total, weight) => total + weight, 0);
+  return lanczos(i % TAPS) / sum;
+});
+
+/**
+ * The frame as the reference would have seen it: pixel p takes the value at T(p). Two passes (Catmull and Smith 1980), along rows and
+ * then along columns, twelve taps instead of thirty-six; only the rows in use are kept between them.
+ * Beyond the frame's edge its outermost pixels repeat; `commonArea` says where that is.
+ */
+export function warpImage(image: Image, transform: Similarity): Image {
+  const { width, height, channels } = image;
+  const t = linearOf(transform);
+  if (!(t.a > 0.1)) throw new RangeError(`warpImage: a turn by ${((transform.angle * 180) / Math.PI).toFixed(0)}° is not an alignment`);
+  const rows = rowBuffer(image, t);
+  const data = new Float32Array(width * height * channels);
+  for (let y = 0; y < height; y++) {
+    const start = t.a * (y - (height - 1) / 2) - (t.b * (width - 1)) / 2 + t.y + (height - 1) / 2; // v at x = 0
+    let row = NaN;
+    let [r0, r1, r2, r3, r4, r5] = sixRows(rows, Math.floor(start));
+    for (let x = 0; x < width; x++) {
+      const v = start + t.b * x;
+      const below = Math.floor(v);
+      if (below !== row) {
+        row = below;
+        [r0, r1, r2, r3, r4, r5] = sixRows(rows, row);
+      }
+      const at = Math.round((v - row) * PHASES) * TAPS;
+      const [w0, w1, w2] = [WEIGHTS[at] as number, WEIGHTS[at + 1] as number, WEIGHTS[at + 2] as number];
+      const [w3, w4, w5] = [WEIGHTS[at + 3] as number, WEIGHTS[at + 4] as number, WEIGHTS[at + 5] as number];
+      for (let i = x * channels; i < (x + 1) * channels; i++) {
+        const upper = w0 * (r0[i] as number) + w1 * (r1[i] as number) + w2 * (r2[i] as number);
+        const sum = upper + w3 * (r3[i] as number) + w4 * (r4[i] as number) + w5 * (r5[i] as number);
+        data[y * width * channels + i] = sum < 0 ? 0 : sum > 1 ? 1 : sum;
+      }
+    }
+  }
+  return { width, height, channels, data };
+}
+
+type SixRows = [Float32Array, Float32Array, Float32Array, Float32Array, Float32Array, Float32Array];
+
+const sixRows = (rows: (row: number) => Float32Array, row: number): SixRows => [
+  rows(row - 2),
+  rows(row - 1),
+  rows(row),
+  rows(row + 1),
+  rows(row + 2),
+  rows(row + 3),
+];
+
+/** Rows of the frame, resampled along themselves, made when first asked for; the last few are kept. */
+function rowBuffer(image: Image, t: Linear): (row: number) => Float32Array {
+  const { width, height, channels } = image;
+  const kept = Math.ceil(Math.abs(t.b) * width) + TAPS + 2;
+  const buffers = Array.from({ length: kept }, () => ({ row: NaN, values: new Float32Array(width * channels) }));
+  return (wanted) => {
+    const row = Math.min(Math.max(wanted, 0), height - 1);
+    const buffer = buffers[row % kept] as { row: number; values: Float32Array };
+    if (buffer.row !== row) {
+      resampleRow(image, t, row, buffer.values);
+      buffer.row = row;
+    }
+    return buffer.values;
+  };
+}
+
+/** I(x, v) = image(u, v) with u where the output's column x crosses row v: u = x (a + b²/a) - (b/a) (v - t_y) + t_x, from the centre. */
+function resampleRow({ width, height, channels, data }: Image, t: Linear, row: number, out: Float32Array): void {
+  const step = t.a + t.b ** 2 / t.a;
+  const first = t.x + (width - 1) / 2 - (t.b / t.a) * (row - (height - 1) / 2 - t.y) - (step * (width - 1)) / 2;
+  const start = row * width * channels;
+  for (let x = 0; x < width; x++) {
+    const u = first + step * x;
+    const column = Math.floor(u);
+    const phase = Math.round((u - column) * PHASES) * TAPS;
+    const inside = column >= 2 && column + 3 < width;
+    for (let c = 0; c < channels; c++) {
+      let sum = 0;
+      for (let k = 0; k < TAPS; k++) {
+        const at = inside ? column - 2 + k : Math.min(Math.max(column - 2 + k, 0), width - 1);
+        sum += (WEIGHTS[phase + k] as number) * (data[start + at * channels + c] as number);
+      }
+      out[x * channels + c] = sum;
+    }
+  }
+}
+
+/** 1 where every frame has a picture. */
+export function commonArea(transforms: readonly Similarity[], { width, height }: Size): Uint8Array {
+  const valid = new Uint8Array(width * height);
+  const linear = transforms.map(linearOf);
+  for (let y = 0; y < height; y++) {
+    const [from, to] = rowInside(linear, y - (height - 1) / 2, { width, height });
+    const first = Math.max(0, Math.ceil(from + (width - 1) / 2));
+    const last = Math.min(width - 1, Math.floor(to + (width - 1) / 2));
+    if (last >= first) valid.fill(1, y * width + first, y * width + last + 1);
+  }
+  return valid;
+}
+
+/** The interval of x, from the centre, in which all frames reach this row of the reference: four bounds each, all linear in x. */
+function rowInside(linear: readonly Linear[], y: number, { width, height }: Size): [from: number, to: number] {
+  let [from, to] = [-Infinity, Infinity];
+  const bound = (slope: number, offset: number, half: number): void => {
+    if (Math.abs(slope) < 1e-12) {
+      if (Math.abs(offset) > half) to = -Infinity;
+      return;
+    }
+    const [one, two] = [(-half - offset) / slope, (half - offset) / slope];
+    from = Math.max(from, Math.min(one, two));
+    to = Math.min(to, Math.max(one, two));
+  };
+  for (const { a, b, x, y: shiftY } of linear) {
+    bound(a, x - b * y, width / 2 + 1e-6);
+    bound(b, shiftY + a * y, height / 2 + 1e-6);
+  }
+  return [from, to];
+}

@@ -1,0 +1,63 @@
+import type { Plane } from "../classical/boxFilter.ts";
+import { linearOf, type Similarity } from "./similarity.ts";
+
+/** Shifts up to this share of the picture's smaller side are tried. */
+const REACH = 0.3;
+
+/** At least this share of the points must overlap for a shift to count. */
+const OVERLAP = 0.4;
+
+/** Of scores this close, per pixel of shift, the smaller shift wins: patterns that repeat fit at several. */
+const PREFERENCE = 2e-3;
+
+/**
+ * `seed`, moved by the whole-pixel shift at which the patterns correlate best. Gauss–Newton finds what is within a pixel or two of its
+ * start; this tries everything else, on the coarsest level, where there are few pixels.
+ */
+export function coarseShift({ first, second, seed }: { first: Plane; second: Plane; seed: Similarity }): Similarity {
+  const reach = Math.floor(REACH * Math.min(first.width, first.height));
+  const { column, row } = seenThrough(seed, { first, second });
+  let best = { score: -Infinity, x: 0, y: 0 };
+  for (let y = -reach; y <= reach; y++)
+    for (let x = -reach; x <= reach; x++) {
+      const score = correlation({ first, second, column, row, x, y }) - PREFERENCE * Math.hypot(x, y);
+      if (score > best.score) best = { score, x, y };
+    }
+  return { ...seed, shift: [seed.shift[0] + best.x, seed.shift[1] + best.y] };
+}
+
+/** The second frame's pixel nearest to where the seed puts each pixel of the first. */
+function seenThrough(seed: Similarity, { first, second }: { first: Plane; second: Plane }): { column: Int16Array; row: Int16Array } {
+  const t = linearOf(seed);
+  const [column, row] = [new Int16Array(first.values.length), new Int16Array(first.values.length)];
+  for (let i = 0; i < first.values.length; i++) {
+    const x = (i % first.width) - (first.width - 1) / 2;
+    const y = Math.floor(i / first.width) - (first.height - 1) / 2;
+    column[i] = Math.round(t.a * x - t.b * y + t.x + (second.width - 1) / 2);
+    row[i] = Math.round(t.b * x + t.a * y + t.y + (second.height - 1) / 2);
+  }
+  return { column, row };
+}
+
+interface Shifted {
+  readonly first: Plane;
+  readonly second: Plane;
+  readonly column: Int16Array;
+  readonly row: Int16Array;
+  readonly x: number;
+  readonly y: number;
+}
+
+function correlation({ first, second, column, row, x, y }: Shifted): number {
+  let [inside, product, own, other] = [0, 0, 0, 0];
+  for (let i = 0; i < column.length; i++) {
+    const [u, v] = [(column[i] as number) + x, (row[i] as number) + y];
+    if (u < 0 || v < 0 || u >= second.width || v >= second.height) continue;
+    const [one, two] = [first.values[i] as number, second.values[v * second.width + u] as number];
+    inside++;
+    product += one * two;
+    own += one * one;
+    other += two * two;
+  }
+  return inside < OVERLAP * column.length ? -Infinity : product / Math.sqrt(own * other + 1e-30);
+}

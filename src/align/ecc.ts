@@ -1,0 +1,75 @@
+import type { Plane } from "../classical/boxFilter.ts";
+import { coarseShift } from "./coarseShift.ts";
+import type { Features } from "./features.ts";
+import { type Compared, solveMotion } from "./normalEquations.ts";
+import { compare, type Points, pointsOf } from "./points.ts";
+import { compose, IDENTITY, invert, resized, type Similarity, similarityOf, type Size } from "./similarity.ts";
+
+/** How two frames lie to one another, and how sure that is. */
+export interface PairEstimate {
+  /** From points of the first frame to points of the second, in pixels of the finest level. */
+  readonly transform: Similarity;
+  /** Of the patterns after alignment, on the level where they agree best, -1 to 1. */
+  readonly correlation: number;
+  /** Share of the first frame that lies inside the second. */
+  readonly overlap: number;
+  /** Motion left over, pixels: root mean square of the shift that each block of the picture still wants. */
+  readonly residual: number;
+  /** Standard error of the transform, pixels, root mean square over the picture. Infinite where there was too little pattern. */
+  readonly error: number;
+}
+
+/** At most about this many points of a level are compared: their number, not the picture's size, sets the time. */
+const MOST_POINTS = 80_000;
+
+/** Levels solved together: the finest alone would say nothing about what is out of focus, or noise. */
+const TOGETHER = 4;
+
+/** Gauss–Newton stops when a step moves the picture's corner by less than this many pixels of the level. */
+const SMALL_STEP = 0.003;
+const MOST_STEPS = 25;
+
+/**
+ * Maximises the correlation of the two frames' patterns over similarity transforms, coarse to fine (Evangelidis and Psarakis 2008, in
+ * the inverse compositional form of Baker and Matthews 2004): Gauss–Newton on weighted differences of locally normalised detail.
+ */
+export function estimatePair({ first, second, seed = IDENTITY }: { first: Features; second: Features; seed?: Similarity }): PairEstimate {
+  const coarsest = first.length - 1;
+  let transform = coarseShift({
+    first: first[coarsest] as Plane,
+    second: second[coarsest] as Plane,
+    seed: resized(seed, 1 / 2 ** coarsest),
+  });
+  for (let level = coarsest; level > 0; level--)
+    transform = resized(fitLevels(first.slice(level), second.slice(level), transform).transform, 2);
+  return fitLevels(first, second, transform);
+}
+
+/** Solves for the transform in pixels of the first, finest, of the levels. */
+function fitLevels(first: Features, second: Features, seed: Similarity): PairEstimate {
+  const size: Size = first[0] as Plane;
+  const radius = Math.hypot(size.width, size.height) / 2;
+  const levels = first.slice(0, TOGETHER).map((plane, k) => ({
+    points: pointsOf(plane, { most: MOST_POINTS, factor: 2 ** k }),
+    second: second[k] as Plane,
+  }));
+  let transform = seed;
+  let solution = { error: Infinity, residual: Infinity };
+  let compared = compareAll(levels, transform);
+  for (let step = 0; step < MOST_STEPS; step++) {
+    const solved = solveMotion(compared, size);
+    if (!solved) break;
+    solution = solved;
+    const { small } = solved;
+    transform = compose({ first: invert(similarityOf(small)), second: transform });
+    compared = compareAll(levels, transform);
+    if (Math.hypot(small.a - 1, small.b) * radius + Math.hypot(small.x, small.y) < SMALL_STEP) break;
+  }
+  const { overlap } = compared[0] as Compared;
+  return { transform, correlation: Math.max(...compared.map((level) => level.correlation)), overlap, ...measured(solution) };
+}
+
+const measured = ({ error, residual }: { error: number; residual: number }): { error: number; residual: number } => ({ error, residual });
+
+const compareAll = (levels: readonly { points: Points; second: Plane }[], transform: Similarity): Compared[] =>
+  levels.map(({ points, second }) => ({ points, ...compare(points, second, transform) }));

@@ -1,0 +1,84 @@
+import type { Image } from "../image.ts";
+import { applyToPoint, resized, type Similarity } from "./similarity.ts";
+import { type LightGrid, linearLight, storedLight } from "./workingFrame.ts";
+
+/** Factor on linear light, per channel, that brings a frame to the reference's exposure. */
+export type Gain = readonly number[];
+
+/** Cells per side of a group. */
+const GROUP = 12;
+/** A group counts if this share of its cells can be used in both frames; fewer groups than this say nothing. */
+const USABLE = 0.5;
+const LEAST_GROUPS = 6;
+/** Linear light below this is mostly noise. */
+const DARK = 0.002;
+
+/**
+ * The median, over groups of cells, of reference light over frame light. Blur moves light between neighbouring groups but makes none,
+ * and the median does not mind the groups where it crosses an edge. Undefined if too little of the two is neither clipped nor black.
+ */
+export function exposureGain({ reference, frame }: { reference: LightGrid; frame: LightGrid }, transform: Similarity): Gain | undefined {
+  const gains = Array.from({ length: reference.channels }, (_, channel) => {
+    const ratios = groupRatios({ reference, frame, transform, channel }).sort((p, q) => p - q);
+    return ratios.length < LEAST_GROUPS ? NaN : (ratios[ratios.length >> 1] as number);
+  });
+  return gains.some(Number.isNaN) ? undefined : gains;
+}
+
+interface Exposures {
+  readonly reference: LightGrid;
+  readonly frame: LightGrid;
+  readonly transform: Similarity;
+  readonly channel: number;
+}
+
+function groupRatios({ reference, frame, transform, channel }: Exposures): number[] {
+  const { cell, columns, rows, channels, values } = reference;
+  const inCells = resized(transform, 1 / cell);
+  const across = Math.ceil(columns / GROUP);
+  const groups = Array.from({ length: across * Math.ceil(rows / GROUP) }, () => ({ here: 0, there: 0, cells: 0 }));
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) {
+      const [x, y] = applyToPoint(inCells, [column - (columns - 1) / 2, row - (rows - 1) / 2]);
+      const there = sample(frame, { x: x + (columns - 1) / 2, y: y + (rows - 1) / 2, channel });
+      const here = values[(row * columns + column) * channels + channel] as number;
+      if (Number.isNaN(here + there)) continue;
+      const group = groups[Math.floor(row / GROUP) * across + Math.floor(column / GROUP)] as (typeof groups)[number];
+      group.here += here;
+      group.there += there;
+      group.cells++;
+    }
+  const usable = groups.filter(({ here, there, cells }) => cells >= USABLE * GROUP ** 2 && Math.min(here, there) > DARK * cells);
+  return usable.map(({ here, there }) => here / there);
+}
+
+/** Bilinear; NaN outside or beside a cell that cannot be used. */
+function sample({ columns, rows, channels, values }: LightGrid, { x, y, channel }: { x: number; y: number; channel: number }): number {
+  const [left, top] = [Math.floor(x + 1e-6), Math.floor(y + 1e-6)];
+  const [fx, fy] = [Math.max(x - left, 0), Math.max(y - top, 0)];
+  const at = (column: number, row: number): number =>
+    column < 0 || row < 0 || column >= columns || row >= rows ? NaN : (values[(row * columns + column) * channels + channel] as number);
+  const mix = (one: number, two: number, share: number): number => (share < 1e-6 ? one : one * (1 - share) + two * share);
+  return mix(mix(at(left, top), at(left + 1, top), fx), mix(at(left, top + 1), at(left + 1, top + 1), fx), fy);
+}
+
+const TABLE = 4096;
+
+/** The picture with each channel's linear light multiplied, by table: a power per sample would cost more than the warp. */
+export function applyGain(image: Image, gain: Gain): Image {
+  const { channels, data } = image;
+  const out = new Float32Array(data.length);
+  for (let c = 0; c < channels; c++) {
+    const factor = gain[c] as number;
+    const table = Float32Array.from({ length: TABLE + 2 }, (_, i) =>
+      Math.min(1, storedLight(factor * linearLight(Math.min(i / TABLE, 1)))),
+    );
+    for (let i = c; i < data.length; i += channels) {
+      const at = Math.min(Math.max(data[i] as number, 0), 1) * TABLE;
+      const below = Math.floor(at);
+      const one = table[below] as number;
+      out[i] = one + ((table[below + 1] as number) - one) * (at - below);
+    }
+  }
+  return { ...image, data: out };
+}

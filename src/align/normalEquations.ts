@@ -1,0 +1,119 @@
+import { type Agreement, BLOCKS, type Points } from "./points.ts";
+import type { Linear, Size } from "./similarity.ts";
+import { meanSquaredRadius } from "./similarity.ts";
+import { solveSymmetric } from "./solve.ts";
+
+/** One level of two frames, compared under the present transform. */
+export interface Compared extends Agreement {
+  readonly points: Points;
+}
+
+export interface Solution {
+  /** The small transform of the first frame that best explains the differences. */
+  readonly small: Linear;
+  /** Its standard error, pixels, root mean square over the picture. */
+  readonly error: number;
+  /** Motion that it does not explain, pixels: root mean square over the blocks of the shift that each wants for itself. */
+  readonly residual: number;
+}
+
+/** Neighbouring pixels of a band-passed picture repeat one another: so many of them tell as much as one independent one. */
+const REPETITION = 6;
+
+/** Blocks that agree less tell nothing; a coherence of 1 would be given endless weight. */
+const COHERENCE = [0.05, 0.97] as const;
+
+/**
+ * Weighted least squares over all levels,
+ *
+ *     difference ≈ ρ ∇value · (∂a p + ∂b p⊥ + ∂t)
+ *
+ * ρ is the block's coherence: of a pattern that is partly noise or blurred away only the share ρ follows the motion, so the weight that
+ * gives the least variance is ρ/(1 - ρ²), times Cauchy's robust weight for the single pixel. Undefined where there is too little pattern.
+ */
+export function solveMotion(levels: readonly Compared[], size: Size): Solution | undefined {
+  const radius = Math.hypot(size.width, size.height) / 2;
+  const blocks = new Float64Array(BLOCKS ** 2 * SUMS);
+  for (const level of levels) accumulate(level, { radius, blocks });
+  const sums = new Float64Array(SUMS);
+  for (let i = 0; i < blocks.length; i++) sums[i % SUMS] = (sums[i % SUMS] as number) + (blocks[i] as number);
+  const [aa, ab, ax, ay, bb, bx, by, xx, xy, yy, ga, gb, gx, gy] = sums as unknown as number[] as Sums;
+  const matrix = [aa, ab, ax, ay, ab, bb, bx, by, ax, bx, xx, xy, ay, by, xy, yy];
+  const solved = solveSymmetric(matrix, [ga, gb, gx, gy]);
+  if (!solved) return undefined;
+  const [da, db, dx, dy] = solved as unknown as [number, number, number, number];
+  const error = Math.sqrt(REPETITION * meanVariance(matrix, meanSquaredRadius(size) / radius ** 2));
+  return { small: { a: 1 + da / radius, b: db / radius, x: dx, y: dy }, error, residual: blockMotion(blocks) };
+}
+
+/** Per block: the ten products of the derivatives by (a, b, x, y), and the four products with the difference. */
+const SUMS = 14;
+type Sums = [number, number, number, number, number, number, number, number, number, number, number, number, number, number];
+
+function accumulate({ points, difference, coherence }: Compared, { radius, blocks }: { radius: number; blocks: Float64Array }): void {
+  const { count, x, y, slopeX, slopeY, block } = points;
+  const narrow = 1 / (2.385 * spreadOf(difference) + 1e-9); // 95 % efficient if the differences are normal
+  const rho = coherence.map((value) => Math.min(Math.max(value, COHERENCE[0]), COHERENCE[1]));
+  const local = new Float64Array(SUMS);
+  for (let i = 0; i < count; i++) {
+    const r = difference[i] as number;
+    if (Number.isNaN(r)) continue;
+    const k = block[i] as number;
+    const share = rho[k] as number;
+    const weight = share / (1 - share ** 2) / (1 + (r * narrow) ** 2);
+    const sx = slopeX[i] as number;
+    const sy = slopeY[i] as number;
+    const a = (sx * (x[i] as number) + sy * (y[i] as number)) / radius;
+    const b = (sy * (x[i] as number) - sx * (y[i] as number)) / radius;
+    local[0] = a * a;
+    local[1] = a * b;
+    local[2] = a * sx;
+    local[3] = a * sy;
+    local[4] = b * b;
+    local[5] = b * sx;
+    local[6] = b * sy;
+    local[7] = sx * sx;
+    local[8] = sx * sy;
+    local[9] = sy * sy;
+    local[10] = a * r;
+    local[11] = b * r;
+    local[12] = sx * r;
+    local[13] = sy * r;
+    for (let j = 0; j < SUMS; j++) {
+      const at = k * SUMS + j;
+      blocks[at] = (blocks[at] as number) + (j < 10 ? weight * share : weight) * (local[j] as number);
+    }
+  }
+}
+
+/** The differences' standard deviation as their median size tells it, from some thousands of them. */
+function spreadOf(difference: Float32Array): number {
+  const stride = Math.max(1, Math.floor(difference.length / 4000));
+  const sizes: number[] = [];
+  for (let i = 0; i < difference.length; i += stride) if (!Number.isNaN(difference[i])) sizes.push(Math.abs(difference[i] as number));
+  const sorted = Float64Array.from(sizes).sort();
+  return sorted.length === 0 ? 0 : 1.4826 * (sorted[sorted.length >> 1] as number);
+}
+
+/** Mean squared error of a point: variance of the shift, and of a and b at their mean squared distance from the centre. */
+function meanVariance(matrix: readonly number[], turning: number): number {
+  const variance = (axis: number): number =>
+    solveSymmetric(
+      matrix,
+      Array.from({ length: 4 }, (_, i) => (i === axis ? 1 : 0)),
+    )?.[axis] ?? Infinity;
+  return (variance(0) + variance(1)) * turning + variance(2) + variance(3);
+}
+
+/** Each block weighted by what it knows. */
+function blockMotion(blocks: Float64Array): number {
+  let [sum, weights] = [0, 0];
+  for (let k = 0; k < blocks.length; k += SUMS) {
+    const [xx, xy, yy, , , gx, gy] = blocks.subarray(k + 7) as unknown as [number, number, number, number, number, number, number];
+    const shift = solveSymmetric([xx, xy, xy, yy], [gx, gy]);
+    if (!shift) continue;
+    sum += (xx + yy) * ((shift[0] as number) ** 2 + (shift[1] as number) ** 2);
+    weights += xx + yy;
+  }
+  return weights > 0 ? Math.sqrt(sum / weights) : 0;
+}

@@ -1,0 +1,89 @@
+import type { Image } from "../image.ts";
+import { type Features, features } from "./features.ts";
+import type { Size } from "./similarity.ts";
+
+/** What alignment needs of a picture: small enough that a hundred fit in memory when the pictures themselves do not. */
+export interface WorkingFrame {
+  /** Of the full picture. */
+  readonly size: Size;
+  /** Full pixels per working pixel. */
+  readonly factor: number;
+  readonly features: Features;
+  /** Linear light on a coarse grid, for the exposure. */
+  readonly light: LightGrid;
+}
+
+export interface LightGrid {
+  /** Side of a cell, full pixels. */
+  readonly cell: number;
+  readonly columns: number;
+  readonly rows: number;
+  readonly channels: 1 | 3;
+  /** Mean linear light per cell and channel; NaN where a pixel of the cell is clipped. */
+  readonly values: Float32Array;
+}
+
+/** Finest level compared, pixels. More would cost time and add little: accuracy comes from many points, not from fine ones. */
+const WORKING_PIXELS = 1 << 20;
+
+/** Cells across the larger side of the light grid. */
+const GRID = 192;
+
+/** Stored values above this may be clipped: light is no longer in proportion to exposure. */
+const CLIPPED = 0.98;
+
+export function workingFrame(image: Image, { pixels = WORKING_PIXELS }: { pixels?: number } = {}): WorkingFrame {
+  const factor = Math.max(1, Math.ceil(Math.sqrt((image.width * image.height) / pixels)));
+  return {
+    size: { width: image.width, height: image.height },
+    factor,
+    features: features(smallLuminance(image, factor)),
+    light: lightGrid(image),
+  };
+}
+
+/** Luma, averaged over squares of side `factor`; what does not fill a square is cut equally from both sides, so the centre stays. */
+function smallLuminance({ width, height, channels, data }: Image, factor: number): { width: number; height: number; values: Float32Array } {
+  const small = { width: Math.floor(width / factor), height: Math.floor(height / factor) };
+  const [left, top] = [(width - small.width * factor) >> 1, (height - small.height * factor) >> 1];
+  const values = new Float32Array(small.width * small.height);
+  for (let y = 0; y < small.height * factor; y++) {
+    const out = Math.floor(y / factor) * small.width;
+    let at = ((top + y) * width + left) * channels;
+    for (let x = 0; x < small.width; x++) {
+      let sum = 0;
+      for (let k = 0; k < factor; k++, at += channels)
+        sum +=
+          channels === 1
+            ? (data[at] as number)
+            : 0.299 * (data[at] as number) + 0.587 * (data[at + 1] as number) + 0.114 * (data[at + 2] as number);
+      values[out + x] = (values[out + x] as number) + sum / factor ** 2;
+    }
+  }
+  return { ...small, values };
+}
+
+function lightGrid({ width, height, channels, data }: Image): LightGrid {
+  const cell = Math.min(width, height, Math.max(1, Math.ceil(Math.max(width, height) / GRID)));
+  const [columns, rows] = [Math.floor(width / cell), Math.floor(height / cell)];
+  const [left, top] = [(width - columns * cell) >> 1, (height - rows * cell) >> 1];
+  const values = new Float32Array(columns * rows * channels);
+  const step = Math.max(1, cell >> 2); // some pixels tell a cell's mean well enough
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++)
+      for (let c = 0; c < channels; c++) {
+        let [sum, count] = [0, 0];
+        for (let y = 0; y < cell; y += step)
+          for (let x = 0; x < cell; x += step) {
+            const value = data[((top + row * cell + y) * width + left + column * cell + x) * channels + c] as number;
+            sum += value < CLIPPED ? linearLight(value) : NaN;
+            count++;
+          }
+        values[(row * columns + column) * channels + c] = sum / count;
+      }
+  return { cell, columns, rows, channels, values };
+}
+
+/** sRGB's curve. */
+export const linearLight = (value: number): number => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+export const storedLight = (light: number): number => (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055);
