@@ -41,7 +41,7 @@ const stackJson = z.object({
 export type StackJson = z.infer<typeof stackJson>;
 
 const PICTURE = /\.(jpe?g|png|tiff?|webp|avif|hei[cf])$/i;
-const NOT_A_PLANE = /^(depth|disparity|aif|confidence|color|index|normals?)([._-].*)?$/i;
+const NOT_A_PLANE = /^(depth(16)?|disparity|aif|confidence|color|index|normals?)([._-].*)?$/i;
 
 /** Names as people order them: plane_2 before plane_10. */
 export function naturalOrder(names: readonly string[]): string[] {

@@ -1,0 +1,143 @@
+import type { Image } from "../image.ts";
+import { encodeGlb } from "../io/glb.ts";
+import type { TexturedMesh } from "../io/glb.ts";
+import { encodePly } from "../io/ply.ts";
+import { encodePngPixels } from "../io/png.ts";
+import type { Canvas } from "./canvas.ts";
+import { paintDepth } from "./colorPicture.ts";
+import { backProject, describeProjection, distances, projectionOf } from "./projection.ts";
+import type { Projection } from "./projection.ts";
+import type { DepthResult } from "./result.ts";
+
+/** What many graphics cards take, and enough for a screen. */
+const MAX_TEXTURE_SIDE = 4096;
+/** A mesh finer than this is slow everywhere and shows nothing more. */
+const MAX_VERTICES = 1_000_000;
+/** Of the whole depth range: neighbours farther apart lie on different things, and no skin is stretched between them. */
+const EDGE = 0.05;
+
+/** Every known pixel as a point in the colour of the all-in-focus picture (or of the depth map in colour). */
+export function encodePoints(result: DepthResult): Uint8Array {
+  const { width, height } = result.depth;
+  const projection = projectionOf(result);
+  const far = distances(result, projection);
+  const picture = pictureOf(result);
+  const count = far.reduce((sum, distance) => sum + (Number.isNaN(distance) ? 0 : 1), 0);
+  const [positions, colors] = [new Float32Array(3 * count), new Uint8Array(3 * count)];
+  let at = 0;
+  for (let row = 0; row < height; row++)
+    for (let column = 0; column < width; column++) {
+      const distance = far[row * width + column] as number;
+      if (Number.isNaN(distance)) continue;
+      backProject(result.depth, projection, { column, row, distance, into: positions, at });
+      const x = Math.min(Math.floor(((column + 0.5) * picture.width) / width), picture.width - 1);
+      const y = Math.min(Math.floor(((row + 0.5) * picture.height) / height), picture.height - 1);
+      for (let c = 0; c < 3; c++) colors[at + c] = picture.data[(y * picture.width + x) * 3 + c] as number;
+      at += 3;
+    }
+  const comments = ["dualfocus: x right, y up, z towards the viewer, camera at the origin", describeProjection(projection)];
+  return encodePly({ positions, colors }, { comments });
+}
+
+export interface MeshOptions {
+  readonly maxVertices?: number;
+  /** A smaller file than PNG, from whoever can encode JPEG. */
+  readonly texture?: TexturedMesh["texture"];
+}
+
+/** A surface through the pixels, cut where depth jumps. Undefined if no three neighbours are known. */
+export function encodeMesh(result: DepthResult, { maxVertices = MAX_VERTICES, texture }: MeshOptions = {}): Uint8Array | undefined {
+  const projection = projectionOf(result);
+  const mesh = depthMesh(result, { projection, maxVertices });
+  if (mesh.indices.length === 0) return undefined;
+  const picture = texture ? undefined : shrunk(pictureOf(result));
+  const image = texture ?? { bytes: encodePngPixels({ ...(picture as Canvas), channels: 3 }), mimeType: "image/png" as const };
+  return encodeGlb({ ...mesh, texture: image }, { extras: { projection: describeProjection(projection) } });
+}
+
+/** Vertices on a grid of pixels, two triangles a cell, without those that would bridge a depth edge or touch an unknown pixel. */
+export function depthMesh(
+  result: DepthResult,
+  { projection, maxVertices = MAX_VERTICES }: { projection: Projection; maxVertices?: number },
+): Pick<TexturedMesh, "positions" | "textureCoordinates" | "indices"> {
+  const { width, height } = result.depth;
+  const step = Math.max(1, Math.ceil(Math.sqrt((width * height) / maxVertices)));
+  const [columns, rows] = [Math.floor((width - 1) / step) + 1, Math.floor((height - 1) / step) + 1];
+  const all = distances(result, projection);
+  const far = Float32Array.from({ length: columns * rows }, (_, i) => {
+    const row = Math.floor(i / columns);
+    return all[row * step * width + (i - row * columns) * step] as number;
+  });
+  const triangles = gridTriangles(far, { columns, rows, inverse: projection.kind === "pinhole" });
+  const vertexOf = new Int32Array(far.length).fill(-1);
+  const used: number[] = [];
+  const indices = triangles.map((point) => {
+    if (vertexOf[point] === -1) vertexOf[point] = used.push(point) - 1;
+    return vertexOf[point] as number;
+  });
+  const [positions, textureCoordinates] = [new Float32Array(3 * used.length), new Float32Array(2 * used.length)];
+  for (const [i, point] of used.entries()) {
+    const [column, row] = [(point % columns) * step, Math.floor(point / columns) * step];
+    backProject(result.depth, projection, { column, row, distance: far[point] as number, into: positions, at: 3 * i });
+    textureCoordinates.set([(column + 0.5) / width, (row + 0.5) / height], 2 * i);
+  }
+  return { positions, textureCoordinates, indices };
+}
+
+/** Under perspective a jump is judged in 1/distance, as the eye sees it. */
+function gridTriangles(far: Float32Array, { columns, rows, inverse }: { columns: number; rows: number; inverse: boolean }): Uint32Array {
+  const heights = inverse ? far.map((distance) => 1 / distance) : far;
+  let [least, greatest] = [Infinity, -Infinity];
+  for (const value of heights) {
+    if (value < least) least = value;
+    if (value > greatest) greatest = value;
+  }
+  const limit = Math.max(EDGE, 3 / Math.min(columns, rows)) * (greatest - least);
+  const triangles = new Uint32Array(6 * Math.max(0, columns - 1) * Math.max(0, rows - 1));
+  let count = 0;
+  const add = (a: number, b: number, c: number): void => {
+    const [p, q, r] = [heights[a] as number, heights[b] as number, heights[c] as number];
+    if (!(Math.max(p, q, r) - Math.min(p, q, r) <= limit)) return; // also refuses NaN
+    triangles[count++] = a;
+    triangles[count++] = b;
+    triangles[count++] = c;
+  };
+  for (let row = 0; row + 1 < rows; row++)
+    for (let column = 0; column + 1 < columns; column++) {
+      const corner = row * columns + column;
+      add(corner, corner + columns, corner + 1);
+      add(corner + 1, corner + columns, corner + columns + 1);
+    }
+  return triangles.slice(0, count);
+}
+
+function pictureOf(result: DepthResult): Canvas {
+  const { allInFocus } = result;
+  return allInFocus ? bytesOf(allInFocus) : paintDepth(result, "turbo");
+}
+
+function bytesOf({ width, height, channels, data }: Image): Canvas {
+  const bytes = new Uint8Array(width * height * 3);
+  for (let i = 0; i < bytes.length; i++) {
+    const value = data[channels === 3 ? i : Math.floor(i / 3)] as number;
+    bytes[i] = Math.min(Math.max(value, 0), 1) * 255 + 0.5;
+  }
+  return { width, height, data: bytes };
+}
+
+/** By averaging whole blocks of pixels, until it fits a texture. */
+function shrunk(picture: Canvas): Canvas {
+  const block = Math.ceil(Math.max(picture.width, picture.height) / MAX_TEXTURE_SIDE);
+  if (block <= 1) return picture;
+  const [width, height] = [Math.floor(picture.width / block), Math.floor(picture.height / block)];
+  const data = new Uint8Array(width * height * 3);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++)
+      for (let c = 0; c < 3; c++) {
+        let sum = 0;
+        for (let dy = 0; dy < block; dy++)
+          for (let dx = 0; dx < block; dx++) sum += picture.data[((y * block + dy) * picture.width + x * block + dx) * 3 + c] as number;
+        data[(y * width + x) * 3 + c] = Math.round(sum / block ** 2);
+      }
+  return { width, height, data };
+}

@@ -1,0 +1,132 @@
+import { encodeExr } from "../io/exr.ts";
+import { encodeNpy } from "../io/npy.ts";
+import { encodePng, encodePngPixels } from "../io/png.ts";
+import { encodeTiff } from "../io/tiff.ts";
+import { encodeColorPicture } from "./colorPicture.ts";
+import type { ColorMap } from "./colorMap.ts";
+import { encodeDepth16 } from "./depthCode.ts";
+import { encodeMesh, encodePoints } from "./model.ts";
+import type { MeshOptions } from "./model.ts";
+import { describeProjection, projectionOf } from "./projection.ts";
+import { isKnown, valuesOrNaN } from "./result.ts";
+import type { DepthResult } from "./result.ts";
+
+/** What can be saved, and as which file. */
+export const OUTPUT_FILES = {
+  depth16: "depth16.png",
+  depth: "depth.tif",
+  exr: "depth.exr",
+  npy: "depth.npy",
+  color: "color.png",
+  aif: "aif.png",
+  confidence: "confidence.png",
+  index: "index.png",
+  ply: "points.ply",
+  glb: "mesh.glb",
+  probability: "probability.npy",
+} as const;
+
+export type OutputName = keyof typeof OUTPUT_FILES;
+export const OUTPUT_NAMES = Object.keys(OUTPUT_FILES) as readonly OutputName[];
+export const DEFAULT_OUTPUTS: readonly OutputName[] = ["depth16", "depth", "color", "aif", "confidence"];
+
+export interface OutputFile {
+  readonly name: OutputName;
+  readonly file: string;
+  readonly bytes: Uint8Array;
+  /** What the stored numbers mean, for result.json. */
+  readonly encoding: Readonly<Record<string, string | number>>;
+}
+
+export interface OutputOptions {
+  readonly colorMap?: ColorMap;
+  readonly mesh?: MeshOptions;
+}
+
+/** The outputs this result has the data for. */
+export function availableOutputs({ allInFocus, confidence, planeIndex, probability }: DepthResult): OutputName[] {
+  const absent = new Set<OutputName>([
+    ...(allInFocus ? [] : (["aif"] as const)),
+    ...(confidence ? [] : (["confidence"] as const)),
+    ...(planeIndex ? [] : (["index"] as const)),
+    ...(probability ? [] : (["probability"] as const)),
+  ]);
+  return OUTPUT_NAMES.filter((name) => !absent.has(name));
+}
+
+/** One file after the other, so that only one is in memory. A mesh without a single triangle is left out. */
+export async function* encodeOutputs(
+  result: DepthResult,
+  names: readonly OutputName[],
+  options: OutputOptions = {},
+): AsyncGenerator<OutputFile> {
+  const available = availableOutputs(result);
+  const absent = names.find((name) => !available.includes(name));
+  if (absent !== undefined) throw new RangeError(`encodeOutputs: the result holds nothing to save as ${absent}`);
+  for (const name of names) {
+    const encoded = await ENCODERS[name](result, options);
+    if (encoded) yield { name, file: OUTPUT_FILES[name], ...encoded };
+  }
+}
+
+type Encoded = Pick<OutputFile, "bytes" | "encoding">;
+type Encoder = (result: DepthResult, options: OutputOptions) => Encoded | undefined | Promise<Encoded>;
+
+const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
+  depth16: ({ depth, unit }) => {
+    const { bytes, code } = encodeDepth16(depth, unit);
+    return { bytes, encoding: { ...code, unit, invalid: 0 } };
+  },
+  depth: ({ depth, unit }) => {
+    const description = `dualfocus depth; unit ${unit}; NaN is unknown`;
+    const page = { width: depth.width, height: depth.height, channels: 1 as const, data: valuesOrNaN(depth), description };
+    return { bytes: encodeTiff([page]), encoding: { unit, invalid: "NaN" } };
+  },
+  // Z is depth's own name in OpenEXR; Y is what programs that look for a picture find.
+  exr: async ({ depth, unit }) => {
+    const values = valuesOrNaN(depth);
+    const bytes = await encodeExr({ width: depth.width, height: depth.height, channels: { Y: values, Z: values } });
+    return { bytes, encoding: { unit, invalid: "NaN" } };
+  },
+  npy: ({ depth, unit }) => ({
+    bytes: encodeNpy({ shape: [depth.height, depth.width], data: valuesOrNaN(depth) }),
+    encoding: { unit, invalid: "NaN" },
+  }),
+  color: (result, { colorMap = "turbo" }) => ({
+    bytes: encodeColorPicture(result, { map: colorMap }),
+    encoding: { colorMap, invalid: "black", legend: "below the picture" },
+  }),
+  aif: ({ allInFocus, bits = 8 }) => allInFocus && { bytes: encodePng(allInFocus, { depth: bits }), encoding: { bits } },
+  confidence: ({ depth, confidence }) => {
+    if (!confidence) return undefined;
+    const data = confidence.map((value, pixel) => (isKnown(depth, pixel) ? value : 0));
+    const text = { meaning: "65535 is certain, 0 is unknown" };
+    const bytes = encodePng({ width: depth.width, height: depth.height, channels: 1, data }, { depth: 16, text });
+    return { bytes, encoding: { scale: 1 / 65535, offset: 0, invalid: 0 } };
+  },
+  index: encodeIndex,
+  ply: (result) => ({ bytes: encodePoints(result), encoding: { projection: describeProjection(projectionOf(result)) } }),
+  glb: (result, { mesh }) => {
+    const bytes = encodeMesh(result, mesh);
+    return bytes && { bytes, encoding: { projection: describeProjection(projectionOf(result)) } };
+  },
+  probability: ({ probability }) =>
+    probability && {
+      bytes: encodeNpy({ shape: [probability.planes, probability.height, probability.width], data: probability.data }),
+      encoding: { order: "plane, row, column" },
+    },
+};
+
+/** Plane numbers from 1, near to far, in as few bits as hold them; 0 where depth is unknown. */
+function encodeIndex({ depth, planeIndex }: DepthResult): Encoded | undefined {
+  if (!planeIndex) return undefined;
+  let largest = 0;
+  for (const plane of planeIndex) if (plane > largest) largest = plane;
+  const data = largest < 255 ? new Uint8Array(planeIndex.length) : new Uint16Array(planeIndex.length);
+  for (let pixel = 0; pixel < data.length; pixel++) data[pixel] = isKnown(depth, pixel) ? (planeIndex[pixel] as number) + 1 : 0;
+  const text = { meaning: "plane number, 1 is the nearest, 0 is unknown" };
+  return {
+    bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }),
+    encoding: { first: 1, invalid: 0 },
+  };
+}

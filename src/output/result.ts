@@ -1,0 +1,54 @@
+import type { DepthMap } from "../depth.ts";
+import type { Image } from "../image.ts";
+import type { Camera } from "../optics/thinLens.ts";
+
+/** Of depth values: metres, dioptres, light-field disparity, or plane numbers when nothing metric is known. */
+export type DepthUnit = "m" | "dpt" | "disparity" | "index";
+
+/** What was found out about a stack. Every map has the size of `depth` unless said otherwise. */
+export interface DepthResult {
+  readonly depth: DepthMap;
+  readonly unit: DepthUnit;
+  /** In [0, 1]. */
+  readonly confidence?: Float32Array;
+  /** May be larger or smaller than the depth map. */
+  readonly allInFocus?: Image;
+  /** Bits a sample of the input pictures: the all-in-focus picture is written with as many. */
+  readonly bits?: 8 | 16;
+  /** Which plane each pixel is sharpest in, counted from 0, near to far. */
+  readonly planeIndex?: Uint8Array | Uint16Array;
+  /** [planes, height, width], in its own size. */
+  readonly probability?: { readonly planes: number; readonly width: number; readonly height: number; readonly data: Float32Array };
+  /** `pixelPitch` belongs to pixels of the depth map. */
+  readonly camera?: Camera;
+  /** Width of a pixel of the depth map in the object [m], for microscopes, which see without perspective. */
+  readonly pixelSize?: number;
+  /** Least and greatest value to show in colour; of the valid values if not given. */
+  readonly range?: readonly [number, number];
+}
+
+/** Least and greatest valid value; [0, 0] if no pixel is valid. */
+export function validRange({ values, valid }: DepthMap): [number, number] {
+  let [least, greatest] = [Infinity, -Infinity];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    if (!valid[i] || !Number.isFinite(value)) continue;
+    if (value < least) least = value;
+    if (value > greatest) greatest = value;
+  }
+  return least <= greatest ? [least, greatest] : [0, 0];
+}
+
+export const isKnown = ({ values, valid }: DepthMap, pixel: number): boolean => valid[pixel] === 1 && Number.isFinite(values[pixel]);
+
+/** The values, NaN where nothing is known. */
+export function valuesOrNaN(depth: DepthMap): Float32Array {
+  return depth.values.map((value, pixel) => (isKnown(depth, pixel) ? value : NaN));
+}
+
+/** The share of pixels whose depth is known. */
+export function validFraction(depth: DepthMap): number {
+  let known = 0;
+  for (let pixel = 0; pixel < depth.values.length; pixel++) if (isKnown(depth, pixel)) known++;
+  return known / depth.values.length;
+}
