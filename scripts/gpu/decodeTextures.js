@@ -5,7 +5,13 @@ import { decode } from "jpeg-js";
 
 const SIDE = 256;
 const [, , output, ...folders] = process.argv;
-const files = folders.flatMap((folder) => readdirSync(folder).filter((name) => name.endsWith(".jpg")).map((name) => join(folder, name))).sort();
+const files = folders
+  .flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith(".jpg"))
+      .map((name) => join(folder, name)),
+  )
+  .sort();
 const all = new Uint8Array(files.length * SIDE * SIDE * 3);
 files.forEach((file, i) => {
   const { width, height, data } = decode(readFileSync(file), { useTArray: true, formatAsRGBA: false });
