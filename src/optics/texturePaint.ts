@@ -19,7 +19,7 @@ const between = (random: Random, from: number, to: number): number => from + (to
 function colour(random: Random): Colour {
   const hue = 6 * random.uniform();
   const saturation = 0.75 * random.uniform() ** 1.8;
-  const value = between(random, 0.1, 0.95);
+  const value = between(random, 0.22, 0.97);
   const channel = (shift: number): number => {
     const k = (hue + shift) % 6;
     return value * (1 - saturation * Math.max(0, Math.min(k, 4 - k, 1)));
