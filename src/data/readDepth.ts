@@ -16,18 +16,22 @@ interface StoredMap {
   readonly height: number;
   readonly data: ArrayLike<number>;
   readonly integer: boolean;
-  /** Units per step, where the file says so itself. */
+  /** Units per step, where the file says so itself, and the value of step 0. */
   readonly scale?: number;
+  readonly offset?: number;
+  /** The stored number that stands for an unknown value. */
+  readonly invalid?: number;
 }
 
 /**
  * Reads npy, png, tif, exr (channel Z, Y or R) or pfm. Floats are in the unit of `space` (metres for depth); integers are millimetres
- * unless a PNG's text chunk `scale` gives the unit per step; `scale` overrides both. Depth is valid where finite and above 0, the others where finite.
+ * unless a PNG's text chunks `scale` and `offset` give the unit per step and the first value; `scale` overrides both. Depth is valid where finite and above 0, the others where finite.
  */
 export async function readDepth(file: string, space: Space, { scale }: { scale?: number } = {}): Promise<DepthMap> {
   const stored = await readMap(file);
   const factor = scale ?? stored.scale ?? (stored.integer && space === "depth" ? 0.001 : 1);
-  const values = Float32Array.from(stored.data, (value) => value * factor);
+  const { offset = 0, invalid } = scale === undefined ? stored : {};
+  const values = Float32Array.from(stored.data, (value) => (value === invalid ? NaN : value * factor + offset));
   const known = (value: number): boolean => Number.isFinite(value) && (space !== "depth" || value > 0);
   const valid = Uint8Array.from(values, (value) => (known(value) ? 1 : 0));
   return depthMap({ width: stored.width, height: stored.height, values, valid, space });
@@ -46,7 +50,9 @@ async function readMap(file: string): Promise<StoredMap> {
       const { width, height, channels, data, text } = decodePngPixels(bytes, file);
       if (channels !== 1) throw new FormatError(`${file}: expected a grey picture of depths, got ${channels} channels`);
       const scale = Number(text.scale);
-      return { width, height, data, integer: true, ...(scale > 0 ? { scale } : {}) };
+      const offset = Number(text.offset ?? 0);
+      const coded = scale > 0 ? { scale, offset, ...(text.invalid === undefined ? {} : { invalid: Number(text.invalid) }) } : {};
+      return { width, height, data, integer: true, ...coded };
     }
     case ".tif":
     case ".tiff": {

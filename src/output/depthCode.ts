@@ -16,8 +16,9 @@ const CODES = 65535;
  * bits, so that programs which know only a scale read it; otherwise a multiple of the scale just below the least value.
  */
 export function depthCode([least, greatest]: readonly [number, number]): DepthCode {
-  if (least > 0 && greatest - least >= greatest / 16) return { scale: roundScale(greatest / CODES), offset: 0 };
   const span = greatest - least;
+  const plain = least > 0 && span >= greatest / 16 ? roundScale(greatest / CODES) : Infinity;
+  if (least >= plain) return { scale: plain, offset: 0 };
   const scale = roundScale((span > 0 ? span : Math.abs(greatest) / 1000 || 1) / (CODES - 3));
   return { scale, offset: (Math.floor(least / scale) - 1) * scale };
 }
