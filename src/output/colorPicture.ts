@@ -17,11 +17,16 @@ export function paintDepth({ depth, range = validRange(depth) }: Pick<DepthResul
   const picture = canvas(depth.width, depth.height);
   for (let pixel = 0; pixel < depth.values.length; pixel++) {
     if (!isKnown(depth, pixel)) continue;
-    const shade = Math.round(255 * nearness(depth.values[pixel] as number, { range, largerIsNearer: depth.space === "disparity" }));
+    const shade = shadeOf(nearness(depth.values[pixel] as number, { range, largerIsNearer: depth.space === "disparity" }));
     for (let c = 0; c < 3; c++) picture.data[3 * pixel + c] = table[3 * shade + c] as number;
   }
   return picture;
 }
+
+/** The first colours of both maps are too dark to tell from the black of unknown pixels. */
+export const DARKEST_SHADE = 13;
+
+const shadeOf = (nearness: number): number => Math.round(DARKEST_SHADE + (255 - DARKEST_SHADE) * nearness);
 
 /** 1 at the near end of the range, 0 at the far one, held within. A flat range is in the middle. */
 function nearness(
@@ -68,7 +73,7 @@ function drawLegend(onto: Canvas, { result, map, scale, top }: Legend): void {
   const largerIsNearer = result.depth.space === "disparity";
   for (let x = 0; x < width; x++) {
     const value = least + ((x + 0.5) / width) * (greatest - least);
-    const shade = Math.round(255 * nearness(value, { range, largerIsNearer }));
+    const shade = shadeOf(nearness(value, { range, largerIsNearer }));
     const color = [...table.subarray(3 * shade, 3 * shade + 3)] as [number, number, number];
     fillRectangle(onto, { x: left + x, y: top, w: 1, h: 10 * scale, color });
   }

@@ -4,7 +4,7 @@ import { decode } from "fast-png";
 import { depthMap } from "../../src/depth.ts";
 import { canvas, drawText, fillRectangle, textWidth } from "../../src/output/canvas.ts";
 import { colorAt } from "../../src/output/colorMap.ts";
-import { encodeColorPicture, paintDepth } from "../../src/output/colorPicture.ts";
+import { DARKEST_SHADE, encodeColorPicture, paintDepth } from "../../src/output/colorPicture.ts";
 import type { DepthResult } from "../../src/output/result.ts";
 import { displayUnit, niceStep, ticks } from "../../src/output/ticks.ts";
 
@@ -28,11 +28,11 @@ test("near is the warm end whatever the unit, unknown is black, beyond the range
     const { data } = paintDepth(result, "viridis");
     return [0, 1, 2, 3].map((i) => [...data.subarray(3 * i, 3 * i + 3)]);
   };
-  const [near, far] = [colorAt("viridis", 1), colorAt("viridis", 0)];
+  const [near, far] = [colorAt("viridis", 1), colorAt("viridis", DARKEST_SHADE / 255)];
   assert.deepEqual(colors({ depth, range: [1, 3] }), [near, far, [0, 0, 0], far]);
   assert.deepEqual(colors({ depth: { ...depth, space: "disparity" }, range: [1, 3] }), [far, near, [0, 0, 0], near]);
   const flat = depthMap({ width: 2, height: 2, values: Float32Array.of(2, 2, 2, 2), space: "depth" });
-  assert.deepEqual(colors({ depth: flat })[0], colorAt("viridis", 128 / 255));
+  assert.deepEqual(colors({ depth: flat })[0], colorAt("viridis", 134 / 255));
 });
 
 test("the legend stands below the untouched picture and runs through all colours", () => {
@@ -45,7 +45,7 @@ test("the legend stands below the untouched picture and runs through all colours
   const at = (x: number, y: number): number[] => [...png.data.subarray((y * width + x) * 3, (y * width + x) * 3 + 3)];
   const bar = height + 8;
   assert.deepEqual(at(6, bar), colorAt("turbo", 1));
-  assert.deepEqual(at(width - 7, bar), colorAt("turbo", 0));
+  assert.deepEqual(at(width - 7, bar), colorAt("turbo", DARKEST_SHADE / 255));
   const white = (top: number, bottom: number): number => {
     let count = 0;
     for (let y = top; y < bottom; y++) for (let x = 0; x < width; x++) if (at(x, y).every((value) => value === 255)) count++;
