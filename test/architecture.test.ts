@@ -8,10 +8,10 @@ const root = join(import.meta.dirname, "..", "src");
 /** Low to high: a file may import from its own layer's folder or from lower layers. */
 const LAYERS: readonly (readonly string[])[] = [
   ["image", "stack", "depth", "random", "axes", "halfFloat"],
-  ["engine", "io", "optics", "align", "metrics", "classical"],
-  ["nn"],
+  ["engine", "io", "optics", "metrics", "classical"],
+  ["nn", "align"],
   ["model", "data"],
-  ["losses", "source", "output"],
+  ["losses", "source", "output", "check"],
   ["train", "infer"],
   ["evaluate"],
   ["cli", "server"],

@@ -26,7 +26,7 @@ const MOST_POINTS = 80_000;
 const TOGETHER = 4;
 
 /** Gauss–Newton stops when a step moves the picture's corner by less than this many pixels of the level. */
-const SMALL_STEP = 0.003;
+const SMALL_STEP = 0.005;
 const MOST_STEPS = 25;
 
 /**

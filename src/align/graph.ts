@@ -34,6 +34,7 @@ export function placeFrames(
   edges: readonly Edge[],
   { frames, reference, size }: { frames: number; reference: number; size: Size },
 ): Placement[] {
+  if (frames === 1) return [{ transform: IDENTITY, error: 0 }];
   let weights = edges.map(({ error }) => 1 / Math.max(error, LEAST_ERROR) ** 2);
   let transforms: Similarity[] = Array.from({ length: frames }, () => IDENTITY);
   for (let round = 0; round < ROUNDS; round++) {

@@ -54,7 +54,6 @@ function accumulate({ points, difference, coherence }: Compared, { radius, block
   const { count, x, y, slopeX, slopeY, block } = points;
   const narrow = 1 / (2.385 * spreadOf(difference) + 1e-9); // 95 % efficient if the differences are normal
   const rho = coherence.map((value) => Math.min(Math.max(value, COHERENCE[0]), COHERENCE[1]));
-  const local = new Float64Array(SUMS);
   for (let i = 0; i < count; i++) {
     const r = difference[i] as number;
     if (Number.isNaN(r)) continue;
@@ -65,24 +64,23 @@ function accumulate({ points, difference, coherence }: Compared, { radius, block
     const sy = slopeY[i] as number;
     const a = (sx * (x[i] as number) + sy * (y[i] as number)) / radius;
     const b = (sy * (x[i] as number) - sx * (y[i] as number)) / radius;
-    local[0] = a * a;
-    local[1] = a * b;
-    local[2] = a * sx;
-    local[3] = a * sy;
-    local[4] = b * b;
-    local[5] = b * sx;
-    local[6] = b * sy;
-    local[7] = sx * sx;
-    local[8] = sx * sy;
-    local[9] = sy * sy;
-    local[10] = a * r;
-    local[11] = b * r;
-    local[12] = sx * r;
-    local[13] = sy * r;
-    for (let j = 0; j < SUMS; j++) {
-      const at = k * SUMS + j;
-      blocks[at] = (blocks[at] as number) + (j < 10 ? weight * share : weight) * (local[j] as number);
-    }
+    const at = k * SUMS;
+    const h = weight * share;
+    const g = weight * r;
+    blocks[at] = (blocks[at] as number) + h * a * a;
+    blocks[at + 1] = (blocks[at + 1] as number) + h * a * b;
+    blocks[at + 2] = (blocks[at + 2] as number) + h * a * sx;
+    blocks[at + 3] = (blocks[at + 3] as number) + h * a * sy;
+    blocks[at + 4] = (blocks[at + 4] as number) + h * b * b;
+    blocks[at + 5] = (blocks[at + 5] as number) + h * b * sx;
+    blocks[at + 6] = (blocks[at + 6] as number) + h * b * sy;
+    blocks[at + 7] = (blocks[at + 7] as number) + h * sx * sx;
+    blocks[at + 8] = (blocks[at + 8] as number) + h * sx * sy;
+    blocks[at + 9] = (blocks[at + 9] as number) + h * sy * sy;
+    blocks[at + 10] = (blocks[at + 10] as number) + g * a;
+    blocks[at + 11] = (blocks[at + 11] as number) + g * b;
+    blocks[at + 12] = (blocks[at + 12] as number) + g * sx;
+    blocks[at + 13] = (blocks[at + 13] as number) + g * sy;
   }
 }
 
