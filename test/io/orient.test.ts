@@ -12,6 +12,10 @@ test("all eight orientations come out as sharp turns them", async () => {
       .toBuffer();
     const { data, info } = await sharp(file).autoOrient().raw().toBuffer({ resolveWithObject: true });
     const upright = turnUpright(stored, orientation);
-    assert.deepEqual([upright.width, upright.height, [...upright.data]], [info.width, info.height, [...data]], `orientation ${orientation}`);
+    assert.deepEqual(
+      [upright.width, upright.height, [...upright.data]],
+      [info.width, info.height, [...data]],
+      `orientation ${orientation}`,
+    );
   }
 });
