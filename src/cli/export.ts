@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 
+import type { Storage } from "../io/safetensors.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordGraph, type GraphSize } from "../model/graph.ts";
-import type { Model } from "../model/weightsFile.ts";
+import { writeModel, type Model } from "../model/weightsFile.ts";
 import { UserError } from "./errors.ts";
 import { isConfigName, loadModel, shippedModel, untrainedModel } from "./loadModel.ts";
 import { packageVersion } from "./version.ts";
@@ -13,7 +14,7 @@ interface ExportOptions {
   readonly output: string;
   readonly planes?: number;
   readonly size?: readonly [number, number];
-  readonly storage: "f32" | "f16";
+  readonly storage: Storage;
   readonly fields: boolean;
   readonly untrained: boolean;
   readonly json: boolean;
@@ -22,53 +23,48 @@ interface ExportOptions {
 export function exportCommand(): Command {
   return new Command("export")
     .description(
-      "Write a model as an ONNX file (opset 21), for other runtimes. dualfocus itself needs none: it builds its graph when it loads.",
+      "Write a model as an ONNX file (opset 21) for other runtimes; dualfocus itself builds its graph when it loads. " +
+        "With -o FILE.safetensors, store the weights anew.",
     )
     .requiredOption("--model <base|small|dfv|FILE>", "shipped weights, or a .safetensors file")
-    .requiredOption("-o, --output <FILE.onnx>", "where to write it")
+    .requiredOption("-o, --output <FILE.onnx|FILE.safetensors>", "where to write it")
     .option("--planes <N>", "fix the number of planes (default: any)", planes)
     .option("--size <WxH>", `fix the picture size, multiples of ${SIZE_MULTIPLE} (default: any such size)`, pictureSize)
-    .option("--storage <f32|f16>", "how the weights are stored", storage, "f32")
+    .addOption(
+      new Option("--storage <type>", "how the weights are stored (int8: .safetensors only)").choices(["f32", "f16", "int8"]).default("f32"),
+    )
     .option("--fields", "also output Γ, z* and θ_grad(z*)", false)
     .option("--untrained", "take freshly initialised weights where none are shipped", false)
     .option("--json", "print the result as JSON", false)
     .action((options: ExportOptions) => {
-      exportModel(options);
+      const model = chooseModel(options);
+      const toOnnx = options.output.endsWith(".onnx");
+      if (!toOnnx && !options.output.endsWith(".safetensors"))
+        throw new UserError(`${options.output}: neither .onnx nor .safetensors`, { exitCode: 2, remedy: "end -o with one of them" });
+      const bytes = toOnnx ? graphOf(model, options) : writeModel(model, { storage: options.storage });
+      write(options.output, bytes);
+      const result = { file: options.output, bytes: bytes.length, storage: options.storage };
+      process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : `${result.file}: ${(result.bytes / 1e6).toFixed(1)} MB\n`);
     });
 }
 
-function exportModel(options: ExportOptions): void {
-  const model = chooseModel(options);
+function graphOf({ config, weights, metadata }: Model, { planes, size: given, fields, storage }: ExportOptions): Uint8Array {
+  if (storage === "int8") throw new UserError("ONNX files are written in f32 or f16", { exitCode: 2, remedy: "use --storage f16" });
   const size: GraphSize = {
-    ...(options.planes === undefined ? {} : { planes: options.planes }),
-    ...(options.size === undefined ? {} : { width: options.size[0], height: options.size[1] }),
+    ...(planes === undefined ? {} : { planes }),
+    ...(given === undefined ? {} : { width: given[0], height: given[1] }),
   };
-  if (model.config.kind === "dfv" && (size.planes === undefined || size.width === undefined))
+  if (config.kind === "dfv" && (planes === undefined || given === undefined))
     throw new UserError("dfv's pooling windows depend on the stack's size", { exitCode: 2, remedy: "give --planes N and --size WxH" });
-  const metadata = { ...model.metadata, producer: `dualfocus ${packageVersion()}` };
-  const bytes = recordGraph({
-    config: model.config,
-    weights: model.weights,
-    size,
-    fields: options.fields,
-    storage: options.storage,
-    metadata,
-  });
+  return recordGraph({ config, weights, size, fields, storage, metadata: { ...metadata, producer: `dualfocus ${packageVersion()}` } });
+}
+
+function write(file: string, bytes: Uint8Array): void {
   try {
-    writeFileSync(options.output, bytes);
+    writeFileSync(file, bytes);
   } catch (cause) {
-    throw new UserError(`${options.output}: cannot be written (${(cause as Error).message})`, {
-      exitCode: 3,
-      remedy: "choose another -o",
-      cause,
-    });
+    throw new UserError(`${file}: cannot be written (${(cause as Error).message})`, { exitCode: 3, remedy: "choose another -o", cause });
   }
-  const result = { file: options.output, bytes: bytes.length, planes: size.planes ?? "any", size: options.size?.join("x") ?? "any" };
-  process.stdout.write(
-    options.json
-      ? `${JSON.stringify(result)}\n`
-      : `${result.file}: ${(result.bytes / 1e6).toFixed(1)} MB, planes ${result.planes}, size ${result.size}\n`,
-  );
 }
 
 function chooseModel({ model, untrained }: ExportOptions): Model {
@@ -87,9 +83,4 @@ function pictureSize(text: string): readonly [number, number] {
   if (!size.every((side) => side > 0 && side % SIZE_MULTIPLE === 0))
     throw new InvalidArgumentError(`WIDTHxHEIGHT, both multiples of ${SIZE_MULTIPLE}`);
   return size;
-}
-
-function storage(text: string): "f32" | "f16" {
-  if (text !== "f32" && text !== "f16") throw new InvalidArgumentError("f32 or f16");
-  return text;
 }
