@@ -1,3 +1,4 @@
+import type { Plane } from "../classical/boxFilter.ts";
 import type { Image } from "../image.ts";
 import { type Features, features } from "./features.ts";
 import type { Size } from "./similarity.ts";
@@ -33,7 +34,7 @@ const GRID = 192;
 const CLIPPED = 0.98;
 
 export function workingFrame(image: Image, { pixels = WORKING_PIXELS }: { pixels?: number } = {}): WorkingFrame {
-  const factor = Math.max(1, Math.ceil(Math.sqrt((image.width * image.height) / pixels)));
+  const factor = reduction(image, pixels);
   return {
     size: { width: image.width, height: image.height },
     factor,
@@ -42,8 +43,11 @@ export function workingFrame(image: Image, { pixels = WORKING_PIXELS }: { pixels
   };
 }
 
+/** Full pixels per working pixel, a whole number, so that at most about `pixels` are left. */
+export const reduction = ({ width, height }: Size, pixels: number): number => Math.max(1, Math.ceil(Math.sqrt((width * height) / pixels)));
+
 /** Luma, averaged over squares of side `factor`; what does not fill a square is cut equally from both sides, so the centre stays. */
-function smallLuminance({ width, height, channels, data }: Image, factor: number): { width: number; height: number; values: Float32Array } {
+export function smallLuminance({ width, height, channels, data }: Image, factor: number): Plane {
   const small = { width: Math.floor(width / factor), height: Math.floor(height / factor) };
   const [left, top] = [(width - small.width * factor) >> 1, (height - small.height * factor) >> 1];
   const values = new Float32Array(small.width * small.height);

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from "commander";
 
 import { packageVersion } from "./version.ts";
+import { checkCommand } from "./check.ts";
 import { UserError } from "./errors.ts";
 import { evaluateCommand } from "./evaluate.ts";
 import { exportCommand } from "./export.ts";
@@ -15,6 +16,7 @@ export function program(): Command {
   return new Command("dualfocus")
     .description("Metric depth from focal stacks: photos of one scene, focus moved between them.")
     .version(packageVersion())
+    .addCommand(checkCommand())
     .addCommand(renderCommand())
     .addCommand(synthesizeCommand())
     .addCommand(trainCommand())
@@ -25,7 +27,7 @@ export function program(): Command {
     .exitOverride();
 }
 
-/** Runs one command line; the number is the exit code of DESIGN's contract: 0 ok, 2 usage, 3 bad input, 4 alignment, 5 metadata, 1 else. */
+/** Runs one command line; the number is the exit code: 0 ok, 2 usage, 3 bad input, 4 alignment, 5 metadata, 1 else. */
 export async function run(args: readonly string[]): Promise<number> {
   const command = program();
   for (const each of command.commands) each.exitOverride(); // commander would call process.exit in the middle of our work

@@ -1,0 +1,69 @@
+import { alignImage } from "../align/align.ts";
+import type { Alignment, FrameAlignment } from "../align/alignment.ts";
+import { estimateAlignment } from "../align/estimate.ts";
+import { resized } from "../align/similarity.ts";
+import { reduction, smallLuminance, workingFrame } from "../align/workingFrame.ts";
+import type { Image } from "../image.ts";
+import { type Candidate, checkDescription } from "./description.ts";
+import { checkDuplicates } from "./duplicates.ts";
+import { blankPlanes, checkBrightness, checkExposure } from "./exposure.ts";
+import { bySeverity, type Finding } from "./finding.ts";
+import { checkFocus } from "./focus.ts";
+import { checkMotion } from "./motion.ts";
+
+export interface CheckOptions {
+  /** One name for each plane, used in messages; plane numbers without it. */
+  readonly files?: readonly string[];
+  /** Metres; with metric distances it helps to align. */
+  readonly focalLength?: number | undefined;
+  /** How often the original pictures are larger than those given, so that messages speak of the original's pixels. */
+  readonly enlargement?: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the share done, in (0, 1]. */
+  readonly onProgress?: ((share: number) => void) | undefined;
+}
+
+/** Sharpness is judged at about the size at which the network works, some 600×400. */
+const FOCUS_PIXELS = 400_000;
+
+/** What is wrong with a stack, most serious first; empty for a good one. Takes stacks that `focalStack` would refuse. */
+export async function checkStack(stack: Candidate, options: CheckOptions = {}): Promise<Finding[]> {
+  const { files, enlargement = 1 } = options;
+  const nameOf = (plane: number): string => files?.[plane] ?? `plane ${plane}`;
+  const findings = checkDescription(stack, nameOf);
+  if (!findings.some(({ severity }) => severity === "error")) {
+    const alignment = await estimateAlignment(stack.images.map((image) => workingFrame(image)), { ...stack, ...options }); // prettier-ignore
+    const blank = blankPlanes(stack.images);
+    const frames = alignedFrames(stack.images, alignment);
+    const small = stack.images.map((image) => smallLuminance(image, reduction(image, FOCUS_PIXELS)));
+    findings.push(
+      ...checkBrightness(stack.images, nameOf),
+      ...checkDuplicates(small, { nameOf, blank }),
+      ...checkExposure(alignment, nameOf),
+      ...checkMotion(enlarged(alignment, enlargement), { nameOf, space: stack.space, known: blank }),
+      ...checkFocus(frames.map(({ image }) => smallLuminance(image, reduction(image, FOCUS_PIXELS))), { nameOf, planes: frames.map(({ plane }) => plane) }), // prettier-ignore
+    );
+  }
+  return bySeverity(findings.map((finding) => withFile(finding, files)));
+}
+
+function alignedFrames(images: readonly Image[], { frames }: Alignment): { image: Image; plane: number }[] {
+  return images.flatMap((image, plane) => {
+    const frame = frames[plane] as FrameAlignment;
+    return frame.ok ? [{ image: alignImage(image, frame), plane }] : [];
+  });
+}
+
+function enlarged(alignment: Alignment, factor: number): Alignment {
+  const frames = alignment.frames.map((frame) => ({
+    ...frame,
+    transform: resized(frame.transform, factor),
+    ...(frame.residual === undefined ? {} : { residual: frame.residual * factor }),
+  }));
+  return { ...alignment, width: alignment.width * factor, height: alignment.height * factor, frames };
+}
+
+function withFile(finding: Finding, files: readonly string[] | undefined): Finding {
+  const file = finding.plane === undefined ? undefined : files?.[finding.plane];
+  return file === undefined ? finding : { ...finding, file };
+}

@@ -1,0 +1,71 @@
+import type { Image } from "../image.ts";
+import { checkFocusDistances, type Space } from "../stack.ts";
+import type { Finding } from "./finding.ts";
+
+/** A stack as it was found: nothing about it has been checked yet. */
+export interface Candidate {
+  readonly images: readonly Image[];
+  readonly focusDistances: readonly number[];
+  readonly space: Space;
+}
+
+/** Below this there is no focus to compare: an error. */
+const LEAST_PLANES = 2;
+/** A peak of sharpness needs a plane on either side. */
+const PEAK_PLANES = 3;
+/** The network is at its best from here on; the paper's results are for 5. */
+const GOOD_PLANES = 5;
+
+/** What can be said without looking at a pixel. An error here means that the pictures cannot be compared at all. */
+export function checkDescription(stack: Candidate, nameOf: (plane: number) => string): Finding[] {
+  return [...checkCount(stack), ...checkSizes(stack, nameOf), ...checkDistances(stack, nameOf)];
+}
+
+function checkCount({ images }: Candidate): Finding[] {
+  const count = images.length;
+  if (count >= GOOD_PLANES) return [];
+  const severity = count < LEAST_PLANES ? "error" : count < PEAK_PLANES ? "warning" : "note";
+  const message = count === 1 ? "there is only one picture" : `there are only ${count} pictures`;
+  return [{ code: "too-few-planes", severity, message, remedy: `take ${GOOD_PLANES} or more, with the focus moved a little between them` }];
+}
+
+function checkSizes({ images }: Candidate, nameOf: (plane: number) => string): Finding[] {
+  const [first] = images;
+  const size = ({ width, height, channels }: Image): string => `${width}×${height}${channels === 1 ? " grey" : ""}`;
+  return images.flatMap((image, plane) => {
+    if (!first || size(image) === size(first)) return [];
+    const message = `${nameOf(plane)} is ${size(image)}, ${nameOf(0)} is ${size(first)}`;
+    const remedy = "remove the picture that does not belong, or export all in one size";
+    return [{ code: "mixed-sizes", severity: "error", plane, message, remedy }];
+  });
+}
+
+function checkDistances({ images, focusDistances, space }: Candidate, nameOf: (plane: number) => string): Finding[] {
+  if (focusDistances.length !== images.length) {
+    const message = `there are ${images.length} pictures but ${focusDistances.length} focus distances`;
+    return [{ code: "contradictory-distances", severity: "error", message, remedy: "give one for each picture" }];
+  }
+  if (space === "index") {
+    const message = "no focus distances are known, so depth will be in plane numbers, not in metres";
+    const remedy = "give them with --distances, in a stack.json, or in the file names (plane_0.65.jpg)";
+    return [{ code: "missing-distances", severity: "note", message, remedy }];
+  }
+  const wrong = focusDistances.findIndex((_, n) => !areValid(focusDistances.slice(0, n + 1), space));
+  if (wrong < 0) return [];
+  const [distance, before] = [focusDistances[wrong] as number, focusDistances[wrong - 1]];
+  const message =
+    before === distance
+      ? `${nameOf(wrong - 1)} and ${nameOf(wrong)} have the same focus distance, ${distance}`
+      : `${nameOf(wrong)}: a focus distance of ${distance}${before === undefined ? "" : ` after ${before}`} cannot be`;
+  const remedy = space === "depth" ? "distances are positive metres, near to far" : "disparities fall from near to far";
+  return [{ code: "contradictory-distances", severity: "error", plane: wrong, message, remedy: `correct it: ${remedy}` }];
+}
+
+function areValid(focusDistances: readonly number[], space: Space): boolean {
+  try {
+    checkFocusDistances(focusDistances, space);
+    return true;
+  } catch {
+    return false;
+  }
+}

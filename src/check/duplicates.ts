@@ -1,0 +1,27 @@
+import type { Plane } from "../classical/boxFilter.ts";
+import type { Finding } from "./finding.ts";
+
+/** Root mean square difference, of a range of 1, up to which two pictures are one: noise alone makes two exposures differ more. */
+const SAME = 3e-4;
+
+export function checkDuplicates(
+  frames: readonly Plane[],
+  { nameOf, blank }: { nameOf: (plane: number) => string; blank: readonly number[] },
+): Finding[] {
+  return frames.flatMap((frame, plane): Finding[] => {
+    if (blank.includes(plane)) return [];
+    const twin = frames.findIndex((other, n) => n < plane && !blank.includes(n) && areSame(other.values, frame.values));
+    if (twin < 0) return [];
+    const message = `${nameOf(plane)} is the same picture as ${nameOf(twin)}`;
+    return [{ code: "duplicate", severity: "warning", plane, message, remedy: "remove one of them" }];
+  });
+}
+
+/** Looks at a few hundred pixels first: most pairs differ there already. */
+function areSame(one: Float32Array, other: Float32Array): boolean {
+  return [Math.ceil(one.length / 300), 1].every((stride) => {
+    let [sum, count] = [0, 0];
+    for (let i = 0; i < one.length; i += stride, count++) sum += ((one[i] as number) - (other[i] as number)) ** 2;
+    return Math.sqrt(sum / count) <= SAME;
+  });
+}

@@ -1,0 +1,65 @@
+import type { Alignment, FrameAlignment } from "../align/alignment.ts";
+import type { Image } from "../image.ts";
+import type { Finding } from "./finding.ts";
+
+/** A picture whose values all lie this close together shows nothing: a lens cap, a flash frame, a broken file. */
+const BLANK_SPREAD = 0.01;
+/** Stored values from here on are taken for clipped. */
+const WHITE = 0.995;
+/** Highlights clip in many good photographs; a tenth of the picture is too much, since nothing can be seen to focus there. */
+const CLIPPED_SHARE = 0.1;
+/** A sixth of a stop. Focus breathing changes the light by a percent or two a step; more is the camera's automatic. */
+const JUMP = 1.12;
+
+/** Planes that show nothing. */
+export const blankPlanes = (images: readonly Image[]): number[] => images.flatMap((image, plane) => (isBlank(image) ? [plane] : []));
+
+function isBlank({ data }: Image): boolean {
+  const stride = Math.max(1, Math.floor(data.length / 100_000));
+  let [sum, squares, count] = [0, 0, 0];
+  for (let i = 0; i < data.length; i += stride, count++) {
+    sum += data[i] as number;
+    squares += (data[i] as number) ** 2;
+  }
+  return Math.sqrt(Math.max(squares / count - (sum / count) ** 2, 0)) < BLANK_SPREAD;
+}
+
+export function checkBrightness(images: readonly Image[], nameOf: (plane: number) => string): Finding[] {
+  const blank = blankPlanes(images);
+  return images.flatMap((image, plane): Finding[] => {
+    if (blank.includes(plane)) {
+      const shade = (image.data[0] as number) < 0.5 ? "black" : "white";
+      const message = `${nameOf(plane)} is blank (${shade})`;
+      return [{ code: "blank-frame", severity: "error", plane, message, remedy: "remove it, or take it again" }];
+    }
+    const share = clippedShare(image);
+    if (share < CLIPPED_SHARE) return [];
+    const message = `${nameOf(plane)}: ${(100 * share).toFixed(0)} % of the picture is clipped to white`;
+    return [{ code: "clipped", severity: "warning", plane, message, remedy: "expose less; nothing can be seen to focus in pure white" }];
+  });
+}
+
+function clippedShare({ data, channels }: Image): number {
+  let clipped = 0;
+  for (let i = 0; i < data.length; i += channels) {
+    const darkest = channels === 1 ? (data[i] as number) : Math.min(data[i] as number, data[i + 1] as number, data[i + 2] as number);
+    if (darkest >= WHITE) clipped++;
+  }
+  return (clipped * channels) / data.length;
+}
+
+/** Steps of brightness between one frame and the next that was aligned. */
+export function checkExposure({ frames }: Alignment, nameOf: (plane: number) => string): Finding[] {
+  const aligned = frames.flatMap(({ ok }, n) => (ok ? [n] : []));
+  return aligned.slice(1).flatMap((plane, i): Finding[] => {
+    const before = aligned[i] as number;
+    const step = level(frames[before] as FrameAlignment) / level(frames[plane] as FrameAlignment);
+    if (Math.max(step, 1 / step) < JUMP) return [];
+    const change = `${(100 * Math.abs(step - 1)).toFixed(0)} % ${step > 1 ? "brighter" : "darker"}`;
+    const remedy = "lock exposure, white balance and ISO; the frames are equalised as far as nothing is clipped";
+    return [{ code: "exposure-jump", severity: "warning", plane, message: `${nameOf(plane)} is ${change} than ${nameOf(before)}`, remedy }];
+  });
+}
+
+/** Mean over the channels of what the frame must be multiplied by. */
+const level = ({ gain }: FrameAlignment): number => gain.reduce((sum, channel) => sum + channel, 0) / gain.length;

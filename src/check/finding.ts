@@ -1,0 +1,40 @@
+/** `error`: no depth can be had from this. `warning`: depth will suffer. `note`: worth knowing. */
+export type Severity = "error" | "warning" | "note";
+
+export type FindingCode =
+  | "unreadable"
+  | "assumption"
+  | "mixed-sizes"
+  | "too-few-planes"
+  | "missing-distances"
+  | "contradictory-distances"
+  | "duplicate"
+  | "blank-frame"
+  | "clipped"
+  | "exposure-jump"
+  | "unaligned"
+  | "shake"
+  | "scene-moved"
+  | "scale-change"
+  | "order"
+  | "reversed"
+  | "gap"
+  | "never-in-focus";
+
+/** One thing that is wrong with a stack, where, and what to do about it. */
+export interface Finding {
+  readonly code: FindingCode;
+  readonly severity: Severity;
+  /** The plane concerned, near to far from 0; absent when it is the whole stack. */
+  readonly plane?: number;
+  readonly file?: string;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** Most serious first, then by plane. */
+export function bySeverity(findings: readonly Finding[]): Finding[] {
+  const order: readonly Severity[] = ["error", "warning", "note"];
+  const rank = ({ severity, plane = -1 }: Finding): number => order.indexOf(severity) * 1e6 + plane;
+  return [...findings].sort((one, two) => rank(one) - rank(two));
+}

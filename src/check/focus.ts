@@ -1,0 +1,155 @@
+import type { Plane } from "../classical/boxFilter.ts";
+import type { Finding } from "./finding.ts";
+import { blockSharpness, type BlockSharpness } from "./sharpness.ts";
+import { stepBlur } from "./stepBlur.ts";
+
+/** Coarse detail this many times above the noise, and this strong, is there to be focused on. */
+const TEXTURED = { overNoise: 10, energy: 1e-5 } as const;
+/** Fewer textured blocks say nothing about a stack. */
+const LEAST_BLOCKS = 12;
+
+/** In focus, fine detail has 0.1 to 2 times the energy of coarse detail; blurred by 4 pixels or more, under 0.04. */
+const BLURRED_RATIO = 0.04;
+const SHARP_RATIO = 0.1;
+/** Smooth gradients look like blur, so some of every good picture does. */
+const NEVER_SHARE = 0.15;
+
+/** Diameters in pixels at the size checked, about that at which the network works. It was trained on up to 10 between planes. */
+const GAP = 12;
+/** A step also counts as a gap if it is so many times the usual one, and not small. */
+const UNEVEN = { times: 2, least: 7 } as const;
+
+/** Moving one plane elsewhere must shorten the path through the stack by this share before the order is doubted. */
+const SHORTER = 0.15;
+/** With fewer planes a wide gap looks like a wrong order. */
+const LEAST_TO_ORDER = 5;
+
+export interface FocusOptions {
+  readonly nameOf: (plane: number) => string;
+  /** The stack's plane for each of the frames. */
+  readonly planes: readonly number[];
+}
+
+/** What only the sharpness of the aligned frames tells: their order, gaps between them, and what none of them shows sharp. */
+export function checkFocus(frames: readonly Plane[], options: FocusOptions): Finding[] {
+  const sharpness = blockSharpness(frames);
+  const textured = texturedBlocks(sharpness);
+  if (frames.length < 2 || textured.length < LEAST_BLOCKS) return [];
+  const misplaced = checkOrder(sharpness, textured, options);
+  const gaps = misplaced.length > 0 ? [] : checkGaps(frames, { sharpness, textured, ...options }); // in the wrong order any step is a gap
+  return [...misplaced, ...gaps, ...checkNeverInFocus(sharpness, textured)];
+}
+
+function texturedBlocks({ coarse, noise }: BlockSharpness): number[] {
+  const blocks = Array.from(coarse[0] ?? [], (_, block) => block);
+  return blocks.filter(
+    (block) => Math.max(...coarse.map((plane) => plane[block] as number)) > TEXTURED.energy + TEXTURED.overNoise * noise,
+  );
+}
+
+/**
+ * As the focus passes through the scene each block grows sharper and then less so: going through the planes in their order, sharpness
+ * changes least. If the way gets much shorter when one plane is put elsewhere, that plane is out of order.
+ */
+function checkOrder(sharpness: BlockSharpness, textured: readonly number[], { nameOf, planes }: FocusOptions): Finding[] {
+  const count = planes.length;
+  if (count < LEAST_TO_ORDER) return [];
+  const apart = distances(sharpness, textured);
+  const length = (order: readonly number[]): number =>
+    order.slice(1).reduce((sum, n, i) => sum + (apart[order[i] as number]?.[n] as number), 0);
+  const given = Array.from({ length: count }, (_, n) => n);
+  const moves = given.flatMap((n) => {
+    const others = given.filter((other) => other !== n);
+    return given.map((place) => ({ n, place, order: others.toSpliced(place, 0, n) }));
+  });
+  const best = moves.reduce((one, two) => (length(two.order) < length(one.order) ? two : one));
+  if (length(best.order) > (1 - SHORTER) * length(given)) return [];
+  const name = (n: number | undefined): string | undefined => (n === undefined ? undefined : nameOf(planes[n] as number));
+  const [before, after] = [name(best.order[best.place - 1]), name(best.order[best.place + 1])];
+  const where = before && after ? `between ${before} and ${after}` : before ? `after ${before}` : `before ${after ?? "the others"}`;
+  const message = `${nameOf(planes[best.n] as number)} seems out of order: by its sharpness it belongs ${where}`;
+  const remedy = "check its focus distance, or the order of the files";
+  return [{ code: "order", severity: "warning", plane: planes[best.n] as number, message, remedy }];
+}
+
+/** Mean change of the logarithm of sharpness between any two planes. */
+function distances({ fine, noise }: BlockSharpness, textured: readonly number[]): number[][] {
+  const levels = fine.map((plane) => textured.map((block) => Math.log((plane[block] as number) + noise + 1e-12)));
+  return levels.map((one) =>
+    levels.map((other) => one.reduce((sum, value, i) => sum + Math.abs(value - (other[i] as number)), 0) / textured.length),
+  );
+}
+
+interface Measured extends FocusOptions {
+  readonly sharpness: BlockSharpness;
+  readonly textured: readonly number[];
+}
+
+function checkGaps(frames: readonly Plane[], { sharpness, textured, nameOf, planes }: Measured): Finding[] {
+  const inFocus = frames.map((_, n) =>
+    textured.filter((block) => peakOf(sharpness, block) === n && ratioAt(sharpness, block, n) > SHARP_RATIO),
+  );
+  const steps = frames.slice(1).map((to, n) => {
+    const from = frames[n] as Plane;
+    const ways = [
+      stepBlur({ from, to, blocks: inFocus[n] as number[] }),
+      stepBlur({ from: to, to: from, blocks: inFocus[n + 1] as number[] }),
+    ].filter((blur) => blur !== undefined);
+    return ways.length === 0 ? undefined : ways.reduce((sum, blur) => sum + blur, 0) / ways.length;
+  });
+  const known = steps.filter((step) => step !== undefined).sort((p, q) => p - q);
+  const usual = known[known.length >> 1] ?? 0;
+  return steps.flatMap((step, n): Finding[] => {
+    if (step === undefined) return [];
+    const uneven = step >= UNEVEN.times * usual && step >= UNEVEN.least;
+    if (step < GAP && !uneven) return [];
+    const [before, plane] = [planes[n] as number, planes[n + 1] as number];
+    const message = `${nameOf(before)} and ${nameOf(plane)} are far apart: what is sharp on one is blurred by ${step.toFixed(0)} pixels on the other`;
+    const remedy = uneven
+      ? `the usual step adds ${usual.toFixed(0)}: take the planes that are missing between them`
+      : "take more planes, or stop the lens down; what lies between them is sharp on neither";
+    return [{ code: "gap", severity: "warning", plane, message, remedy }];
+  });
+}
+
+function peakOf({ fine }: BlockSharpness, block: number): number {
+  return fine.reduce((best, plane, n) => ((plane[block] as number) > (fine[best]?.[block] as number) ? n : best), 0);
+}
+
+/** Energy of fine over coarse detail: what focus changes, whatever the contrast. */
+function ratioAt({ fine, coarse, noise }: BlockSharpness, block: number, plane: number): number {
+  return ((fine[plane]?.[block] as number) - noise) / (coarse[plane]?.[block] as number);
+}
+
+function checkNeverInFocus(sharpness: BlockSharpness, textured: readonly number[]): Finding[] {
+  const never = textured.filter((block) => ratioAt(sharpness, block, peakOf(sharpness, block)) < BLURRED_RATIO);
+  const share = never.length / textured.length;
+  if (share < NEVER_SHARE) return [];
+  const last = sharpness.fine.length - 1;
+  const towards = (plane: number): number => never.filter((block) => peakOf(sharpness, block) === plane).length;
+  const side =
+    towards(0) > never.length / 2 ? "nearer than the first plane" : towards(last) > never.length / 2 ? "beyond the last plane" : "";
+  const message = `${(100 * share).toFixed(0)} % of the detail is never in focus, ${where(never, sharpness)}${side && `; it seems to lie ${side}`}`;
+  return [
+    {
+      code: "never-in-focus",
+      severity: "warning",
+      message,
+      remedy: "move the focus through the whole scene, a little further at both ends",
+    },
+  ];
+}
+
+/** The ninths of the picture with the most of these blocks. */
+function where(blocks: readonly number[], { columns, rows }: BlockSharpness): string {
+  const names = ["top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right"];
+  const counts = names.map((name, ninth) => ({
+    name,
+    count: blocks.filter((block) => {
+      const [column, row] = [block % columns, Math.floor(block / columns)];
+      return Math.floor((3 * row) / rows) * 3 + Math.floor((3 * column) / columns) === ninth;
+    }).length,
+  }));
+  const most = counts.filter(({ count }) => count >= blocks.length / 5).sort((one, two) => two.count - one.count);
+  return most.length === 0 ? "all over the picture" : `mostly ${most.map(({ name }) => name).join(" and ")}`;
+}

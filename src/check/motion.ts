@@ -1,0 +1,98 @@
+import type { Alignment, FrameAlignment } from "../align/alignment.ts";
+import { compose, invert } from "../align/similarity.ts";
+import type { Space } from "../stack.ts";
+import type { Finding } from "./finding.ts";
+
+/** Shift or turn between neighbours, as a share of the picture's diagonal. A tripod stays below the first; the second loses borders. */
+const SHAKE = { note: 0.002, warning: 0.02 } as const;
+/** Motion that no common motion of the picture explains, as a share of the diagonal: 1.5 pixels of a megapixel. */
+const SCENE_MOVED = 0.001;
+/** Change of scale from the first to the last frame. Half a percent moves the corner by a pixel or two of what the network sees. */
+const BREATHING = { note: 0.005, warning: 0.12 } as const;
+/** Lenses enlarge as they focus nearer; a change of this much the other way hints that the files run backwards. */
+const BACKWARDS = 0.01;
+
+export interface MotionOptions {
+  readonly nameOf: (plane: number) => string;
+  readonly space: Space;
+  /** Planes whose trouble has been reported already. */
+  readonly known: readonly number[];
+}
+
+export function checkMotion(alignment: Alignment, { nameOf, space, known }: MotionOptions): Finding[] {
+  const aligned = alignment.frames.flatMap(({ ok }, n) => (ok ? [n] : []));
+  return [
+    ...checkAligned(alignment, { nameOf, known }),
+    ...checkShake(alignment, { aligned, nameOf }),
+    ...checkScene(alignment, nameOf),
+    ...checkScale(alignment, { aligned, space }),
+  ];
+}
+
+function checkAligned({ frames }: Alignment, { nameOf, known }: Pick<MotionOptions, "nameOf" | "known">): Finding[] {
+  const failed = frames.flatMap(({ ok }, n) => (ok || known.includes(n) ? [] : [n]));
+  if (frames.length - failed.length - known.length < 2 && failed.length > 0) {
+    const message = "the pictures cannot be brought onto one another";
+    const remedy = "check that they show one still scene; give --align off if they need no aligning";
+    return [{ code: "unaligned", severity: "error", message, remedy }];
+  }
+  return failed.map((plane) => ({
+    code: "unaligned",
+    severity: "warning",
+    plane,
+    message: `${nameOf(plane)} cannot be aligned: ${frames[plane]?.reason ?? "it fits nowhere"}`,
+    remedy: "it will be left out; remove it or take it again",
+  }));
+}
+
+function checkShake(
+  alignment: Alignment,
+  { aligned, nameOf }: { aligned: readonly number[]; nameOf: (plane: number) => string },
+): Finding[] {
+  const diagonal = Math.hypot(alignment.width, alignment.height);
+  const moves = aligned.slice(1).map((plane, i) => {
+    const [first, second] = [alignment.frames[aligned[i] as number], alignment.frames[plane]] as [FrameAlignment, FrameAlignment];
+    const { angle, shift } = compose({ first: invert(first.transform), second: second.transform });
+    return { plane, before: aligned[i] as number, pixels: Math.hypot(...shift) + (Math.abs(angle) * diagonal) / 4 };
+  });
+  const worst = moves.sort((one, two) => two.pixels - one.pixels)[0];
+  if (!worst || worst.pixels < SHAKE.note * diagonal) return [];
+  const { plane, before, pixels } = worst;
+  const severity = pixels < SHAKE.warning * diagonal ? "note" : "warning";
+  const message = `the camera moved, at most by ${pixels.toFixed(0)} pixels from ${nameOf(before)} to ${nameOf(plane)}`;
+  return [
+    { code: "shake", severity, plane, message, remedy: "aligning undoes it, less the borders; a tripod and a remote release avoid it" },
+  ];
+}
+
+function checkScene({ width, height, frames }: Alignment, nameOf: (plane: number) => string): Finding[] {
+  const limit = SCENE_MOVED * Math.hypot(width, height);
+  return frames.flatMap(({ residual = 0 }, plane): Finding[] => {
+    if (residual < limit) return [];
+    const message = `${nameOf(plane)}: parts of the picture moved differently, by about ${residual.toFixed(1)} pixels`;
+    const remedy = "the scene moved or the camera changed its place; depth will be wrong there, so take it again if you can";
+    return [{ code: "scene-moved", severity: "warning", plane, message, remedy }];
+  });
+}
+
+function checkScale({ frames }: Alignment, { aligned, space }: { aligned: readonly number[]; space: Space }): Finding[] {
+  const scales = aligned.map((n) => (frames[n] as FrameAlignment).transform.scale);
+  const change = Math.max(...scales) / Math.min(...scales) - 1;
+  if (!(change >= BREATHING.note)) return [];
+  const found: Finding = {
+    code: "scale-change",
+    severity: change < BREATHING.warning ? "note" : "warning",
+    message: `the picture's scale changes by ${(100 * change).toFixed(1)} % over the stack (focus breathing)`,
+    remedy: "aligning undoes it; the borders that not all frames show are masked",
+  };
+  const growth = (scales.at(-1) as number) / (scales[0] as number) - 1;
+  if (growth < BACKWARDS) return [found];
+  const reversed: Finding = {
+    code: "reversed",
+    severity: space === "index" ? "note" : "warning",
+    message: `the picture grows by ${(100 * growth).toFixed(1)} % towards the far end; with most lenses it shrinks, so near and far may be swapped`,
+    remedy:
+      space === "index" ? "if the files run from far to near, depth will be upside down: give --distances" : "check the focus distances",
+  };
+  return [found, reversed];
+}

@@ -1,0 +1,57 @@
+import { boxMean, type Plane } from "../classical/boxFilter.ts";
+import { BLOCK } from "./sharpness.ts";
+
+/** Boxes of these radii, applied once or twice, are tried; `share` is how much of the blurred picture is mixed with the sharp one. */
+const BLURS = [
+  { radius: 0, passes: 1, share: 0 },
+  { radius: 1, passes: 1, share: 0.25 },
+  { radius: 1, passes: 1, share: 0.5 },
+  { radius: 1, passes: 1, share: 1 },
+  ...[1, 2, 3, 4, 5, 6, 8, 10, 13].map((radius) => ({ radius, passes: 2, share: 1 })),
+] as const;
+type Blur = (typeof BLURS)[number];
+
+/** Of the disk that blurs as much, that is with the same variance: d²/16 of a disk, ((2r + 1)² - 1)/12 of a box. */
+const diameter = ({ radius, passes, share }: Blur): number => 4 * Math.sqrt((share * passes * ((2 * radius + 1) ** 2 - 1)) / 12);
+
+/** Fewer blocks than this do not tell how much blur a step adds. */
+const LEAST_BLOCKS = 6;
+
+export interface Step {
+  readonly from: Plane;
+  readonly to: Plane;
+  /** Blocks in focus on `from`. */
+  readonly blocks: readonly number[];
+}
+
+/**
+ * How much blur the step adds to what is in focus on `from`: the diameter, in pixels, of the blur that makes it look like `to`, best for
+ * each block, and the median of these. Undefined where too little is in focus.
+ */
+export function stepBlur({ from, to, blocks }: Step): number | undefined {
+  if (blocks.length < LEAST_BLOCKS) return undefined;
+  const errors = BLURS.map((blur) => blockErrors(blurred(from, blur), to, blocks));
+  const best = blocks.map((_, i) => {
+    const all = errors.map((perBlock) => perBlock[i] as number);
+    return diameter(BLURS[all.indexOf(Math.min(...all))] as Blur);
+  });
+  return best.sort((p, q) => p - q)[best.length >> 1];
+}
+
+function blurred({ width, height, values }: Plane, { radius, passes, share }: Blur): Plane {
+  let smooth = values;
+  for (let pass = 0; pass < passes; pass++) smooth = boxMean({ width, height, values: smooth }, radius);
+  return { width, height, values: share === 1 ? smooth : smooth.map((value, i) => share * value + (1 - share) * (values[i] as number)) };
+}
+
+function blockErrors(one: Plane, other: Plane, blocks: readonly number[]): number[] {
+  const columns = Math.floor(one.width / BLOCK);
+  return blocks.map((block) => {
+    const [left, top] = [(block % columns) * BLOCK, Math.floor(block / columns) * BLOCK];
+    let sum = 0;
+    for (let y = top; y < top + BLOCK; y++)
+      for (let x = left; x < left + BLOCK; x++)
+        sum += ((one.values[y * one.width + x] as number) - (other.values[y * one.width + x] as number)) ** 2;
+    return sum;
+  });
+}

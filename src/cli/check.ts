@@ -1,0 +1,116 @@
+import { basename } from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { checkStack } from "../check/checkStack.ts";
+import type { Finding, Severity } from "../check/finding.ts";
+import type { Image } from "../image.ts";
+import { StackError } from "../io/stackError.ts";
+import { type Unit, UNITS } from "../io/stackFolder.ts";
+import { openStack, type StackSource } from "../source/openStack.ts";
+import { UserError } from "./errors.ts";
+
+interface CheckCommandOptions {
+  readonly distances?: string;
+  readonly unit?: Unit;
+  readonly json: boolean;
+}
+
+/** Pictures are judged at this size; a hundred of them fit in memory. */
+const CHECKED_PIXELS = 1 << 20;
+
+export function checkCommand(): Command {
+  return new Command("check")
+    .description(
+      "Look for what would spoil depth in a focal stack: order, gaps, shake, exposure, missing distances; and what to do about it.",
+    )
+    .argument("<stack...>", "a folder, pictures, a stack.json or a multi-page TIFF", given)
+    .option("--distances <LIST>", "focus distances, separated by commas, one per picture in the order of their names; or a text file")
+    .addOption(new Option("--unit <UNIT>", "of the focus distances (default: m)").choices(UNITS))
+    .option("--json", "print the findings as JSON", false)
+    .action(runCheck);
+}
+
+/** Findings go to stdout whether or not there are errors among them; these also end the command with exit code 3. */
+async function runCheck(inputs: string[], options: CheckCommandOptions): Promise<void> {
+  const { name, planes, findings } = await examine(inputs, options);
+  const count = (severity: Severity): number => findings.filter((finding) => finding.severity === severity).length;
+  const [errors, warnings] = [count("error"), count("warning")];
+  const document = { stack: name, planes, ok: errors === 0, findings };
+  process.stdout.write(options.json ? `${JSON.stringify(document)}\n` : readable(document, { errors, warnings }));
+  if (errors > 0)
+    throw new UserError(`${name}: ${errors === 1 ? "one fault" : `${errors} faults`} that must be mended first`, {
+      exitCode: 3,
+      remedy: (findings[0] as Finding).remedy,
+    });
+}
+
+interface Examined {
+  readonly name: string;
+  readonly planes: number;
+  readonly findings: readonly Finding[];
+}
+
+/** A stack that cannot even be opened is a finding too. */
+async function examine(inputs: readonly string[], { distances, unit }: CheckCommandOptions): Promise<Examined> {
+  const name = inputs.join(" ");
+  try {
+    const source = await openStack(inputs.length === 1 ? (inputs[0] as string) : inputs, {
+      ...(distances === undefined ? {} : { distances }),
+      ...(unit === undefined ? {} : { unit }),
+    });
+    const images = await readPlanes(source);
+    process.stderr.write("check: comparing the planes\n");
+    const notes = source.notes.map((message): Finding => ({
+      code: "assumption",
+      severity: "note",
+      message,
+      remedy: "correct it if that is not so",
+    }));
+    const findings = await checkStack(
+      { images, focusDistances: source.focusDistances, space: source.space },
+      {
+        files: planeNames(source),
+        focalLength: source.camera?.focalLength,
+        enlargement: source.size.width / (images[0] as Image).width,
+      },
+    );
+    return { name: source.name, planes: images.length, findings: [...findings, ...notes] };
+  } catch (error) {
+    if (!(error instanceof StackError)) throw error;
+    const finding: Finding = { code: "unreadable", severity: "error", message: error.message, remedy: error.remedy };
+    return { name, planes: 0, findings: [finding] };
+  }
+}
+
+async function readPlanes(source: StackSource): Promise<Image[]> {
+  const images: Image[] = [];
+  for (let plane = 0; plane < source.files.length; plane++) {
+    images.push(await source.readScaled(plane, CHECKED_PIXELS));
+    process.stderr.write(`check: read ${plane + 1} of ${source.files.length}\n`);
+  }
+  return images;
+}
+
+/** File names; pages of one file are told apart by their number. */
+function planeNames({ files }: StackSource): string[] {
+  const single = new Set(files).size === 1;
+  return files.map((file, plane) => (single ? `${basename(file)} plane ${plane}` : basename(file)));
+}
+
+function readable(
+  { stack, planes, findings }: { stack: string; planes: number; findings: readonly Finding[] },
+  counts: { errors: number; warnings: number },
+): string {
+  const lines = [planes > 0 ? `${stack}: ${planes} planes` : stack];
+  const groups: readonly [Severity, string][] = [["error", "Errors"], ["warning", "Warnings"], ["note", "Notes"]]; // prettier-ignore
+  for (const [severity, title] of groups) {
+    const group = findings.filter((finding) => finding.severity === severity);
+    if (group.length > 0) lines.push("", title, ...group.map(({ code, message, remedy }) => `  ${message} [${code}]\n    → ${remedy}`));
+  }
+  if (counts.errors + counts.warnings === 0) lines.push("", "Nothing stands in the way of good depth.");
+  return `${lines.join("\n")}\n`;
+}
+
+function given(value: string, before: string[] | undefined): string[] {
+  if (value === "") throw new InvalidArgumentError("an empty name");
+  return [...(before ?? []), value];
+}

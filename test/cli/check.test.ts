@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { type TestContext } from "node:test";
+import type { Finding } from "../../src/check/finding.ts";
+import { checkCommand } from "../../src/cli/check.ts";
+import { UserError } from "../../src/cli/errors.ts";
+import { encodePng } from "../../src/io/png.ts";
+import type { FocalStack } from "../../src/stack.ts";
+import { slantedStack } from "../helpers/texturedStack.ts";
+
+/** A folder of planes in metres. */
+async function folderOf(context: TestContext, { images, focusDistances }: FocalStack): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "dualfocus check "));
+  context.after(() => rm(folder, { recursive: true }));
+  for (const [n, image] of images.entries()) await writeFile(join(folder, `plane_${n}.png`), encodePng(image));
+  await writeFile(join(folder, "stack.json"), JSON.stringify({ unit: "m", focus: focusDistances }));
+  return folder;
+}
+
+/** What the command prints, and the error it ends with. */
+async function run(context: TestContext, ...args: string[]): Promise<{ printed: string; error: unknown }> {
+  let printed = "";
+  const out = context.mock.method(process.stdout, "write", (text: string) => ((printed += text), true));
+  const progress = context.mock.method(process.stderr, "write", () => true);
+  try {
+    await checkCommand().exitOverride().parseAsync(args, { from: "user" });
+    return { printed, error: undefined };
+  } catch (error) {
+    return { printed, error };
+  } finally {
+    out.mock.restore();
+    progress.mock.restore();
+  }
+}
+
+const { stack } = slantedStack({ width: 160, height: 112, planes: 6 });
+const black = { ...stack.images[0], data: new Float32Array(160 * 112 * 3) } as FocalStack["images"][number];
+
+test("a good stack passes, and says so", async (context) => {
+  const { printed, error } = await run(context, await folderOf(context, stack));
+  assert.equal(error, undefined);
+  assert.match(printed, /6 planes\n\nNothing stands in the way/);
+});
+
+test("findings are grouped by severity, name the file and the remedy, and errors end with exit code 3", async (context) => {
+  const folder = await folderOf(context, { ...stack, images: stack.images.with(2, black).slice(0, 4), focusDistances: [1, 2, 3, 4] });
+  const { printed, error } = await run(context, folder);
+  assert.match(printed, /Errors\n {2}plane_2\.png is blank \(black\) \[blank-frame\]\n {4}→ remove it.*\n\nNotes\n {2}there are only 4/s);
+  assert.ok(error instanceof UserError);
+  assert.equal(error.exitCode, 3);
+  assert.match(error.message, /one fault/);
+});
+
+test("--json prints one document with every finding", async (context) => {
+  const folder = await folderOf(context, { ...stack, images: stack.images.with(2, black) });
+  const { printed } = await run(context, folder, "--json");
+  const result = JSON.parse(printed) as { stack: string; planes: number; ok: boolean; findings: Finding[] };
+  assert.deepEqual([result.stack, result.planes, result.ok], [folder, 6, false]);
+  assert.deepEqual(result.findings.map(({ code, severity, plane, file }) => ({ code, severity, plane, file })), [
+    { code: "blank-frame", severity: "error", plane: 2, file: "plane_2.png" },
+  ]); // prettier-ignore
+});
+
+test("files can be listed, and distances given", async (context) => {
+  const folder = await folderOf(context, stack);
+  const files = stack.images.map((_, n) => join(folder, `plane_${n}.png`));
+  const { printed, error } = await run(context, ...files, "--distances", "1,2,3,4,5,6", "--unit", "mm", "--json");
+  assert.equal(error, undefined);
+  assert.equal((JSON.parse(printed) as { ok: boolean }).ok, true);
+});
+
+test("a stack that cannot be opened is reported like any other fault", async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), "dualfocus-empty-"));
+  context.after(() => rm(folder, { recursive: true }));
+  const { printed, error } = await run(context, folder, "--json");
+  assert.match(printed, /"code":"unreadable","severity":"error","message":".*no pictures/);
+  assert.equal((error as UserError).exitCode, 3);
+});
