@@ -13,3 +13,15 @@ export function image({ width, height, channels, data }: Image): Image {
     throw new RangeError(`image: ${width}×${height}×${channels} needs ${width * height * channels} values, got ${data.length}`);
   return { width, height, channels, data };
 }
+
+/** Throws where a value is NaN or infinite: one such pixel would spread over the whole result. */
+export function checkPixels({ width, channels, data }: Image, where: string): void {
+  let sum = 0; // in double precision, so it is finite exactly when every value is
+  for (let i = 0; i < data.length; i++) sum += data[i] as number;
+  if (Number.isFinite(sum)) return;
+  const index = data.findIndex((value) => !Number.isFinite(value));
+  const pixel = Math.floor(index / channels);
+  throw new RangeError(
+    `${where} holds ${data[index]} at column ${pixel % width}, row ${Math.floor(pixel / width)}; every pixel must be a finite number`,
+  );
+}

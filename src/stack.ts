@@ -1,4 +1,4 @@
-import type { Image } from "./image.ts";
+import { checkPixels, type Image } from "./image.ts";
 
 /**
  * What the numbers of `focusDistances` and of a depth map mean.
@@ -14,7 +14,7 @@ export interface FocalStack {
   readonly space: Space;
 }
 
-/** Checks what every user of a stack relies on: one distance per image, one size, near to far. */
+/** Checks what every user of a stack relies on: one distance per image, one size, near to far, every pixel a number. */
 export function focalStack({ images, focusDistances, space }: FocalStack, { minPlanes = 2 }: { minPlanes?: number } = {}): FocalStack {
   if (images.length !== focusDistances.length)
     throw new RangeError(`focalStack: got ${images.length} images but ${focusDistances.length} focus distances`);
@@ -28,6 +28,9 @@ export function focalStack({ images, focusDistances, space }: FocalStack, { minP
     const size = (image: Image): string => `${image.width}×${image.height}×${image.channels}`;
     throw new RangeError(`focalStack: plane ${odd} is ${size(images[odd] as Image)}, plane 0 is ${size(first)}`);
   }
+  images.forEach((image, plane) => {
+    checkPixels(image, `focalStack: plane ${plane}`);
+  });
   return { images, focusDistances, space };
 }
 

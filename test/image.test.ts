@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { checkPixels, image } from "../src/image.ts";
+
+const grey = (...values: number[]) => image({ width: 2, height: values.length / 2, channels: 1, data: Float32Array.from(values) });
+
+test("a picture is made of as many values as its size says", () => {
+  assert.deepEqual(grey(0, 0.5, 1, 0.25).data, Float32Array.of(0, 0.5, 1, 0.25));
+  assert.throws(() => image({ width: 2, height: 2, channels: 3, data: new Float32Array(4) }), /image: 2×2×3 needs 12 values, got 4/);
+});
+
+test("sizes that are no whole positive numbers are refused", () => {
+  for (const [width, height] of [
+    [0, 1],
+    [1, -1],
+    [1.5, 2],
+    [NaN, 1],
+  ] as const)
+    // prettier-ignore
+    assert.throws(() => image({ width, height, channels: 1, data: new Float32Array(0) }), /positive integers/);
+});
+
+test("a pixel that is no number is named by its place", () => {
+  checkPixels(grey(-1, 2, 1e38, 1e38), "photo"); // out of range is not our business here, and sums of floats do not overflow
+  assert.throws(() => { checkPixels(grey(0, 0, 0, NaN), "photo"); }, /photo holds NaN at column 1, row 1/); // prettier-ignore
+  assert.throws(() => { checkPixels(grey(0, 0, Infinity, -Infinity), "photo"); }, /photo holds Infinity at column 0, row 1/); // prettier-ignore
+  const colour = image({ width: 2, height: 1, channels: 3, data: Float32Array.of(0, 0, 0, 0, NaN, 0) });
+  assert.throws(() => { checkPixels(colour, "photo"); }, /column 1, row 0/); // prettier-ignore
+});
