@@ -39,7 +39,7 @@ export interface AugmentOptions {
 
 const CROP_TRIES = 20;
 
-/** Training augmentation (§4.1 and DESIGN's list), the same geometry for every plane and the depth. Pure: `random` decides all. */
+/** Training augmentation (§4.1 and more, see `AugmentOptions`), the same geometry for every plane and the depth. Pure: `random` decides all. */
 export function augment(sample: Sample, options: AugmentOptions, random: Random): Sample {
   const steps: ((current: Sample) => Sample)[] = [
     (s) => (options.planes === undefined ? s : drawPlanes(s, options.planes, random.split("planes"))),

@@ -19,7 +19,7 @@ interface Rules {
   readonly adaptive?: true;
 }
 
-/** REFERENCE §1.1 (DFV), §1.3 (HybridDepth), §1.5b (FOSSA). */
+/** As the published code of each set evaluates: docs/datasets.md says how. */
 const RULES = {
   nyu: { loader: "nyu", whose: "HybridDepth, as the paper", adaptive: true },
   arkit: { loader: "arkitScenes", whose: "HybridDepth, as the paper", adaptive: true },

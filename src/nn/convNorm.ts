@@ -5,7 +5,7 @@ import { BatchNorm } from "./norm.ts";
 
 export type Activation = "relu" | "leakyRelu" | "none";
 
-/** LeakyReLU's slope in DFV's pyramid (REFERENCE: 0.1, not the usual 0.01). */
+/** LeakyReLU's slope in the pyramid of DFV's code; not the usual 0.01. */
 const LEAK = 0.1;
 
 export function activate(x: Tensor, activation: Activation): Tensor {

@@ -13,7 +13,7 @@ export interface Metrics {
   readonly mae: number;
   /** Share of pixels with an error below a quarter. */
   readonly within: number;
-  /** Share of pixels whose focus probability does not rise to one peak and fall behind it (REFERENCE: tolerance 1e-6). */
+  /** Share of pixels whose focus probability does not rise to one peak and fall behind it, rounding below 1e-6 aside. */
   readonly invalidTrend: number;
 }
 

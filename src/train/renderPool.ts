@@ -157,9 +157,9 @@ interface Gathered {
 }
 
 const SHAPES = {
-  /** REFERENCE: HybridDepth. 7×7 Gaussian, planes evenly in metres from the nearest to the farthest depth; f/8, 50 mm, 12 µm give 2–16 px. */
+  /** HybridDepth's code: 7×7 Gaussian, planes evenly in metres from the nearest to the farthest depth; f/8, 50 mm, 12 µm give 2–16 px. */
   gaussian: { window: 7, exponent: [2, 2], spread: [1.5, 16], evenMetres: 1 },
-  /** FOSSA. 15×15, exponents 2 to 32, planes evenly in dioptres most of the time. */
+  /** FOSSA's: 15×15, exponents 2 to 32, planes evenly in dioptres most of the time. */
   powerExponential: { window: 15, exponent: [2, 32], spread: [2, 20], evenMetres: 0.3 },
 } as const;
 

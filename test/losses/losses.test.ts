@@ -106,7 +106,7 @@ const fields = {
   surface: f64(new Float64Array(16), 1, 2, 2, 2, 2),
   surfaceGradient: { x: field([2, 9, 6, 9, 1, 9, 1, 9]), y: field([1, 5, 9, 9, 0, 0, 9, 9]) },
 };
-const truth = (valid = new Float64Array(16).fill(1)) => ({
+const truth = (valid: Float64Array = new Float64Array(16).fill(1)) => ({
   trueDepth: f64(cells, 1, 1, 4, 4),
   valid: f64(valid, 1, 1, 4, 4),
   focusDistances: f64([1, 3], 1, 2),
