@@ -1,13 +1,34 @@
 import { boxMean, type Plane } from "./boxFilter.ts";
 
+/** What a guided filter finds at each pixel: the output is slope · guide + offset. */
+export interface GuidedModel {
+  readonly slope: Float32Array;
+  readonly offset: Float32Array;
+}
+
+interface GuidedOptions {
+  readonly radius: number;
+  /** ε, in squared guide units. */
+  readonly smoothness: number;
+}
+
 /**
  * Guided filter (He et al. 2010): smooths pictures while keeping the edges of a guide. In every window the output is a I + b:
  *
  *     a = cov(I, p) / (var(I) + ε),   b = mean(p) - a mean(I),   out = mean(a) I + mean(b)
  *
- * Returns a function, so that what depends on the guide alone is computed once for many planes. `smoothness` is ε, in squared guide units.
+ * Returns a function, so that what depends on the guide alone is computed once for many planes.
  */
-export function guidedFilter(guide: Plane, { radius, smoothness }: { radius: number; smoothness: number }): (plane: Plane) => Float32Array {
+export function guidedFilter(guide: Plane, options: GuidedOptions): (plane: Plane) => Float32Array {
+  const model = guidedModel(guide, options);
+  return (plane) => {
+    const { slope, offset } = model(plane);
+    return slope.map((a, i) => a * (guide.values[i] as number) + (offset[i] as number));
+  };
+}
+
+/** mean(a) and mean(b) of the guided filter, for those who apply them to a larger guide. */
+export function guidedModel(guide: Plane, { radius, smoothness }: GuidedOptions): (plane: Plane) => GuidedModel {
   const { width, height, values: picture } = guide;
   const mean = (values: Float32Array): Float32Array => boxMean({ width, height, values }, radius);
   const guideMean = mean(picture);
@@ -24,8 +45,7 @@ export function guidedFilter(guide: Plane, { radius, smoothness }: { radius: num
       slope[i] = a;
       offset[i] = p - a * m;
     }
-    const [slopeMean, offsetMean] = [mean(slope), mean(offset)];
-    return slopeMean.map((a, i) => a * (picture[i] as number) + (offsetMean[i] as number));
+    return { slope: mean(slope), offset: mean(offset) };
   };
 }
 

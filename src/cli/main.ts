@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 
 import { packageVersion } from "./version.ts";
 import { checkCommand } from "./check.ts";
+import { depthCommand } from "./depth.ts";
 import { UserError } from "./errors.ts";
 import { evaluateCommand } from "./evaluate.ts";
 import { exportCommand } from "./export.ts";
@@ -17,6 +18,7 @@ export function program(): Command {
     .description("Metric depth from focal stacks: photos of one scene, focus moved between them.")
     .version(packageVersion())
     .addCommand(checkCommand())
+    .addCommand(depthCommand())
     .addCommand(renderCommand())
     .addCommand(synthesizeCommand())
     .addCommand(trainCommand())
