@@ -15,6 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["train", "infer"],
   ["evaluate"],
   ["cli", "server"],
+  ["everywhere"],
   ["index", "browser", "training"],
 ];
 

@@ -1,0 +1,8 @@
+/** The public API in Node. Training is `dualfocus/train`. */
+export * from "./everywhere.ts";
+export { createNodeSession as createSession, type NodeSessionOptions as SessionOptions } from "./infer/node.ts";
+export { openStack, type StackSource } from "./source/openStack.ts";
+export { StackError } from "./io/stackError.ts";
+export { readDepth } from "./data/readDepth.ts";
+export { readImage } from "./data/readImage.ts";
+export { loadModel } from "./cli/loadModel.ts";
