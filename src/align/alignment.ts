@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Gain } from "./exposure.ts";
-import { type Similarity, similaritySchema } from "./similarity.ts";
+import { resized, type Similarity, similaritySchema, type Size } from "./similarity.ts";
 
 /** How one frame lies to the reference. */
 export interface FrameAlignment {
@@ -72,4 +72,15 @@ export function checkFits(alignment: Alignment, stack: { planes: number; width: 
     throw new AlignmentError(
       `the alignment is for ${frames.length} planes of ${width}×${height}, the stack has ${stack.planes} of ${stack.width}×${stack.height}`,
     );
+}
+
+/** The same alignment for the same pictures in another size, for instance one estimated on small copies, for the originals. */
+export function resizeAlignment(alignment: Alignment, { width, height }: Size): Alignment {
+  const factor = width / alignment.width;
+  const frames = alignment.frames.map((frame) => ({
+    ...frame,
+    transform: resized(frame.transform, factor),
+    ...(frame.residual === undefined ? {} : { residual: frame.residual * factor }),
+  }));
+  return { ...alignment, width, height, frames };
 }

@@ -1,5 +1,6 @@
 import { alignImage } from "../align/align.ts";
-import type { Alignment, FrameAlignment } from "../align/alignment.ts";
+import { type Alignment, type FrameAlignment, resizeAlignment } from "../align/alignment.ts";
+import { commonArea } from "../align/apply.ts";
 import { estimateAlignment } from "../align/estimate.ts";
 import { resized } from "../align/similarity.ts";
 import { reduction, smallLuminance, workingFrame } from "../align/workingFrame.ts";
@@ -34,33 +35,34 @@ export async function checkStack(stack: Candidate, options: CheckOptions = {}): 
   if (!findings.some(({ severity }) => severity === "error")) {
     const alignment = await estimateAlignment(stack.images.map((image) => workingFrame(image)), { ...stack, ...options }); // prettier-ignore
     const blank = blankPlanes(stack.images);
-    const frames = alignedFrames(stack.images, alignment);
     const small = stack.images.map((image) => smallLuminance(image, reduction(image, FOCUS_PIXELS)));
     findings.push(
       ...checkBrightness(stack.images, nameOf),
       ...checkDuplicates(small, { nameOf, blank }),
       ...checkExposure(alignment, nameOf),
-      ...checkMotion(enlarged(alignment, enlargement), { nameOf, space: stack.space, known: blank }),
-      ...checkFocus(frames.map(({ image }) => smallLuminance(image, reduction(image, FOCUS_PIXELS))), { nameOf, planes: frames.map(({ plane }) => plane) }), // prettier-ignore
+      ...checkMotion(resizeAlignment(alignment, { width: enlargement * alignment.width, height: enlargement * alignment.height }), {
+        nameOf,
+        space: stack.space,
+        known: blank,
+      }),
+      ...checkAlignedFocus(stack.images, { alignment, nameOf }),
     );
   }
   return bySeverity(findings.map((finding) => withFile(finding, files)));
 }
 
-function alignedFrames(images: readonly Image[], { frames }: Alignment): { image: Image; plane: number }[] {
-  return images.flatMap((image, plane) => {
-    const frame = frames[plane] as FrameAlignment;
-    return frame.ok ? [{ image: alignImage(image, frame), plane }] : [];
+function checkAlignedFocus(
+  images: readonly Image[],
+  { alignment, nameOf }: { alignment: Alignment; nameOf: (plane: number) => string },
+): Finding[] {
+  const planes = alignment.frames.flatMap(({ ok }, n) => (ok ? [n] : []));
+  const factor = reduction(alignment, FOCUS_PIXELS);
+  const aligned = planes.map((n) => {
+    const frame = alignment.frames[n] as FrameAlignment;
+    return { image: smallLuminance(alignImage(images[n] as Image, frame), factor), transform: resized(frame.transform, 1 / factor) };
   });
-}
-
-function enlarged(alignment: Alignment, factor: number): Alignment {
-  const frames = alignment.frames.map((frame) => ({
-    ...frame,
-    transform: resized(frame.transform, factor),
-    ...(frame.residual === undefined ? {} : { residual: frame.residual * factor }),
-  }));
-  return { ...alignment, width: alignment.width * factor, height: alignment.height * factor, frames };
+  const valid = commonArea(aligned.map(({ transform }) => transform), (aligned[0] as (typeof aligned)[number]).image); // prettier-ignore
+  return checkFocus(aligned.map(({ image }) => image), { nameOf, planes, valid }); // prettier-ignore
 }
 
 function withFile(finding: Finding, files: readonly string[] | undefined): Finding {

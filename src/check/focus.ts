@@ -1,18 +1,20 @@
 import type { Plane } from "../classical/boxFilter.ts";
 import type { Finding } from "./finding.ts";
-import { blockSharpness, type BlockSharpness } from "./sharpness.ts";
+import { BLOCK, blockSharpness, type BlockSharpness } from "./sharpness.ts";
 import { stepBlur } from "./stepBlur.ts";
 
 /** Coarse detail this many times above the noise, and this strong, is there to be focused on. */
 const TEXTURED = { overNoise: 10, energy: 1e-5 } as const;
 /** Fewer textured blocks say nothing about a stack. */
-const LEAST_BLOCKS = 12;
+const LEAST_BLOCKS = 30;
 
 /** In focus, fine detail has 0.1 to 2 times the energy of coarse detail; blurred by 4 pixels or more, under 0.04. */
 const BLURRED_RATIO = 0.04;
 const SHARP_RATIO = 0.1;
-/** Smooth gradients look like blur, so some of every good picture does. */
-const NEVER_SHARE = 0.15;
+/** Smooth shading looks like blur too, but focus does not change it: of blurred detail even the coarse energy varies by this factor. */
+const VARIES = 1.15;
+/** Some of every good picture looks never in focus. */
+const NEVER_SHARE = 0.12;
 
 /** Diameters in pixels at the size checked, about that at which the network works. It was trained on up to 10 between planes. */
 const GAP = 12;
@@ -28,13 +30,17 @@ export interface FocusOptions {
   readonly nameOf: (plane: number) => string;
   /** The stack's plane for each of the frames. */
   readonly planes: readonly number[];
+  /** 1 where all frames have a picture, row by row. */
+  readonly valid: Uint8Array;
 }
 
 /** What only the sharpness of the aligned frames tells: their order, gaps between them, and what none of them shows sharp. */
 export function checkFocus(frames: readonly Plane[], options: FocusOptions): Finding[] {
+  if (frames.length < 2) return [];
   const sharpness = blockSharpness(frames);
-  const textured = texturedBlocks(sharpness);
-  if (frames.length < 2 || textured.length < LEAST_BLOCKS) return [];
+  const whole = wholeBlocks(options.valid, frames[0] as Plane, sharpness);
+  const textured = texturedBlocks(sharpness).filter((block) => whole[block]);
+  if (textured.length < LEAST_BLOCKS) return [];
   const misplaced = checkOrder(sharpness, textured, options);
   const gaps = misplaced.length > 0 ? [] : checkGaps(frames, { sharpness, textured, ...options }); // in the wrong order any step is a gap
   return [...misplaced, ...gaps, ...checkNeverInFocus(sharpness, textured)];
@@ -45,6 +51,15 @@ function texturedBlocks({ coarse, noise }: BlockSharpness): number[] {
   return blocks.filter(
     (block) => Math.max(...coarse.map((plane) => plane[block] as number)) > TEXTURED.energy + TEXTURED.overNoise * noise,
   );
+}
+
+/** The blocks of which every frame shows all. */
+function wholeBlocks(valid: Uint8Array, { width }: Plane, { columns, rows }: BlockSharpness): boolean[] {
+  const whole = Array.from({ length: columns * rows }, () => true);
+  for (let y = 0; y < rows * BLOCK; y++)
+    for (let x = 0; x < columns * BLOCK; x++)
+      if (valid[y * width + x] === 0) whole[Math.floor(y / BLOCK) * columns + Math.floor(x / BLOCK)] = false;
+  return whole;
 }
 
 /**
@@ -60,7 +75,9 @@ function checkOrder(sharpness: BlockSharpness, textured: readonly number[], { na
   const given = Array.from({ length: count }, (_, n) => n);
   const moves = given.flatMap((n) => {
     const others = given.filter((other) => other !== n);
-    return given.map((place) => ({ n, place, order: others.toSpliced(place, 0, n) }));
+    // An end plane blurs a scene that lies in the middle as much as the other end does: sharpness cannot tell the two ends apart.
+    const places = given.filter((place) => !(n === 0 && place >= count - 2) && !(n === count - 1 && place <= 1));
+    return places.map((place) => ({ n, place, order: others.toSpliced(place, 0, n) }));
   });
   const best = moves.reduce((one, two) => (length(two.order) < length(one.order) ? two : one));
   if (length(best.order) > (1 - SHORTER) * length(given)) return [];
@@ -122,7 +139,11 @@ function ratioAt({ fine, coarse, noise }: BlockSharpness, block: number, plane: 
 }
 
 function checkNeverInFocus(sharpness: BlockSharpness, textured: readonly number[]): Finding[] {
-  const never = textured.filter((block) => ratioAt(sharpness, block, peakOf(sharpness, block)) < BLURRED_RATIO);
+  const never = textured.filter((block) => {
+    const coarse = sharpness.coarse.map((plane) => plane[block] as number);
+    const varies = Math.max(...coarse) > VARIES * Math.min(...coarse);
+    return varies && ratioAt(sharpness, block, peakOf(sharpness, block)) < BLURRED_RATIO;
+  });
   const share = never.length / textured.length;
   if (share < NEVER_SHARE) return [];
   const last = sharpness.fine.length - 1;

@@ -5,8 +5,8 @@ import type { Finding } from "./finding.ts";
 
 /** Shift or turn between neighbours, as a share of the picture's diagonal. A tripod stays below the first; the second loses borders. */
 const SHAKE = { note: 0.002, warning: 0.02 } as const;
-/** Motion that no common motion of the picture explains, as a share of the diagonal: 1.5 pixels of a megapixel. */
-const SCENE_MOVED = 0.001;
+/** Motion that no common motion of the picture explains, as a share of the diagonal (1.5 pixels of a megapixel), and in any case this many. */
+const SCENE_MOVED = { share: 0.001, least: 0.7 } as const;
 /** Change of scale from the first to the last frame. Half a percent moves the corner by a pixel or two of what the network sees. */
 const BREATHING = { note: 0.005, warning: 0.12 } as const;
 /** Lenses enlarge as they focus nearer; a change of this much the other way hints that the files run backwards. */
@@ -66,7 +66,7 @@ function checkShake(
 }
 
 function checkScene({ width, height, frames }: Alignment, nameOf: (plane: number) => string): Finding[] {
-  const limit = SCENE_MOVED * Math.hypot(width, height);
+  const limit = Math.max(SCENE_MOVED.share * Math.hypot(width, height), SCENE_MOVED.least);
   return frames.flatMap(({ residual = 0 }, plane): Finding[] => {
     if (residual < limit) return [];
     const message = `${nameOf(plane)}: parts of the picture moved differently, by about ${residual.toFixed(1)} pixels`;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { alignStack } from "../../src/align/align.ts";
-import { AlignmentError, formatAlignment, parseAlignment } from "../../src/align/alignment.ts";
+import { AlignmentError, formatAlignment, parseAlignment, resizeAlignment } from "../../src/align/alignment.ts";
 import { distance, IDENTITY, type Similarity } from "../../src/align/similarity.ts";
 import { laplacianDepth } from "../../src/classical/modifiedLaplacian.ts";
 import type { Image } from "../../src/image.ts";
@@ -117,6 +117,14 @@ test("an alignment for another stack, or a file that is none, is refused", async
   assert.throws(() => parseAlignment("{", "a.json"), /a\.json: not JSON/);
   assert.throws(() => parseAlignment(`{"version":1}`, "a.json"), /a\.json: not a saved alignment.*width/s);
   assert.throws(() => parseAlignment(formatAlignment({ ...SIZE, reference: 3, frames })), /reference must be one of the frames/);
+});
+
+test("an alignment estimated on small copies serves the originals", async () => {
+  const { alignment } = await alignStack(rendered(1, "desk").stack);
+  const large = resizeAlignment(alignment, { width: 4 * SIZE.width, height: 4 * SIZE.height });
+  const [small, original] = [alignment.frames[0]?.transform, large.frames[0]?.transform];
+  assert.deepEqual(original, { ...small, shift: small?.shift.map((pixels) => 4 * pixels) });
+  assert.deepEqual([large.width, large.height, large.reference], [1024, 768, alignment.reference]);
 });
 
 test("aligning can be watched and stopped", async () => {
