@@ -1,10 +1,11 @@
-import { writeFileSync } from "node:fs";
 import { Command, InvalidArgumentError, Option } from "commander";
 
+import { EngineError, ShapeError } from "../engine/errors.ts";
 import type { Storage } from "../io/safetensors.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordGraph, type GraphSize } from "../model/graph.ts";
 import { writeModel, type Model } from "../model/weightsFile.ts";
+import { writeAtomically } from "../train/atomicFile.ts";
 import { UserError } from "./errors.ts";
 import { isConfigName, loadModel, shippedModel, untrainedModel } from "./loadModel.ts";
 import { packageVersion } from "./version.ts";
@@ -36,13 +37,13 @@ export function exportCommand(): Command {
     .option("--fields", "also output Γ, z* and θ_grad(z*)", false)
     .option("--untrained", "take freshly initialised weights where none are shipped", false)
     .option("--json", "print the result as JSON", false)
-    .action((options: ExportOptions) => {
-      const model = chooseModel(options);
+    .action(async (options: ExportOptions) => {
       const toOnnx = options.output.endsWith(".onnx");
       if (!toOnnx && !options.output.endsWith(".safetensors"))
         throw new UserError(`${options.output}: neither .onnx nor .safetensors`, { exitCode: 2, remedy: "end -o with one of them" });
+      const model = chooseModel(options);
       const bytes = toOnnx ? graphOf(model, options) : writeModel(model, { storage: options.storage });
-      write(options.output, bytes);
+      await write(options.output, bytes);
       const result = { file: options.output, bytes: bytes.length, storage: options.storage };
       process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : `${result.file}: ${(result.bytes / 1e6).toFixed(1)} MB\n`);
     });
@@ -56,14 +57,22 @@ function graphOf({ config, weights, metadata }: Model, { planes, size: given, fi
   };
   if (config.kind === "dfv" && (planes === undefined || given === undefined))
     throw new UserError("dfv's pooling windows depend on the stack's size", { exitCode: 2, remedy: "give --planes N and --size WxH" });
-  return recordGraph({ config, weights, size, fields, storage, metadata: { ...metadata, producer: `dualfocus ${packageVersion()}` } });
+  if (fields && (config.kind === "dfv" || config.surface === undefined))
+    throw new UserError("this network has no spatial constraint, so no Γ and z* to give", { exitCode: 2, remedy: "leave --fields out" });
+  try {
+    return recordGraph({ config, weights, size, fields, storage, metadata: { ...metadata, producer: `dualfocus ${packageVersion()}` } });
+  } catch (cause) {
+    if (!(cause instanceof EngineError || cause instanceof ShapeError)) throw cause;
+    const remedy = "a surface on its native grid wants --size WxH; a dense or confidence-weighted solve runs with the torch engine only";
+    throw new UserError(`this network cannot be an ONNX graph: ${cause.message}`, { exitCode: 3, remedy, cause });
+  }
 }
 
-function write(file: string, bytes: Uint8Array): void {
+async function write(file: string, bytes: Uint8Array): Promise<void> {
   try {
-    writeFileSync(file, bytes);
+    await writeAtomically(file, bytes);
   } catch (cause) {
-    throw new UserError(`${file}: cannot be written (${(cause as Error).message})`, { exitCode: 3, remedy: "choose another -o", cause });
+    throw new UserError((cause as Error).message, { exitCode: 3, remedy: "choose another -o", cause });
   }
 }
 

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+
+function models(...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", main, "models", ...args], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  return stdout;
+}
+
+interface Row {
+  readonly name: string;
+  readonly parameters: number;
+  readonly parametersWithClassifier: number;
+  readonly multiplyAccumulates: number;
+}
+
+test("parameters and multiply-accumulates of every network are printed, and are the published ones", () => {
+  const { stack, models: rows } = JSON.parse(models("--json")) as { stack: object; models: Row[] };
+  assert.deepEqual(stack, { planes: 5, height: 384, width: 576 });
+  const [base, small, dfv] = rows as [Row, Row, Row];
+  assert.deepEqual([base.name, small.name, dfv.name], ["base", "small", "dfv"]);
+  assert.deepEqual([base.parameters, base.parametersWithClassifier], [26_580_643, 27_093_643]);
+  assert.deepEqual([dfv.parameters, dfv.parametersWithClassifier], [18_988_484, 19_501_484]);
+  assert.ok(small.parameters <= 4e6 && small.multiplyAccumulates <= 25e9);
+  assert.ok(Math.abs(dfv.multiplyAccumulates - 90.1e9) < 0.2e9, `DFV's own code takes 90.1 G, counted ${dfv.multiplyAccumulates}`);
+  assert.ok(Math.abs(base.multiplyAccumulates - 258e9) < 3e9);
+});
+
+test("without --json a table is printed, one line a network", () => {
+  const [header = "", ...lines] = models().trimEnd().split("\n");
+  assert.match(header, /model +parameters +with classifier +MAC at 5×384×576 +weights/);
+  assert.deepEqual(
+    lines.map((line) => line.split(/ +/)[0]),
+    ["base", "small", "dfv"],
+  );
+  assert.match(lines[0] ?? "", /26,580,643 +27,093,643 +258\.\d G/);
+});
