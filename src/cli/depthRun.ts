@@ -1,5 +1,12 @@
+import { basename } from "node:path";
+
 import { alignStack, alignImage, type AlignedStack } from "../align/align.ts";
-import { formatAlignment, parseAlignment, type Alignment } from "../align/alignment.ts";
+import { AlignmentError, formatAlignment, type Alignment } from "../align/alignment.ts";
+import { estimateAlignment } from "../align/estimate.ts";
+import { resized } from "../align/similarity.ts";
+import { workingFrame } from "../align/workingFrame.ts";
+import { checkStack } from "../check/checkStack.ts";
+import type { Finding } from "../check/finding.ts";
 import { createBlender } from "../infer/blend.ts";
 import { estimateDepth, type DepthEstimate } from "../infer/estimateDepth.ts";
 import type { Session } from "../infer/session.ts";
@@ -7,15 +14,19 @@ import { enlarge, guidedEnlarge } from "../infer/upsample.ts";
 import type { Image } from "../image.ts";
 import type { DepthResult, DepthUnit } from "../output/result.ts";
 import type { StackSource } from "../source/openStack.ts";
+import type { Size } from "../source/picture.ts";
 import type { FocalStack } from "../stack.ts";
+import type { OnStage } from "./depthProgress.ts";
 
 export interface DepthRunOptions {
   readonly session: Session;
   /** Longer side of the pictures the network sees, in pixels. */
   readonly workingSide: number;
-  /** "off", "auto", or a saved alignment as text. */
-  readonly align: "auto" | "off" | { readonly text: string; readonly file: string };
-  readonly onStage: (stage: "read" | "align" | "infer" | "enlarge", done: number, of: number) => void;
+  /** "off", "auto", or one saved by an earlier run, in pixels of the files. */
+  readonly align: "auto" | "off" | Alignment;
+  readonly onStage: OnStage;
+  /** Told what the capture doctor found, as soon as it is known. */
+  readonly onFindings: (findings: readonly Finding[]) => void;
   readonly signal: AbortSignal;
 }
 
@@ -25,7 +36,8 @@ export interface DepthRun {
   readonly aligned: AlignedStack | undefined;
   /** Planes that could be aligned, of the source's. */
   readonly planes: readonly number[];
-  readonly seconds: Readonly<Record<"load" | "align" | "infer", number>>;
+  readonly findings: readonly Finding[];
+  readonly seconds: Readonly<Record<"load" | "check" | "align" | "infer" | "enlarge", number>>;
 }
 
 /** From files to maps in full size: working-size pictures through alignment and network, then full-size ones one by one. */
@@ -33,10 +45,12 @@ export async function runDepth(source: StackSource, options: DepthRunOptions): P
   const clock = createStopwatch();
   const working = await readWorking(source, options);
   const load = clock();
-  const aligned = options.align === "off" ? undefined : await alignStack(working, alignOptions(options, source));
+  const aligned = options.align === "off" ? undefined : await alignWorking(working, { source, options });
+  const align = clock();
+  const findings = await examine(working, { source, options });
+  const check = clock();
   const stack = aligned?.stack ?? working;
   const planes = aligned?.planes ?? source.files.map((_, n) => n);
-  const align = clock();
   const estimate = await estimateDepth(stack, {
     session: options.session,
     signal: options.signal,
@@ -44,14 +58,10 @@ export async function runDepth(source: StackSource, options: DepthRunOptions): P
       options.onStage("infer", done, of);
     },
   });
+  const infer = clock();
   const allInFocus = await fullPicture(source, { options, estimate, aligned, planes });
-  return {
-    result: fullResult(source, { estimate, allInFocus, aligned }),
-    estimate,
-    aligned,
-    planes,
-    seconds: { load, align, infer: clock() },
-  };
+  const result = fullResult(source, { estimate, allInFocus, aligned });
+  return { result, estimate, aligned, planes, findings, seconds: { load, check, align, infer, enlarge: clock() } };
 }
 
 function createStopwatch(): () => number {
@@ -63,9 +73,12 @@ function createStopwatch(): () => number {
   };
 }
 
+/** A panorama's shorter side is kept this long, else nothing would be left of it. */
+const LEAST_SIDE = 64;
+
 async function readWorking(source: StackSource, { workingSide, onStage, signal }: DepthRunOptions): Promise<FocalStack> {
   const { width, height } = source.size;
-  const factor = Math.min(1, workingSide / Math.max(width, height));
+  const factor = Math.min(1, Math.max(workingSide / Math.max(width, height), LEAST_SIDE / Math.min(width, height)));
   const images: Image[] = [];
   for (const plane of source.files.keys()) {
     signal.throwIfAborted();
@@ -75,15 +88,63 @@ async function readWorking(source: StackSource, { workingSide, onStage, signal }
   return { images, focusDistances: source.focusDistances, space: source.space };
 }
 
-function alignOptions({ align, signal, onStage }: DepthRunOptions, { camera }: StackSource) {
-  return {
-    signal,
-    ...(camera ? { focalLength: camera.focalLength } : {}),
-    ...(typeof align === "object" ? { alignment: parseAlignment(align.text, align.file) } : {}),
-    onProgress: (share: number) => {
-      onStage("align", Math.round(100 * share), 100);
-    },
-  };
+interface Context {
+  readonly source: StackSource;
+  readonly options: DepthRunOptions;
+}
+
+async function alignWorking(stack: FocalStack, { source, options }: Context): Promise<AlignedStack> {
+  const { align, signal, onStage } = options;
+  const size = stack.images[0] as Image;
+  const given = typeof align === "object" ? scaledAlignment(align, size) : undefined;
+  const alignment =
+    given ??
+    (await estimateAlignment(
+      stack.images.map((image) => workingFrame(image)),
+      {
+        ...stack,
+        ...(source.camera ? { focalLength: source.camera.focalLength } : {}),
+        signal,
+        onProgress: (share: number) => {
+          onStage("align", Math.round(100 * share), 100);
+        },
+      },
+    ));
+  try {
+    return await alignStack(stack, { alignment });
+  } catch (error) {
+    throw error instanceof AlignmentError ? new AlignmentError(`${source.name}: ${error.message}`, { cause: error }) : error;
+  }
+}
+
+/** The same alignment for pictures of another size. */
+function scaledAlignment(alignment: Alignment, { width, height }: Size): Alignment {
+  const factor = width / alignment.width;
+  const frames = alignment.frames.map((frame) => ({
+    ...frame,
+    transform: resized(frame.transform, factor),
+    ...(frame.residual === undefined ? {} : { residual: frame.residual * factor }),
+  }));
+  return { ...alignment, width, height, frames };
+}
+
+/** The capture doctor's opinion of the pictures as they are, in the files' names and pixels. */
+async function examine(stack: FocalStack, { source, options }: Context): Promise<Finding[]> {
+  const findings = await checkStack(stack, {
+    files: planeNames(source),
+    focalLength: source.camera?.focalLength,
+    enlargement: source.size.width / (stack.images[0] as Image).width,
+    signal: options.signal,
+  });
+  options.onStage("check", 1, 1);
+  options.onFindings(findings);
+  return findings;
+}
+
+/** File names without their folder; pages of one file are told apart by their number. */
+function planeNames({ files }: StackSource): string[] {
+  const single = new Set(files).size === 1;
+  return files.map((file, plane) => (single ? `${basename(file)} plane ${plane}` : basename(file)));
 }
 
 interface FullPicture {
@@ -103,9 +164,7 @@ async function fullPicture(source: StackSource, { options, estimate, aligned, pl
     options.signal.throwIfAborted();
     const picture = await source.readPlane(plane);
     const frame = aligned?.report[plane];
-    const [x, y] = frame?.transform.shift ?? [0, 0];
-    const placed = frame ? { ...frame, transform: { ...frame.transform, shift: [x * factor, y * factor] as const } } : undefined;
-    blender.add(placed ? alignImage(picture, placed) : picture, n);
+    blender.add(frame ? alignImage(picture, { ...frame, transform: resized(frame.transform, factor) }) : picture, n);
     options.onStage("enlarge", n + 1, planes.length);
   }
   return blender.finish();
@@ -120,14 +179,13 @@ function fullResult(
   const same = small.width === width && small.height === height;
   const grown = (values: Float32Array): Float32Array => (same ? values : enlarge({ ...small, values }, source.size));
   const depth = same ? estimate.depth.values : guidedEnlarge({ ...small, values: estimate.depth.values }, { small, guide: allInFocus });
-  const covered = aligned ? grown(Float32Array.from(aligned.valid)) : undefined;
   const { planes, values: data } = estimate.probability;
   return {
     depth: {
       width,
       height,
       values: depth,
-      valid: covered ? Uint8Array.from(covered, (share) => (share > 0.999 ? 1 : 0)) : new Uint8Array(width * height).fill(1),
+      valid: aligned ? covered(grown(Float32Array.from(aligned.valid))) : new Uint8Array(width * height).fill(1),
       space: source.space,
     },
     unit: unitOf(source),
@@ -139,6 +197,13 @@ function fullResult(
     ...(source.camera ? { camera: source.camera } : {}),
     ...(source.pixelSize === undefined ? {} : { pixelSize: source.pixelSize }),
   };
+}
+
+/** 1 where the share of frames with a picture is all of them. */
+function covered(shares: Float32Array): Uint8Array {
+  const valid = new Uint8Array(shares.length);
+  for (let i = 0; i < shares.length; i++) valid[i] = (shares[i] as number) > 0.999 ? 1 : 0;
+  return valid;
 }
 
 const unitOf = ({ space, unit }: StackSource): DepthUnit =>
@@ -153,5 +218,5 @@ function nearest(values: Uint16Array, from: { width: number; height: number }, t
   return out;
 }
 
-/** The alignment that was found, to be used again with `--align FILE`. */
-export const savedAlignment = ({ alignment }: AlignedStack): string => formatAlignment(alignment satisfies Alignment);
+/** The alignment that was used, in pixels of the files, for `--align FILE`. */
+export const savedAlignment = ({ alignment }: AlignedStack, size: Size): string => formatAlignment(scaledAlignment(alignment, size));

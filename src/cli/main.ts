@@ -1,4 +1,10 @@
 #!/usr/bin/env node
 import { run } from "./run.ts";
 
+// Whoever reads our output may go away (`| head`) or have no room left; without this, Node would print a stack trace.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") process.stderr.write(`dualfocus: standard output: ${error.message}\n`);
+  process.exit(error.code === "EPIPE" ? 0 : 1);
+});
+
 process.exitCode = await run(process.argv.slice(2));

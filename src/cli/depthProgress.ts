@@ -1,0 +1,37 @@
+export type Stage = "read" | "align" | "check" | "infer" | "enlarge" | "write";
+
+/** Told after each step of a stage. */
+export type OnStage = (stage: Stage, done: number, of: number) => void;
+
+interface Screen {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+/** Seconds between two lines about one stage where lines cannot be overwritten. */
+const PLAIN_INTERVAL = 10;
+
+/** One line that is overwritten on a terminal; elsewhere a line when a stage ends, and every ten seconds of a long one. */
+export function createProgress(screen: Screen, { quiet = false, now = () => performance.now() / 1000 } = {}): OnStage {
+  if (quiet) return () => undefined;
+  let [current, began, told, last] = ["", now(), now(), now()];
+  return (stage, done, of) => {
+    const time = now();
+    if (stage !== current) [current, began, told] = [stage, last, last]; // a stage begins where the one before has ended
+    last = time;
+    const left = `${of === 100 && stage === "align" ? `${done} %` : `${done} of ${of}`}, ${duration(((time - began) / done) * (of - done))} left`;
+    if (screen.isTTY) screen.write(done < of ? `\r${stage}: ${left}\u001b[K` : `\r${stage}: ${duration(time - began)}\u001b[K\n`);
+    else if (done >= of) screen.write(`${stage}: done in ${duration(time - began)}\n`);
+    else if (time - told >= PLAIN_INTERVAL) {
+      told = time;
+      screen.write(`${stage}: ${left}\n`);
+    }
+  };
+}
+
+/** 0.4 s, 12 s, 3 min 5 s. */
+export function duration(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}

@@ -1,0 +1,191 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { totalmem } from "node:os";
+import { basename, join, resolve } from "node:path";
+
+import { checkFits, parseAlignment, type Alignment } from "../align/alignment.ts";
+import type { Finding } from "../check/finding.ts";
+import type { DepthMap } from "../depth.ts";
+import type { Session } from "../infer/session.ts";
+import { encodeOutputs } from "../output/outputs.ts";
+import { validFraction, validRange } from "../output/result.ts";
+import { encodeResultJson, type ResultSummary } from "../output/resultJson.ts";
+import { openStack, type StackSource } from "../source/openStack.ts";
+import { readingInput } from "./depthErrors.ts";
+import type { DepthOptions } from "./depthOptions.ts";
+import { createProgress, type OnStage } from "./depthProgress.ts";
+import { runDepth, savedAlignment, type DepthRun } from "./depthRun.ts";
+import { compareWithTruth, readTruth, type TruthErrors } from "./depthTruth.ts";
+import { UserError } from "./errors.ts";
+import { fillFolder } from "./outputFolder.ts";
+
+/** The network, loaded when first asked for, so that a stack that cannot be used is refused before. */
+export interface LoadedNetwork {
+  readonly session: Session;
+  /** Spent on weights and graph. */
+  readonly seconds: number;
+}
+
+export interface StackRun {
+  readonly inputs: readonly string[];
+  readonly options: DepthOptions;
+  readonly network: () => Promise<LoadedNetwork>;
+  /** Where the results go; told from the stack's name if left out. */
+  readonly output?: string;
+  readonly truth?: string;
+  readonly signal: AbortSignal;
+}
+
+export interface DepthDocument extends ResultSummary {
+  readonly findings: readonly Finding[];
+  readonly errors?: TruthErrors;
+}
+
+/** Opens a stack, finds its depth and writes the results: all of them, or none. The paths of `files` start with the output folder. */
+export async function depthOfStack({
+  inputs,
+  options,
+  network,
+  output,
+  truth,
+  signal,
+}: StackRun): Promise<{ document: DepthDocument; folder: string }> {
+  const start = performance.now();
+  const source = await openStack(inputs, {
+    ...(options.distances === undefined ? {} : { distances: options.distances }),
+    ...(options.unit === undefined ? {} : { unit: options.unit }),
+  });
+  if (!options.quiet) for (const note of source.notes) process.stderr.write(`${note}\n`);
+  checkMemory(source);
+  const align = await alignSetting(options.align, source);
+  const trueDepth = truth === undefined ? undefined : { file: truth, map: await readTruth(truth, { ...source.size, space: source.space }) };
+  const folder = output ?? defaultOutput(source.name);
+  const summary = await fillFolder(folder, options, async (temporary) => {
+    const { session, seconds: model } = await network();
+    const onStage = createProgress(process.stderr, options);
+    const run = await runDepth(source, {
+      session,
+      align,
+      onStage,
+      signal,
+      workingSide: options.size === "full" ? Infinity : options.size,
+      onFindings: options.quiet ? () => undefined : warn,
+    });
+    return writeResults(temporary, { source, run, options, trueDepth, onStage, signal, device: session.device, model, start });
+  });
+  return { document: { ...summary, files: placed(summary.files, folder) }, folder };
+}
+
+export const defaultOutput = (name: string): string => `${basename(resolve(name)).replace(/\.[^.]*$/, "")}-depth`;
+
+/** Of the largest moment: the sum of the planes, one plane before and after alignment, the maps. */
+const BYTES_PER_PIXEL = 80;
+
+/** Without this, too large a picture would end the program without a word. */
+function checkMemory({ name, size: { width, height } }: StackSource): void {
+  const [needed, there] = [width * height * BYTES_PER_PIXEL, totalmem()];
+  const gigabytes = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
+  if (needed > 0.9 * there)
+    throw new UserError(`${name}: ${width}×${height} pixels need about ${gigabytes(needed)} GB of memory; there are ${gigabytes(there)}`, {
+      exitCode: 3,
+      remedy: "export the pictures in a smaller size, or cut them",
+    });
+}
+
+async function alignSetting(align: string, { files, size }: StackSource): Promise<"auto" | "off" | Alignment> {
+  if (align === "auto" || align === "off") return align;
+  const remedy = "--align takes auto, off, or the alignment.json of a run with pictures of the same number and size";
+  return readingInput(align, remedy, async () => {
+    const alignment = parseAlignment(await readFile(align, "utf8"), align);
+    checkFits(alignment, { planes: files.length, ...size });
+    return alignment;
+  });
+}
+
+function warn(findings: readonly Finding[]): void {
+  for (const { severity, message, remedy } of findings)
+    if (severity !== "note") process.stderr.write(`${severity === "error" ? "fault" : "warning"}: ${message}\n  ${remedy}\n`);
+}
+
+interface Writing {
+  readonly source: StackSource;
+  readonly run: DepthRun;
+  readonly options: DepthOptions;
+  readonly trueDepth: { readonly file: string; readonly map: DepthMap } | undefined;
+  readonly onStage: OnStage;
+  readonly signal: AbortSignal;
+  readonly device: string;
+  /** Seconds. */
+  readonly model: number;
+  readonly start: number;
+}
+
+async function writeResults(folder: string, writing: Writing): Promise<DepthDocument> {
+  const { source, run, options, trueDepth, onStage, signal } = writing;
+  const before = performance.now();
+  const files: Record<string, string> = {};
+  const encoding: Record<string, object> = {};
+  let done = 0;
+  for await (const { name, file, bytes, encoding: meaning } of encodeOutputs(run.result, options.save)) {
+    await writeFile(join(folder, file), bytes);
+    signal.throwIfAborted();
+    files[name] = file;
+    encoding[name] = meaning;
+    onStage("write", (done += 1), options.save.length);
+  }
+  if (run.aligned) {
+    await writeFile(join(folder, "alignment.json"), savedAlignment(run.aligned, source.size));
+    files["alignment"] = "alignment.json";
+  }
+  const errors = trueDepth && compareWithTruth(run.result.depth, trueDepth.map, trueDepth.file);
+  const summary = describe(writing, { files, encoding, write: (performance.now() - before) / 1000, ...(errors ? { errors } : {}) });
+  await writeFile(join(folder, "result.json"), encodeResultJson({ ...summary }));
+  return summary;
+}
+
+interface Written {
+  readonly files: Record<string, string>;
+  readonly encoding: Record<string, object>;
+  /** Seconds. */
+  readonly write: number;
+  readonly errors?: TruthErrors;
+}
+
+function describe({ source, run, options, device, model, start }: Writing, { files, encoding, write, errors }: Written): DepthDocument {
+  const { depth, unit } = run.result;
+  const seconds = { model, ...run.seconds, write, total: (performance.now() - start) / 1000 };
+  return {
+    model: options.model,
+    device,
+    planes: run.planes.length,
+    width: depth.width,
+    height: depth.height,
+    unit,
+    distances: run.planes.map((n) => ({ file: source.files[n] as string, ...(source.focus[n] as StackSource["focus"][number]) })),
+    range: validRange(depth),
+    validFraction: validFraction(depth),
+    invalidFocusTrend: run.estimate.invalidFocusTrend,
+    aligned: alignmentSummary(run, options.align),
+    findings: run.findings,
+    notes: source.notes,
+    files,
+    encoding,
+    ...(errors ? { errors } : {}),
+    seconds: Object.fromEntries(Object.entries(seconds).map(([name, value]) => [name, Number(value.toFixed(3))])),
+  };
+}
+
+function alignmentSummary({ aligned, result }: DepthRun, align: string): object {
+  if (!aligned) return { mode: "off" };
+  const factor = result.depth.width / aligned.alignment.width;
+  const left = aligned.report.flatMap(({ ok, reason }, plane) => (ok ? [] : [{ plane, reason }]));
+  const residuals = aligned.report.flatMap(({ residual }) => (residual === undefined ? [] : [residual * factor]));
+  return {
+    mode: align === "auto" ? "auto" : "file",
+    reference: aligned.alignment.reference,
+    ...(residuals.length > 0 ? { residual: Math.max(...residuals) } : {}),
+    ...(left.length > 0 ? { leftOut: left } : {}),
+  };
+}
+
+const placed = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([name, file]) => [name, join(folder, file)]));
