@@ -1,85 +1,13 @@
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { over, plus, symbol, type Dim } from "../../src/engine/dims.ts";
-import type { Tensor } from "../../src/engine/engine.ts";
 import { EngineError, ShapeError } from "../../src/engine/errors.ts";
-import { createOnnxEngine, type OnnxEngine } from "../../src/engine/onnx.ts";
-import { createNodeSession } from "../../src/infer/node.ts";
-import type { Value } from "../../src/infer/session.ts";
-import { createRandom } from "../../src/random.ts";
+import { createOnnxEngine } from "../../src/engine/onnx.ts";
 import { assertClose } from "../helpers/close.ts";
 import { wireInputs, wireNet } from "../helpers/wireNet.ts";
+import { inspect, normal, run, values } from "./recorded.ts";
 
 const [B, N, H, W] = [symbol("B"), symbol("N"), symbol("H"), symbol("W")];
-
-/** The fields of one protobuf message: numbers as they are, the rest as bytes. */
-function fields(bytes: Uint8Array): Map<number, (number | Uint8Array)[]> {
-  const reader = new BinaryReader(bytes);
-  const found = new Map<number, (number | Uint8Array)[]>();
-  while (reader.pos < reader.len) {
-    const [field, type] = reader.tag();
-    const value = type === WireType.Varint ? Number(reader.int64()) : type === WireType.Bit32 ? reader.float() : reader.bytes();
-    found.set(field, [...(found.get(field) ?? []), value]);
-  }
-  return found;
-}
-
-const text = (value: number | Uint8Array | undefined): string => new TextDecoder().decode(value as Uint8Array);
-
-/** What a finished graph holds, read back from its bytes. */
-function inspect(model: Uint8Array) {
-  const root = fields(model);
-  const graph = fields(root.get(7)?.[0] as Uint8Array);
-  const messages = (field: number): Map<number, (number | Uint8Array)[]>[] =>
-    (graph.get(field) ?? []).map((bytes) => fields(bytes as Uint8Array));
-  return {
-    irVersion: root.get(1)?.[0],
-    producer: text(root.get(2)?.[0]),
-    operatorSet: fields(root.get(8)?.[0] as Uint8Array).get(2)?.[0],
-    operators: messages(1).map((node) => text(node.get(4)?.[0])),
-    nodeNames: messages(1).map((node) => text(node.get(3)?.[0])),
-    initializers: messages(5).map((tensor) => text(tensor.get(8)?.[0])),
-    inputs: messages(11).map((value) => text(value.get(1)?.[0])),
-    dimensions: [...messages(11), ...messages(12)].map((value) => {
-      const tensor = fields(fields(value.get(2)?.[0] as Uint8Array).get(1)?.[0] as Uint8Array);
-      const dims = fields(tensor.get(2)?.[0] as Uint8Array).get(1) ?? [];
-      return dims.map((dim) => {
-        const entry = fields(dim as Uint8Array);
-        return entry.has(1) ? entry.get(1)?.[0] : text(entry.get(2)?.[0]);
-      });
-    }),
-  };
-}
-
-async function run(model: Uint8Array, inputs: Record<string, Value>): Promise<Record<string, Value>> {
-  const session = await createNodeSession(model, { threads: 1 });
-  const results = await session.run(inputs);
-  await session.dispose();
-  return results;
-}
-
-const values = (result: Value | undefined): number[] => Array.from(result?.data as Float32Array);
-
-/** A normal constant of this shape. */
-function normal(engine: OnnxEngine, name: string, shape: readonly number[], mean = 0): Tensor {
-  const random = createRandom(5).split(name);
-  const length = shape.reduce((product, size) => product * size, 1);
-  return engine.constant(
-    Float32Array.from({ length }, () => mean + 0.2 * random.normal()),
-    { shape, name },
-  );
-}
-
-const batchNormOf = (engine: OnnxEngine, channels: number) => ({
-  weight: normal(engine, "norm.weight", [channels], 1),
-  bias: normal(engine, "norm.bias", [channels]),
-  runningMean: normal(engine, "norm.mean", [channels]),
-  runningVariance: normal(engine, "norm.variance", [channels], 2),
-  training: false,
-  momentum: 0.1,
-  epsilon: 1e-5,
-});
 
 function recordWireNet(shape: readonly [Dim, Dim, Dim, Dim], multipleOf: Record<string, number> = {}): Uint8Array {
   const engine = createOnnxEngine();
@@ -136,62 +64,6 @@ test("a graph of fixed sizes reads no size when it runs", () => {
   assert.ok(!inspect(recordWireNet([1, 3, 16, 16])).operators.includes("Shape"));
   const open = inspect(recordWireNet([B, N, H, W], { H: 4, W: 4 })).operators;
   assert.ok(open.filter((operator) => operator === "Shape").length <= 4, "each size is read once");
-});
-
-describe("batch norm", () => {
-  const inputs = { x: { data: Float32Array.from({ length: 2 * 3 * 5 * 5 }, (_, i) => Math.sin(i)), shape: [2, 3, 5, 5] } };
-
-  /** conv, then a batch norm; `constant` decides whether the weights are known while recording. */
-  const record = (withBias: boolean, folds: boolean): Uint8Array => {
-    const engine = createOnnxEngine();
-    const x = engine.input("x", [2, 3, 5, 5]);
-    const weight = normal(engine, "conv.weight", [4, 3, 3, 3]);
-    const bias = withBias ? normal(engine, "conv.bias", [4], 1) : undefined;
-    const convolved = x.conv2d(folds ? weight : weight.mul(1), { bias, padding: 1 });
-    return engine.finish({ outputs: { y: convolved.batchNorm(batchNormOf(engine, 4)) } });
-  };
-
-  for (const withBias of [false, true])
-    test(`folds into the convolution before it, ${withBias ? "with" : "without"} bias`, async () => {
-      const [folded, apart] = [record(withBias, true), record(withBias, false)];
-      assert.deepEqual(inspect(folded).operators, ["Conv", "Identity"]);
-      assert.equal(inspect(folded).initializers.length, 2, "the old weights and the statistics are gone");
-      assert.ok(inspect(apart).operators.includes("Mul"));
-      const [a, b] = [await run(folded, inputs), await run(apart, inputs)];
-      assertClose(values(a["y"]), values(b["y"]), 1e-6);
-    });
-
-  test("folds into a 3-D convolution", () => {
-    const engine = createOnnxEngine();
-    const x = engine.input("x", [B, 2, N, 5, 5]);
-    const y = x.conv3d(normal(engine, "conv.weight", [4, 2, 3, 3, 3]), { padding: 1 }).batchNorm(batchNormOf(engine, 4));
-    assert.deepEqual(inspect(engine.finish({ outputs: { y } })).operators, ["Conv", "Identity"]);
-  });
-
-  test("leaves the convolution for those who use it unnormalised", async () => {
-    const engine = createOnnxEngine();
-    const convolved = engine.input("x", [2, 3, 5, 5]).conv2d(normal(engine, "conv.weight", [4, 3, 1, 1]));
-    const model = engine.finish({ outputs: { raw: convolved, y: convolved.batchNorm(batchNormOf(engine, 4)) } });
-    assert.equal(inspect(model).operators.filter((operator) => operator === "Conv").length, 2);
-    const { raw, y } = await run(model, inputs);
-    assert.notDeepEqual(values(raw), values(y));
-  });
-
-  test("is one multiplication and one addition where there is no convolution", () => {
-    const engine = createOnnxEngine();
-    const y = engine.input("x", [2, 3, 5, 5]).relu().batchNorm(batchNormOf(engine, 3));
-    const { operators } = inspect(engine.finish({ outputs: { y } }));
-    assert.deepEqual(
-      operators.filter((operator) => operator !== "Reshape"),
-      ["Relu", "Mul", "Add", "Identity"],
-    );
-  });
-
-  test("is refused while training", () => {
-    const engine = createOnnxEngine();
-    const x = engine.input("x", [2, 3, 5, 5]);
-    assert.throws(() => x.batchNorm({ ...batchNormOf(engine, 3), training: true }), /recorded for inference; pass training: false/);
-  });
 });
 
 test("nodes and constants that no output needs are left out", () => {
