@@ -3,6 +3,8 @@ import type { Image } from "../image.ts";
 import { cropFrom, padInto, paddedSize, type Size } from "./pad.ts";
 import { planeWindows, windowWeights, type PlaneWindow } from "./planeWindows.ts";
 import type { Session } from "./session.ts";
+import { tilesOf, tileWeights, type Tile } from "./tiles.ts";
+import { meanOfViews, mirrorImage, type Quality } from "./views.ts";
 
 /** p of every plane and pixel, [planes, height, width]. */
 export interface FocusProbability extends Size {
@@ -14,54 +16,80 @@ export interface ProbabilityOptions {
   readonly session: Session;
   /** Planes the network was trained on, at most. */
   readonly mostPlanes?: number;
+  /** Pixels of one run of the network, at most; larger pictures go through in overlapping tiles. */
+  readonly maxPixels?: number;
+  /** `best` averages two views of the stack in twice the time. */
+  readonly quality?: Quality;
   readonly signal?: AbortSignal | undefined;
   /** Called after each run of the network. */
   readonly onProgress?: ((done: number, of: number) => void) | undefined;
 }
 
 const MOST_PLANES = 10;
+const MAX_PIXELS = 1_500_000;
 
-/** Runs the network over the whole picture; a stack with more planes than it knows goes through in overlapping windows. */
+/** Runs the network over a picture; larger ones go through in overlapping tiles, more planes than it knows in overlapping windows. */
 export async function focusProbability(stack: FocalStack, options: ProbabilityOptions): Promise<FocusProbability> {
-  const { session, mostPlanes = MOST_PLANES, signal, onProgress } = options;
+  const { session, mostPlanes = MOST_PLANES, maxPixels = MAX_PIXELS, quality = "fast", signal, onProgress } = options;
   const [{ width, height }] = stack.images as [Image];
   const planes = stack.images.length;
+  const tiles = tilesOf({ width, height }, maxPixels);
   const { sparse, dense } = planeWindows(planes, mostPlanes);
-  const runs = dense.length + (sparse ? 1 : 0);
+  const runs = tiles.length * (quality === "best" ? 2 : 1) * (dense.length + (sparse ? 1 : 0));
   let done = 0;
-  const run = async (window: PlaneWindow): Promise<Float32Array> => {
+  const run: Run = async (images) => {
     signal?.throwIfAborted();
-    const values = await runWindow(session, stack, window);
+    const values = await runNetwork(session, images);
     onProgress?.((done += 1), runs);
     return values;
   };
-  if (!sparse) return { planes, width, height, values: await run(dense[0] as PlaneWindow) };
-  const rough = meanPlane(await run(sparse), sparse, width * height);
-  const values = new Float32Array(planes * width * height);
-  for (const [i, window] of dense.entries()) addWindow(values, await run(window), { window, i, dense, rough });
-  return { planes, width, height, values };
+  const inTile = async (images: readonly Image[]): Promise<Float32Array> => {
+    const values = await overPlanes(run, images, mostPlanes);
+    if (quality === "fast") return values;
+    return meanOfViews({ width: (images[0] as Image).width, values }, await overPlanes(run, images.map(mirrorImage), mostPlanes));
+  };
+  if (tiles.length === 1) return { planes, width, height, values: await inTile(stack.images) };
+  const merge = createTileMerge({ planes, width, height });
+  for (const tile of tiles) merge.add(tile, await inTile(stack.images.map((image) => cropImage(image, tile))));
+  return merge.finish();
 }
 
-async function runWindow(session: Session, stack: FocalStack, window: PlaneWindow): Promise<Float32Array> {
-  const [size] = stack.images as [Image];
+/** One run of the network: p of these pictures, [planes, height, width]. */
+type Run = (images: readonly Image[]) => Promise<Float32Array>;
+
+/** p of all planes; where they are too many for one run, a sparse run tells which dense windows count at a pixel. */
+async function overPlanes(run: Run, images: readonly Image[], mostPlanes: number): Promise<Float32Array> {
+  const { sparse, dense } = planeWindows(images.length, mostPlanes);
+  const of = (window: PlaneWindow): Image[] => window.map((plane) => images[plane] as Image);
+  if (!sparse) return run(images);
+  const [{ width, height }] = images as [Image];
+  const rough = meanPlane(await run(of(sparse)), sparse, width * height);
+  const values = new Float32Array(images.length * width * height);
+  for (const [i, window] of dense.entries()) addWindow(values, await run(of(window)), { window, i, dense, rough });
+  return values;
+}
+
+async function runNetwork(session: Session, images: readonly Image[]): Promise<Float32Array> {
+  const [size] = images as [Image];
   const padded = paddedSize(size);
-  const shape = [1, window.length, 3, padded.height, padded.width];
-  const data = new Float32Array(window.length * 3 * padded.width * padded.height);
-  window.forEach((plane, n) => {
-    const channels = planar(stack.images[plane] as Image);
-    channels.forEach((channel, c) => {
-      const at = (n * 3 + c) * padded.width * padded.height;
-      padInto(data.subarray(at, at + padded.width * padded.height), channel, { from: size, to: padded });
+  const [planes, area] = [images.length, padded.width * padded.height];
+  const data = new Float32Array(planes * 3 * area);
+  images.forEach((image, n) => {
+    planar(image).forEach((channel, c) => {
+      const at = (n * 3 + c) * area;
+      padInto(data.subarray(at, at + area), channel, { from: size, to: padded });
     });
   });
-  const distances = Float32Array.from(window, (_, n) => n); // p does not depend on them
-  const { probability } = await session.run({ images: { data, shape }, focusDistances: { data: distances, shape: [1, window.length] } });
-  const pixels = size.width * size.height;
-  const values = new Float32Array(window.length * pixels);
-  window.forEach((_, n) => {
-    const map = (probability?.data as Float32Array).subarray(n * padded.width * padded.height, (n + 1) * padded.width * padded.height);
-    values.set(cropFrom(map, { from: padded, to: size }), n * pixels);
+  const { probability } = await session.run({
+    images: { data, shape: [1, planes, 3, padded.height, padded.width] },
+    focusDistances: { data: Float32Array.from(images, (_, n) => n), shape: [1, planes] }, // p does not depend on them
   });
+  const pixels = size.width * size.height;
+  const values = new Float32Array(planes * pixels);
+  for (let n = 0; n < planes; n++) {
+    const map = (probability?.data as Float32Array).subarray(n * area, (n + 1) * area);
+    values.set(cropFrom(map, { from: padded, to: size }), n * pixels);
+  }
   return values;
 }
 
@@ -95,4 +123,37 @@ function addWindow(
       total[at] = (total[at] as number) + (weight[k] as number) * (values[n * pixels + k] as number);
     }
   });
+}
+
+function cropImage({ width, channels, data }: Image, tile: Tile): Image {
+  const out = new Float32Array(tile.width * tile.height * channels);
+  for (let y = 0; y < tile.height; y++) {
+    const from = ((tile.top + y) * width + tile.left) * channels;
+    out.set(data.subarray(from, from + tile.width * channels), y * tile.width * channels);
+  }
+  return { width: tile.width, height: tile.height, channels, data: out };
+}
+
+/** The weighted mean of p of overlapping tiles. */
+function createTileMerge({ planes, width, height }: Size & { readonly planes: number }): {
+  add(tile: Tile, values: Float32Array): void;
+  finish(): FocusProbability;
+} {
+  const sum = new Float32Array(planes * width * height);
+  const total = new Float32Array(width * height);
+  return {
+    add(tile, values) {
+      const weights = tileWeights(tile, { width, height });
+      const area = tile.width * tile.height;
+      weights.forEach((weight, i) => {
+        const to = (tile.top + Math.floor(i / tile.width)) * width + tile.left + (i % tile.width);
+        total[to] = (total[to] as number) + weight;
+        for (let n = 0; n < planes; n++) {
+          const at = n * width * height + to;
+          sum[at] = (sum[at] as number) + weight * (values[n * area + i] as number);
+        }
+      });
+    },
+    finish: () => ({ planes, width, height, values: sum.map((value, i) => value / (total[i % total.length] as number)) }),
+  };
 }
