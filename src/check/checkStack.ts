@@ -19,6 +19,8 @@ export interface CheckOptions {
   readonly focalLength?: number | undefined;
   /** How often the original pictures are larger than those given, so that messages speak of the original's pixels. */
   readonly enlargement?: number;
+  /** Of these very pictures, if it is known already; estimated if not. */
+  readonly alignment?: Alignment | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with the share done, in (0, 1]. */
   readonly onProgress?: ((share: number) => void) | undefined;
@@ -33,7 +35,7 @@ export async function checkStack(stack: Candidate, options: CheckOptions = {}): 
   const nameOf = (plane: number): string => files?.[plane] ?? `plane ${plane}`;
   const findings = checkDescription(stack, nameOf);
   if (!findings.some(({ severity }) => severity === "error")) {
-    const alignment = await estimateAlignment(stack.images.map((image) => workingFrame(image)), { ...stack, ...options }); // prettier-ignore
+    const alignment = options.alignment ?? (await estimateAlignment(stack.images.map((image) => workingFrame(image)), { ...stack, ...options })); // prettier-ignore
     const blank = blankPlanes(stack.images);
     const small = stack.images.map((image) => smallLuminance(image, reduction(image, FOCUS_PIXELS)));
     findings.push(

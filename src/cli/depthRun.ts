@@ -47,7 +47,7 @@ export async function runDepth(source: StackSource, options: DepthRunOptions): P
   const load = clock();
   const aligned = options.align === "off" ? undefined : await alignWorking(working, { source, options });
   const align = clock();
-  const findings = await examine(working, { source, options });
+  const findings = await examine(working, { source, options, alignment: aligned?.alignment });
   const check = clock();
   const stack = aligned?.stack ?? working;
   const planes = aligned?.planes ?? source.files.map((_, n) => n);
@@ -74,7 +74,7 @@ function createStopwatch(): () => number {
 }
 
 /** A panorama's shorter side is kept this long, else nothing would be left of it. */
-const LEAST_SIDE = 64;
+const LEAST_SIDE = 32;
 
 async function readWorking(source: StackSource, { workingSide, onStage, signal }: DepthRunOptions): Promise<FocalStack> {
   const { width, height } = source.size;
@@ -129,11 +129,15 @@ function scaledAlignment(alignment: Alignment, { width, height }: Size): Alignme
 }
 
 /** The capture doctor's opinion of the pictures as they are, in the files' names and pixels. */
-async function examine(stack: FocalStack, { source, options }: Context): Promise<Finding[]> {
+async function examine(
+  stack: FocalStack,
+  { source, options, alignment }: Context & { alignment: Alignment | undefined },
+): Promise<Finding[]> {
   const findings = await checkStack(stack, {
     files: planeNames(source),
     focalLength: source.camera?.focalLength,
     enlargement: source.size.width / (stack.images[0] as Image).width,
+    alignment,
     signal: options.signal,
   });
   options.onStage("check", 1, 1);

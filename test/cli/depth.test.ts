@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import sharp from "sharp";
+import type { DepthDocument } from "../../src/cli/depthStack.ts";
+import { readDepth } from "../../src/data/readDepth.ts";
+import { decodeNpy, encodeNpy } from "../../src/io/npy.ts";
+import { decodePng, decodePngPixels, encodePng } from "../../src/io/png.ts";
+import { decodeTiff } from "../../src/io/tiff.ts";
+import { OUTPUT_NAMES } from "../../src/output/outputs.ts";
+import { put, temporaryFolder } from "../data/files.ts";
+import { runCommand } from "../helpers/command.ts";
+import { slantedStack } from "../helpers/texturedStack.ts";
+
+const root = temporaryFolder();
+const macro = join(import.meta.dirname, "../../examples/macro");
+const { stack, trueDepth } = slantedStack({ width: 96, height: 64, planes: 5 });
+
+/** Planes in a folder, without distances unless given. */
+function putPlanes(name: string, { depth = 8, focus }: { depth?: 8 | 16; focus?: object } = {}): string {
+  const folder = join(root, name);
+  stack.images.forEach((image, n) => {
+    put(join(folder, `plane_${n}.png`), encodePng(image, { depth }));
+  });
+  if (focus) put(join(folder, "stack.json"), JSON.stringify(focus));
+  return folder;
+}
+
+const metric = putPlanes("metric", { focus: { unit: "m", focus: stack.focusDistances } });
+const unknown = putPlanes("unknown");
+const truth = join(root, "truth.npy");
+put(truth, encodeNpy({ shape: [64, 96], data: trueDepth.values }));
+
+test("the shipped macro stack comes out within 3 % of its exact depth, in every default file", async (context) => {
+  const output = join(root, "macro out");
+  const { code, out, err } = await runCommand(context, "depth", macro, "-o", output, "--truth", join(macro, "depth.npy"), "--json");
+  assert.equal(code, 0, err);
+  const document = JSON.parse(out) as DepthDocument;
+  assert.ok((document.errors?.absRel ?? 1) < 0.03, out);
+  assert.equal(document.errors?.fit, undefined);
+  assert.deepEqual([document.planes, document.width, document.height, document.unit], [6, 320, 240, "m"]);
+  assert.deepEqual(document.distances[0], { file: join(macro, "plane_00.png"), value: 60, unit: "mm", source: "stack.json" });
+  assert.deepEqual([document.model, document.device], ["small", "cpu"]);
+  assert.ok(document.range[0] >= 0.06 && document.range[1] <= 0.0675 && document.range[0] < document.range[1]);
+  assert.ok(document.validFraction > 0.9 && (document.invalidFocusTrend ?? 1) < 0.05);
+  assert.deepEqual(Object.keys(document.seconds), ["model", "load", "check", "align", "infer", "enlarge", "write", "total"]);
+  const { total = 0, model = 0, ...stages } = document.seconds;
+  assert.ok(model > 0 && Object.values(stages).reduce((sum, each) => sum + each, model) <= total + 0.01);
+  assert.deepEqual(Object.keys(document.files), ["depth16", "depth", "color", "aif", "confidence", "alignment"]);
+  for (const file of Object.values(document.files)) assert.ok(existsSync(file), file);
+  const { files, ...written } = JSON.parse(readFileSync(join(output, "result.json"), "utf8")) as DepthDocument;
+  assert.equal(files["depth16"], "depth16.png", "names in result.json do not depend on where the folder lies");
+  assert.deepEqual({ ...written, files: document.files }, document);
+  const [float] = await decodeTiff(readFileSync(join(output, "depth.tif")));
+  const { values } = await readDepth(join(output, "depth16.png"), "depth");
+  const known = Array.from(float?.data ?? []).findIndex(Number.isFinite);
+  assert.ok(Math.abs((values[known] as number) - (float?.data[known] as number)) < 1e-5);
+});
+
+test("without distances depth is in plane numbers, and is called that", async (context) => {
+  const { code, out, err } = await runCommand(context, "depth", unknown, "-o", join(root, "index"), "--truth", truth);
+  assert.equal(code, 0, err);
+  assert.match(out, /^5 planes, 96×64; depth [\d.]+ to [\d.]+ \(plane numbers\)\n/);
+  assert.match(out, /against the truth, after 1\.\d+ · plane number \+ \d\.\d+ was fitted to it: absRel 0\.0/, "planes 1 m apart");
+  const document = JSON.parse(readFileSync(join(root, "index", "result.json"), "utf8")) as DepthDocument;
+  assert.equal(document.unit, "index");
+  assert.equal(document.distances[0]?.source, "file order");
+});
+
+test("progress and results keep apart: stages on stderr, the files on stdout", async (context) => {
+  const loud = await runCommand(context, "depth", metric, "-o", join(root, "loud"), "--truth", truth);
+  assert.equal(loud.code, 0, loud.err);
+  for (const stage of ["read", "align", "check", "infer", "write"]) assert.match(loud.err, new RegExp(`^${stage}: done in`, "m"));
+  assert.match(loud.out, /depth16 +.*depth16\.png\n/);
+  assert.match(loud.out, /against the truth: absRel 0\.0/);
+  const quiet = await runCommand(context, "depth", metric, "-o", join(root, "quiet"), "--quiet", "--json");
+  assert.equal(quiet.err, "");
+  assert.equal((JSON.parse(quiet.out) as DepthDocument).errors, undefined);
+});
+
+test("--save writes what it lists and nothing else; every output can be had", async (context) => {
+  const few = join(root, "few");
+  const { code, err } = await runCommand(context, "depth", metric, "-o", few, "--save", "npy, aif", "--align", "off");
+  assert.equal(code, 0, err);
+  assert.deepEqual(readdirSync(few).sort(), ["aif.png", "depth.npy", "result.json"]);
+  assert.deepEqual(decodeNpy(readFileSync(join(few, "depth.npy"))).shape, [64, 96]);
+  const all = await runCommand(context, "depth", metric, "-o", join(root, "all"), "--save", OUTPUT_NAMES.join(","), "--json");
+  assert.equal(all.code, 0, all.err);
+  const { files, aligned } = JSON.parse(all.out) as DepthDocument;
+  assert.deepEqual(Object.keys(files), [...OUTPUT_NAMES, "alignment"]);
+  assert.equal((aligned as { mode: string }).mode, "auto");
+});
+
+test("--align off, and --align FILE with the alignment of an earlier run at another working size", async (context) => {
+  const off = await runCommand(context, "depth", metric, "-o", join(root, "off"), "--align", "off", "--json");
+  assert.deepEqual((JSON.parse(off.out) as DepthDocument).aligned, { mode: "off" });
+  assert.equal(existsSync(join(root, "off", "alignment.json")), false);
+  const first = await runCommand(context, "depth", macro, "-o", join(root, "first"), "--size", "160", "--save", "npy");
+  assert.equal(first.code, 0, first.err);
+  const file = join(root, "first", "alignment.json");
+  assert.equal((JSON.parse(readFileSync(file, "utf8")) as { width: number }).width, 320, "in pixels of the files");
+  const again = await runCommand(context, "depth", macro, "-o", join(root, "again"), "--align", file, "--save", "npy", "--json");
+  assert.equal(again.code, 0, again.err);
+  assert.equal(((JSON.parse(again.out) as DepthDocument).aligned as { mode: string }).mode, "file");
+  assert.deepEqual(JSON.parse(readFileSync(join(root, "again", "alignment.json"), "utf8")), JSON.parse(readFileSync(file, "utf8")));
+});
+
+test("--distances and --unit go before stack.json, and turn a stack given far to near", async (context) => {
+  const args = ["--distances", "500,400,300,200,100", "--unit", "mm", "--save", "npy", "--json"];
+  const { code, out, err } = await runCommand(context, "depth", metric, "-o", join(root, "given"), ...args);
+  assert.equal(code, 0, err);
+  const { distances, range, unit } = JSON.parse(out) as DepthDocument;
+  assert.deepEqual(distances.map(({ value }) => value), [100, 200, 300, 400, 500]); // prettier-ignore
+  assert.ok(distances[0]?.file.endsWith("plane_4.png") && distances[0].source === "argument");
+  assert.ok(unit === "m" && range[0] >= 0.1 && range[1] <= 0.5);
+});
+
+test("pictures larger than the working size give maps in full size, 16 bits kept to the end", async (context) => {
+  const deep = putPlanes("deep", { depth: 16 });
+  const output = join(root, "deep out");
+  const { code, err } = await runCommand(context, "depth", deep, "-o", output, "--size", "64", "--save", "aif,depth16,index");
+  assert.equal(code, 0, err);
+  assert.match(err, /^enlarge: done in/m);
+  const { data } = decodePngPixels(readFileSync(join(output, "aif.png")));
+  assert.ok(data instanceof Uint16Array && data.some((value) => value % 257 !== 0), "more than 8 bits spread over 16");
+  assert.equal((await sharp(join(output, "depth16.png")).metadata()).width, 96);
+  const sharpPicture = decodePng(readFileSync(join(deep, "plane_2.png")));
+  const blended = decodePng(readFileSync(join(output, "aif.png")));
+  const middle = (32 * 96 + 48) * 3;
+  assert.ok(Math.abs((blended.data[middle] as number) - (sharpPicture.data[middle] as number)) < 0.1);
+});
+
+test("what the capture doctor finds is told on stderr and kept in the document", async (context) => {
+  const folder = putPlanes("blank");
+  put(join(folder, "plane_2.png"), encodePng({ width: 96, height: 64, channels: 3, data: new Float32Array(96 * 64 * 3) }));
+  const { code, out, err } = await runCommand(context, "depth", folder, "-o", join(root, "blank out"), "--json");
+  assert.equal(code, 0, err);
+  assert.match(err, /^fault: plane_2\.png is blank \(black\)\n {2}\w/m);
+  const { findings, planes, aligned } = JSON.parse(out) as DepthDocument;
+  assert.ok(findings.some(({ code: kind, file }) => kind === "blank-frame" && file === "plane_2.png"));
+  assert.equal(planes, 4, "a frame that cannot be aligned is left out");
+  assert.deepEqual((aligned as { leftOut: { plane: number }[] }).leftOut.map(({ plane }) => plane), [2]); // prettier-ignore
+});
+
+test("an output folder that holds something is refused, and with --force its other files stay", async (context) => {
+  const output = join(root, "taken");
+  put(join(output, "mine.txt"), "mine");
+  const refused = await runCommand(context, "depth", metric, "-o", output);
+  assert.equal(refused.code, 2);
+  assert.match(refused.err, /taken: the output folder is not empty\n {2}choose another -o, or add --force/);
+  const forced = await runCommand(context, "depth", metric, "-o", output, "--force", "--save", "npy", "--align", "off");
+  assert.equal(forced.code, 0, forced.err);
+  assert.deepEqual(readdirSync(output).sort(), ["depth.npy", "mine.txt", "result.json"]);
+});
+
+test("names with spaces and letters of other scripts go through", async (context) => {
+  const folder = join(root, "Käfer 甲虫");
+  mkdirSync(folder);
+  stack.images.forEach((image, n) => {
+    put(join(folder, `Bild ${n} ü.png`), encodePng(image));
+  });
+  const output = join(root, "Tiefe 深さ");
+  const { code, err } = await runCommand(context, "depth", folder, "-o", output, "--save", "depth16", "--quiet");
+  assert.equal(code, 0, err);
+  assert.ok(existsSync(join(output, "depth16.png")));
+});
