@@ -1,12 +1,12 @@
 // Renders examples/: three small stacks with exact depth. node --import tsx scripts/makeExamples.ts [--samples S] [-o DIR]
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { renderHost } from "../src/cli/renderHost.ts";
-import type { WrittenUnit } from "../src/cli/renderFolder.ts";
-import { writeRendering } from "../src/cli/renderFolder.ts";
+import type { WrittenUnit } from "../src/cli/writeStack.ts";
+import { writeStack } from "../src/cli/writeStack.ts";
 import type { Scene } from "../src/optics/scene.ts";
-import { checkScene } from "../src/optics/scene.ts";
+import { checkScene, formatScene } from "../src/optics/scene.ts";
 import { generateTextures } from "../src/optics/texture.ts";
 import { beetle, desk, shelf } from "./exampleScenes.ts";
 
@@ -23,6 +23,7 @@ for (const [name, scene, unit] of examples) {
   const folder = join(values.output, name);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  await writeRendering(folder, checkScene(scene, name), host.render(scene, Number(values.samples)), { unit });
+  await writeFile(join(folder, "scene.json"), formatScene(checkScene(scene, name)));
+  await writeStack(folder, { ...host.render(scene, Number(values.samples)), camera: scene.camera, unit });
   process.stderr.write(`${folder}\n`);
 }

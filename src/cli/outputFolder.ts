@@ -1,12 +1,14 @@
-import { rmSync } from "node:fs";
-import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
+import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "./errors.ts";
+
+const PARTIAL = `.partial-${hostname()}-`;
 
 /**
  * Fills a folder completely or not at all: `write` puts its files into a temporary folder beside it, which then takes its place.
  * A folder that already holds something is refused, unless `force`: then files of the same name are replaced and others left alone.
- * If `write` fails or the program is ended, nothing is left, not even the folders made on the way.
  */
 export async function fillFolder<T>(folder: string, { force }: { force: boolean }, write: (temporary: string) => Promise<T>): Promise<T> {
   const target = resolve(folder);
@@ -16,27 +18,48 @@ export async function fillFolder<T>(folder: string, { force }: { force: boolean 
       exitCode: 2,
       remedy: "choose another -o, or add --force to replace files in it",
     });
-  const made = await mkdir(dirname(target), { recursive: true }); // the first one that was not there
-  const temporary = join(dirname(target), `.${basename(target)}.partial-${process.pid}`);
+  const temporary = join(dirname(target), `.${basename(target)}${PARTIAL}${process.pid}`);
   await rm(temporary, { recursive: true, force: true }); // left by a killed run of the same number
-  await mkdir(temporary);
-  const tidy = (): void => {
-    rmSync(made ?? temporary, { recursive: true, force: true });
-  };
-  process.once("exit", tidy);
+  await makeFolder(temporary);
   try {
     const result = await write(temporary);
     if (present === undefined || present.length === 0) {
       if (present !== undefined) await rmdir(target);
       await rename(temporary, target);
     } else for (const name of await readdir(temporary)) await rename(join(temporary, name), join(target, name));
-    await rm(temporary, { recursive: true, force: true });
     return result;
-  } catch (error) {
-    tidy();
-    throw error;
   } finally {
-    process.off("exit", tidy);
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** Makes a folder and those above it. (Node's recursive mkdir never returns where a file system makes no folders at all, such as /proc.) */
+export async function makeFolder(folder: string): Promise<void> {
+  const above = dirname(resolve(folder));
+  if (!existsSync(above)) await makeFolder(above);
+  try {
+    await mkdir(folder);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const present = code === "EEXIST" ? await stat(folder) : undefined;
+    if (present?.isDirectory()) return;
+    throw unusable(folder, present ? "is a file, not a folder" : `no folder can be made there (${message})`, cause);
+  }
+}
+
+/** Removes the temporary folders in `folder` of runs on this machine that were killed. */
+export async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of (await contents(folder)) ?? []) {
+    const at = name.startsWith(".") ? name.lastIndexOf(PARTIAL) : -1;
+    if (at > 0 && !isRunning(Number(name.slice(at + PARTIAL.length)))) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0); // sends nothing
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === "EPERM"; // there, but someone else's
   }
 }
 
@@ -47,10 +70,9 @@ async function contents(folder: string): Promise<string[] | undefined> {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    throw new UserError(`${folder}: ${code === "ENOTDIR" ? "is a file, not a folder" : String(cause)}`, {
-      exitCode: 2,
-      remedy: "choose another -o",
-      cause,
-    });
+    throw unusable(folder, code === "ENOTDIR" ? "is a file, not a folder" : String(cause), cause);
   }
 }
+
+const unusable = (folder: string, reason: string, cause: unknown): UserError =>
+  new UserError(`${folder}: ${reason}`, { exitCode: 2, remedy: "choose another -o", cause });

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 
@@ -10,10 +10,11 @@ import { SceneError, formatScene, parseScene } from "../optics/scene.ts";
 import { randomScene } from "../optics/sceneRandom.ts";
 import { createRandom } from "../random.ts";
 import { UserError } from "./errors.ts";
-import { fillFolder } from "./outputFolder.ts";
-import { writeRendering } from "./renderFolder.ts";
+import { fillFolder, makeFolder, removeLeftovers } from "./outputFolder.ts";
 import type { RenderDevice, RenderHost } from "./renderHost.ts";
 import { RENDER_DEVICES, renderHost } from "./renderHost.ts";
+import { packageVersion } from "./version.ts";
+import { writeStack } from "./writeStack.ts";
 
 interface RenderOptions {
   readonly output: string;
@@ -30,6 +31,8 @@ interface RenderOptions {
   readonly json: boolean;
 }
 
+const MOST_SAMPLES = 65536; // what the native kernel counts to
+
 export function renderCommand(): Command {
   return new Command("render")
     .description("Render focal stacks of procedural scenes through a thin lens, with exact depth.")
@@ -38,7 +41,7 @@ export function renderCommand(): Command {
     .option("--seed <S>", "of the random scenes; the same seed gives the same scenes", wholeNumber(0), 0)
     .option("--planes <N>", "planes of each stack (default: 5)", wholeNumber(1))
     .option("--size <PX>", "PX or WIDTHxHEIGHT of the pictures (default: 256)", pictureSize)
-    .option("--samples <S>", "rays per pixel and plane", wholeNumber(1), DEFAULT_SAMPLES)
+    .option("--samples <S>", "rays per pixel and plane", wholeNumber(1, MOST_SAMPLES), DEFAULT_SAMPLES)
     .option("--textures <DIR>", "folder of JPEG or PNG pictures to texture scenes with, besides the generated ones")
     .option("--metres <RANGE...>", "range of the nearest distance, for instance 0.3 2 (default: 0.02 3)", distances)
     .option("--imperfect <SHARE>", "share of scenes with noise, drift, misalignment and other flaws of real stacks (default: 0)", share)
@@ -55,15 +58,16 @@ async function runRender(options: RenderOptions): Promise<void> {
   const textures = await readTextures(options.textures);
   const scenes = given ? { count: 1, at: () => given } : randomScenes(options, textures.count);
   const host = renderHost(options.device, textures);
-  await mkdir(options.output, { recursive: true });
+  await makeFolder(options.output);
+  await removeLeftovers(options.output);
   const counts = { rendered: 0, skipped: 0 };
   const begun = performance.now();
   for (let n = 0; n < scenes.count; n++) {
     const scene = scenes.at(n);
     const name = `scene_${String(n).padStart(6, "0")}`;
-    if (await isFinished(join(options.output, name), scene)) counts.skipped++;
+    if (await isFinished(join(options.output, name), { scene, samples: options.samples })) counts.skipped++;
     else {
-      await renderTo(join(options.output, name), { scene, host, samples: options.samples });
+      await renderTo(join(options.output, name), { scene, host, options });
       counts.rendered++;
     }
     reportProgress({ done: n + 1, total: scenes.count, rendered: counts.rendered, seconds: (performance.now() - begun) / 1000 });
@@ -105,25 +109,36 @@ function badInput<T>(work: () => T): T {
   }
 }
 
-async function renderTo(folder: string, { scene, host, samples }: { scene: Scene; host: RenderHost; samples: number }): Promise<void> {
+async function renderTo(folder: string, job: { scene: Scene; host: RenderHost; options: RenderOptions }): Promise<void> {
+  const { scene, host, options } = job;
+  const { samples, textures } = options;
   const rendering = badInput(() => host.render(scene, samples));
-  await fillFolder(folder, { force: false }, (temporary) => writeRendering(temporary, scene, rendering));
+  const render = { producer: `dualfocus ${packageVersion()}`, device: host.device, samples, ...(textures !== undefined && { textures }) };
+  await fillFolder(folder, { force: false }, async (temporary) => {
+    await writeFile(join(temporary, "scene.json"), formatScene(scene));
+    await writeStack(temporary, { ...rendering, camera: scene.camera, made: { render } });
+  });
 }
 
-/** A folder appears under its name only when it is complete, so its scene file decides. */
-async function isFinished(folder: string, scene: Scene): Promise<boolean> {
-  let text: string;
+/** A folder appears under its name only when it is complete, so what it says of itself decides. */
+async function isFinished(folder: string, { scene, samples }: { scene: Scene; samples: number }): Promise<boolean> {
+  const [sceneText, stackText] = await Promise.all(["scene.json", "stack.json"].map((name) => textOf(join(folder, name))));
+  if (sceneText === undefined || stackText === undefined) return false;
+  const remedy = "choose another -o, or the options it was made with";
+  if (sceneText !== formatScene(scene))
+    throw new UserError(`${folder} holds another scene than these options give`, { exitCode: 2, remedy });
+  const before = (JSON.parse(stackText) as { render?: { samples?: number } }).render?.samples;
+  if (before !== samples) throw new UserError(`${folder} was rendered with ${before} samples, not ${samples}`, { exitCode: 2, remedy });
+  return true;
+}
+
+async function textOf(file: string): Promise<string | undefined> {
   try {
-    text = await readFile(join(folder, "scene.json"), "utf8");
+    return await readFile(file, "utf8");
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return false;
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw cause;
   }
-  if (text === formatScene(scene)) return true;
-  throw new UserError(`${folder} holds another scene than these options give`, {
-    exitCode: 2,
-    remedy: "choose another -o, or the options it was made with",
-  });
 }
 
 interface Progress {
@@ -156,10 +171,11 @@ function report({ output, json, samples }: RenderOptions, outcome: Outcome): voi
 }
 
 const wholeNumber =
-  (least: number) =>
+  (least: number, most = Infinity) =>
   (text: string): number => {
     const value = Number(text);
-    if (!Number.isInteger(value) || value < least) throw new InvalidArgumentError(`a whole number, ${least} or more`);
+    if (!Number.isInteger(value) || value < least || value > most)
+      throw new InvalidArgumentError(`a whole number, ${least} ${most < Infinity ? `to ${most}` : "or more"}`);
     return value;
   };
 

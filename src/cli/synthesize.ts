@@ -1,21 +1,18 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { Command, InvalidArgumentError, Option } from "commander";
 
 import { readDepth } from "../data/readDepth.ts";
 import { readImage } from "../data/readImage.ts";
-import type { DepthMap } from "../depth.ts";
-import type { Image } from "../image.ts";
-import { encodeNpy } from "../io/npy.ts";
-import { encodePng } from "../io/png.ts";
 import { type SynthesisKernel, type SynthesisRecord, synthesize } from "../optics/synthesize.ts";
 import { CAMERA_PRESETS, type CameraPreset, presetCamera } from "../optics/synthesizeCameras.ts";
 import type { FocusProtocol } from "../optics/synthesizeFocus.ts";
 import type { Camera } from "../optics/thinLens.ts";
-import type { FocalStack } from "../stack.ts";
 import { UserError } from "./errors.ts";
 import { fillFolder } from "./outputFolder.ts";
 import { packageVersion } from "./version.ts";
+import { writeJson, writeStack } from "./writeStack.ts";
 
 interface SynthesizeOptions {
   readonly output: string;
@@ -69,24 +66,58 @@ export function synthesizeCommand(): Command {
 
 async function runSynthesize(imageFile: string, depthFile: string, options: SynthesizeOptions): Promise<void> {
   const started = performance.now();
-  const [focus, kernel] = [focusProtocol(options), kernelOf(options)];
-  const record = await fillFolder(options.output, options, async (folder) => {
-    const image = await readImage(imageFile);
-    const depth = await readDepth(depthFile, "depth", options.depthScale === undefined ? {} : { scale: options.depthScale });
-    if (image.width !== depth.width || image.height !== depth.height)
-      throw new UserError(`${imageFile} is ${image.width}×${image.height} but ${depthFile} is ${depth.width}×${depth.height}`, {
-        exitCode: 3,
-        remedy: "they must match pixel by pixel; resize one of them first",
-      });
-    const camera = cameraOf(options, image);
-    const { stack, record } = blurred(() => synthesize({ image, depth }, { camera, focus, kernel, onPlane: reportPlane }), depthFile);
-    const source = { image: imageFile, depth: depthFile, ...(options.depthScale === undefined ? {} : { depthScale: options.depthScale }) };
-    await writeStack(folder, { stack, camera, allInFocus: image, depth });
-    await writeJson(join(folder, "synthesis.json"), { producer: `dualfocus ${packageVersion()}`, source, ...record });
-    return record;
-  });
-  report(options, { record, seconds: (performance.now() - started) / 1000 });
+  const source = { image: imageFile, depth: depthFile, ...(options.depthScale === undefined ? {} : { depthScale: options.depthScale }) };
+  const asked = { source, focus: focusProtocol(options), kernel: kernelOf(options) };
+  const kept = await earlierRecord(options, asked);
+  const record = kept ?? (await fillFolder(options.output, options, (folder) => synthesizeInto(folder, options, asked)));
+  report(options, { record, kept: kept !== undefined, seconds: (performance.now() - started) / 1000 });
 }
+
+interface Asked {
+  readonly source: { readonly image: string; readonly depth: string; readonly depthScale?: number };
+  readonly focus: FocusProtocol;
+  readonly kernel: SynthesisKernel;
+}
+
+/** synthesis.json. */
+type WrittenRecord = SynthesisRecord & Pick<Asked, "source"> & { readonly producer: string };
+
+async function synthesizeInto(folder: string, options: SynthesizeOptions, { source, focus, kernel }: Asked): Promise<WrittenRecord> {
+  const image = await readImage(source.image);
+  const depth = await readDepth(source.depth, "depth", source.depthScale === undefined ? {} : { scale: source.depthScale });
+  if (image.width !== depth.width || image.height !== depth.height)
+    throw new UserError(`${source.image} is ${image.width}×${image.height} but ${source.depth} is ${depth.width}×${depth.height}`, {
+      exitCode: 3,
+      remedy: "they must match pixel by pixel; resize one of them first",
+    });
+  const camera = cameraOf(options, image);
+  const { stack, record } = blurred(() => synthesize({ image, depth }, { camera, focus, kernel, onPlane: reportPlane }), source.depth);
+  await writeStack(folder, { stack, camera, allInFocus: image, depth });
+  const written = { producer: `dualfocus ${packageVersion()}`, source, ...record };
+  await writeJson(join(folder, RECORD), written);
+  return written;
+}
+
+const RECORD = "synthesis.json";
+
+/** What an earlier run recorded that was asked for the same and whose sources have not changed since: an interrupted series goes on from there. */
+async function earlierRecord(options: SynthesizeOptions, asked: Asked): Promise<WrittenRecord | undefined> {
+  const file = join(options.output, RECORD);
+  const text = options.force ? undefined : await readFile(file, "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  const record = JSON.parse(text) as WrittenRecord;
+  const before = [record.source, record.focus, record.camera, record.kernel];
+  const same = isDeepStrictEqual(before, [asked.source, asked.focus, cameraOf(options, record), { ...record.kernel, ...asked.kernel }]);
+  const [written, image, depth] = await Promise.all([file, asked.source.image, asked.source.depth].map(changedAt));
+  return same && Math.max(image ?? Infinity, depth ?? Infinity) <= (written ?? 0) ? record : undefined;
+}
+
+/** Milliseconds; undefined if there is no such file. */
+const changedAt = (file: string): Promise<number | undefined> =>
+  stat(file).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => undefined,
+  );
 
 /** What the optics refuse is bad input of the user's: the depth, or the distances asked for. */
 function blurred<T>(work: () => T, depthFile: string): T {
@@ -98,32 +129,20 @@ function blurred<T>(work: () => T, depthFile: string): T {
   }
 }
 
-interface WrittenStack {
-  readonly stack: FocalStack;
-  readonly camera: Camera;
-  readonly allInFocus: Image;
-  readonly depth: DepthMap;
-}
-
-async function writeStack(folder: string, { stack, camera, allInFocus, depth }: WrittenStack): Promise<void> {
-  const files = stack.images.map((_, n) => `plane_${String(n).padStart(2, "0")}.png`);
-  for (const [n, plane] of stack.images.entries()) await writeFile(join(folder, files[n] as string), encodePng(plane));
-  await writeFile(join(folder, "aif.png"), encodePng(allInFocus));
-  const known = depth.values.map((value, i) => (depth.valid[i] ? value : 0));
-  await writeFile(join(folder, "depth.npy"), encodeNpy({ shape: [depth.height, depth.width], data: known }));
-  await writeJson(join(folder, "stack.json"), { unit: "m", focus: stack.focusDistances, files, camera });
-}
-
-const writeJson = (file: string, value: unknown): Promise<void> => writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
-
 function reportPlane(done: number, planes: number): void {
   process.stderr.write(`synthesize: plane ${done} of ${planes}\n`);
 }
 
-function report({ output, json }: SynthesizeOptions, { record, seconds }: { record: SynthesisRecord; seconds: number }): void {
+interface Outcome {
+  readonly record: WrittenRecord;
+  readonly kept: boolean;
+  readonly seconds: number;
+}
+
+function report({ output, json }: SynthesizeOptions, { record, kept, seconds }: Outcome): void {
   const metres = record.focusDistances.map((distance) => distance.toFixed(3)).join(", ");
   const text = `${output}: ${record.focusDistances.length} planes of ${record.width}×${record.height}, focused at ${metres} m`;
-  process.stdout.write(`${json ? JSON.stringify({ output, ...record, seconds }) : text}\n`);
+  process.stdout.write(`${json ? JSON.stringify({ output, ...record, kept, seconds }) : `${text}${kept ? ", were there already" : ""}`}\n`);
 }
 
 function focusProtocol({ focus, planes, protocol }: SynthesizeOptions): FocusProtocol {

@@ -10,8 +10,8 @@ export async function readBytes(file: string): Promise<Uint8Array> {
   try {
     return await readFile(file);
   } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : String(cause);
-    throw new FormatError(`${file}: ${reason}`, { cause });
+    const reasons: Readonly<Record<string, string>> = { ENOENT: "there is no such file", EISDIR: "is a folder, not a file" };
+    throw new FormatError(`${file}: ${reasons[(cause as NodeJS.ErrnoException).code ?? ""] ?? String(cause)}`, { cause });
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { renderCommand } from "../../src/cli/render.ts";
@@ -61,15 +61,45 @@ test("random scenes become stack folders that the stack reader understands, and 
   assert.equal((await stat(join(folder, "depth.npy"))).mtimeMs, before);
   await assert.rejects(render("--scenes", "1", "--seed", "4", ...small, "-o", output), { name: "UserError", exitCode: 2 });
 
+  const { render: how } = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as { render: Record<string, unknown> };
+  assert.deepEqual([how.samples, how.device], [4, "js"]);
+  await assert.rejects(render("--scenes", "2", "--seed", "3", ...small, "--samples", "8", "-o", output), {
+    exitCode: 2,
+    message: /scene_000000 was rendered with 4 samples, not 8/,
+  });
+
   const copy = join(root, "again");
   await render("--scene", join(folder, "scene.json"), "--samples", "4", "--device", "js", "-o", copy);
   assert.deepEqual(await readFile(join(copy, "scene_000000", "plane_02.png")), await readFile(join(folder, "plane_02.png")));
+});
+
+test("a run that was killed is gone on from: its half-written folder goes, another process's stays", async () => {
+  const output = join(root, "resumed");
+  const partial = (pid: number): string => `.scene_000000.partial-${hostname()}-${pid}`;
+  const dead = 0x7ffffff; // beyond any process number
+  for (const pid of [dead, process.ppid]) {
+    await mkdir(join(output, partial(pid)), { recursive: true });
+    await writeFile(join(output, partial(pid), "scene.json"), "{");
+  }
+  await render("--scenes", "1", ...small, "-o", output);
+  assert.deepEqual((await readdir(output)).sort(), [partial(process.ppid), "scene_000000"]);
+});
+
+test("an output that is a file, or where no folder can be made, is refused by name", async () => {
+  const file = join(root, "file");
+  await writeFile(file, "");
+  await assert.rejects(render("--scenes", "1", ...small, "-o", file), { exitCode: 2, message: /file: is a file, not a folder/ });
+  await assert.rejects(render("--scenes", "1", ...small, "-o", "/proc/none/here"), {
+    exitCode: 2,
+    message: /\/proc\/none: no folder can be made/,
+  });
 });
 
 test("wrong usage and wrong scene files are errors that say what to do, and leave nothing behind", async () => {
   const output = join(root, "nothing");
   await assert.rejects(render("-o", output), { name: "UserError", message: /either --scenes N or --scene FILE/ });
   await assert.rejects(render("--scenes", "0", "-o", output), /a whole number, 1 or more/);
+  await assert.rejects(render("--scenes", "1", "--samples", "70000", "-o", output), /a whole number, 1 to 65536/);
   await assert.rejects(render("--scenes", "1", "--size", "0x5", "-o", output), /WIDTHxHEIGHT/);
   await assert.rejects(render("--scenes", "1", "--metres", "3", "1", "-o", output), { exitCode: 2, message: /--metres/ });
   await assert.rejects(render("--scenes", "1", "--textures", join(root, "missing"), "-o", output), { name: "FormatError" });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
@@ -123,6 +123,22 @@ test("a folder that holds something is refused, and with --force keeps what is n
   await run(context, image, npy, "-o", out, "--force");
   assert.equal(await readFile(join(out, "notes.txt"), "utf8"), "mine");
   assert.ok((await readdir(out)).includes("stack.json"));
+});
+
+test("asked again for the same it keeps what is there; other options or changed sources are refused", async (context) => {
+  const { image, npy, out } = await pair(context);
+  const again = async (...args: string[]): Promise<unknown> =>
+    (JSON.parse(await run(context, image, npy, "-o", out, "--json", "--kernel", "power", ...args)) as { kept: boolean }).kept;
+  assert.equal(await again("--exponent", "4"), false);
+  const before = (await stat(join(out, "plane_00.png"))).mtimeMs;
+  assert.equal(await again("--exponent", "4"), true);
+  assert.equal((await stat(join(out, "plane_00.png"))).mtimeMs, before);
+  await assert.rejects(again("--exponent", "5"), fails(2, /not empty/));
+  await assert.rejects(again("--exponent", "4", "--f-number", "4"), fails(2, /not empty/));
+  const later = new Date(Date.now() + 60_000);
+  await utimes(npy, later, later);
+  await assert.rejects(again("--exponent", "4"), fails(2, /not empty/));
+  assert.equal(await again("--exponent", "4", "--force"), false);
 });
 
 test("what fails leaves no output behind and names the file", async (context) => {
