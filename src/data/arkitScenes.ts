@@ -23,18 +23,18 @@ interface Frame {
 
 /** The upsampling subset through HybridDepth's synthesis: both picture and depth are resized with antialiasing, as it does. */
 export async function openArkitScenes(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
-  const split = chooseSplit(options.split, { dataset: "arkitScenes", among: ["val", "train"] });
+  const split = chooseSplit(options.split, { dataset: "arkit", among: ["val", "train"] });
   const { planes = 5, kernel, focus } = options;
   const synthesis = { preset: "arkit", planes, kernel, focus } as const;
   const fold = split === "val" ? "Validation" : "Training";
   const root = [dir, join(dir, "upsampling")].find((folder) => existsSync(join(folder, fold)));
-  if (root === undefined) throw layoutError({ dataset: "arkitScenes", missing: join(dir, fold), layout: LAYOUT });
+  if (root === undefined) throw layoutError({ dataset: "arkit", missing: join(dir, fold), layout: LAYOUT });
   const list = join(root, `${fold}.txt`);
   const frames = existsSync(list) ? await listedFrames(list, join(root, fold)) : await scanFrames(join(root, fold));
   if (frames.length === 0)
-    throw layoutError({ dataset: "arkitScenes", missing: join(root, fold, "*", "highres_depth", "*.png"), layout: LAYOUT });
+    throw layoutError({ dataset: "arkit", missing: join(root, fold, "*", "highres_depth", "*.png"), layout: LAYOUT });
   const protocol = `${describeSynthesis(synthesis)}; truth in metres, valid above 0; 480×640`;
-  const about = { name: "arkitScenes", split, protocol, licence: "CC BY-NC-SA 4.0" };
+  const about = { name: "arkit", split, protocol, licence: "CC BY-NC-SA 4.0" };
   const read = async (frame: Frame, choose?: ChooseWindow): Promise<Sample> => synthesizeSample(await readFrame(frame), synthesis, choose);
   return listDataset(about, frames, read, { cropsItself: true });
 }

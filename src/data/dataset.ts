@@ -41,9 +41,9 @@ export interface DatasetOptions {
   readonly planes?: number;
   /** Multiplies depth and focus distances (FoD500: DFV trains with 0.2). */
   readonly depthScale?: number;
-  /** How RGB-D pairs are blurred (nyu, arkitScenes); without it, the published Gaussian. */
+  /** How RGB-D pairs are blurred (nyu, arkit); without it, the published Gaussian. */
   readonly kernel?: SynthesisKernel;
-  /** nyu, arkitScenes: HybridDepth's planes and camera (`linear`, the paper's), or FOSSA's (`adaptive`). */
+  /** nyu, arkit: HybridDepth's planes and camera (`linear`, the paper's), or FOSSA's (`adaptive`). */
   readonly focus?: "linear" | "adaptive";
   /** nyu: `central` keeps the middle 4/5 of each side (384×512 of 480×640), as HybridDepth. */
   readonly crop?: "central" | "none";

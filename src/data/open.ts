@@ -13,7 +13,7 @@ const LOADERS = {
   nyu: openNyu,
   fod500: openFod500,
   ddff12: openDdff12,
-  arkitScenes: openArkitScenes,
+  arkit: openArkitScenes,
   zedd: openZedd,
   infinigen: openInfinigen,
   hci: openHci,

@@ -22,7 +22,7 @@ interface Rules {
 /** As the published code of each set evaluates: docs/datasets.md says how. */
 const RULES = {
   nyu: { loader: "nyu", whose: "HybridDepth, as the paper", adaptive: true },
-  arkit: { loader: "arkitScenes", whose: "HybridDepth, as the paper", adaptive: true },
+  arkit: { loader: "arkit", whose: "HybridDepth, as the paper", adaptive: true },
   fod500: {
     loader: "fod500",
     whose: "DFV, as the paper",

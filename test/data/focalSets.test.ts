@@ -77,15 +77,15 @@ test("ARKitScenes: wide and highres depth resized to 480×640, folds, HybridDept
     await putPicture(join(video, "wide", `${frame}.png`), { width: 64, height: 48 }, (x) => 4 * x);
     putDepthMm(join(video, "highres_depth", `${frame}.png`), { width: 64, height: 48 }, (x) => 1000 + 10 * x);
   }
-  const scanned = await openDataset("arkitscenes", folder);
+  const scanned = await openDataset("ARKit", folder);
   assert.deepEqual([scanned.size, scanned.split], [2, "val"]);
   const { stack, trueDepth, camera } = await scanned.sample(0);
   assert.deepEqual([trueDepth.width, trueDepth.height, stack.images.length, camera?.fNumber], [640, 480, 5, 0.5]);
   assertClose([stack.focusDistances[0] as number, stack.focusDistances[4] as number], [1, 1.63], 1e-5);
   put(join(folder, "Validation.txt"), "41069021/lowres_wide/b.png\n");
-  const listed = await openDataset("arkitScenes", folder);
+  const listed = await openDataset("arkit", folder);
   assert.deepEqual([listed.size, (await listed.sample(0)).name], [1, "b"]);
-  await assert.rejects(openDataset("arkitScenes", folder, { split: "train" }), /Training is missing/);
+  await assert.rejects(openDataset("arkit", folder, { split: "train" }), /Training is missing/);
 });
 
 test("ZEDD: F2.8, every other run by metadata.txt, fitted to 480×640; the test split has no truth", async () => {
