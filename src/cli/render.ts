@@ -100,19 +100,20 @@ function randomScenes(options: RenderOptions, textureCount: number): { count: nu
 }
 
 /** What scene data gets wrong is the user's to mend. */
-function badInput<T>(work: () => T): T {
+function badInput<T>(work: () => T, file?: string): T {
   try {
     return work();
   } catch (cause) {
     if (!(cause instanceof SceneError)) throw cause;
-    throw new UserError(cause.message, { exitCode: 3, remedy: "scene.json of any rendered scene shows what a scene looks like", cause });
+    const message = file === undefined ? cause.message : `${file}: ${cause.message}`;
+    throw new UserError(message, { exitCode: 3, remedy: "scene.json of any rendered scene shows what a scene looks like", cause });
   }
 }
 
 async function renderTo(folder: string, job: { scene: Scene; host: RenderHost; options: RenderOptions }): Promise<void> {
   const { scene, host, options } = job;
   const { samples, textures } = options;
-  const rendering = badInput(() => host.render(scene, samples));
+  const rendering = badInput(() => host.render(scene, samples), options.scene);
   const render = { producer: `dualfocus ${packageVersion()}`, device: host.device, samples, ...(textures !== undefined && { textures }) };
   await fillFolder(folder, { force: false }, async (temporary) => {
     await writeFile(join(temporary, "scene.json"), formatScene(scene));

@@ -8,6 +8,7 @@ import { readImage } from "../../src/data/readImage.ts";
 import { describeStack } from "../../src/io/stackFolder.ts";
 import { decodeNpy } from "../../src/io/npy.ts";
 import { parseScene } from "../../src/optics/scene.ts";
+import { randomScene } from "../../src/optics/sceneRandom.ts";
 
 const root = await mkdtemp(join(tmpdir(), "dualfocus-render-"));
 after(() => rm(root, { recursive: true }));
@@ -111,4 +112,13 @@ test("wrong usage and wrong scene files are errors that say what to do, and leav
     message: /bad\.json: camera\.focalLength/,
   });
   await assert.rejects(stat(output), { code: "ENOENT" });
+  const scene = randomScene(1);
+  const [primitive] = scene.primitives;
+  const bare = { ...scene, primitives: [{ ...primitive, material: { ...primitive?.material, texture: 9999 } }] };
+  await writeFile(file, JSON.stringify(bare));
+  await assert.rejects(render("--scene", file, "-o", join(root, "textureless")), {
+    exitCode: 3,
+    message: /bad\.json: primitives\[0\] needs texture 9999/,
+  });
+  assert.deepEqual(await readdir(join(root, "textureless")), []);
 });
