@@ -1,8 +1,12 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
+import { readWeights, type Weights } from "../io/safetensors.ts";
 import { configs, type ConfigName, type NetworkConfig } from "../model/config.ts";
+import { withPretrainedTrunk } from "../model/pretrained.ts";
+import { initialWeights } from "../model/state.ts";
 import { parseNetworkConfig, readModel, type Model } from "../model/weightsFile.ts";
+import { createRandom } from "../random.ts";
 import { readCheckpoint, type Checkpoint } from "../train/checkpoint.ts";
 import { ConfigError, overrideConfig, type TrainConfig } from "../train/config.ts";
 import { membershipFrom, spawnProcesses, type Membership } from "../train/distributed.ts";
@@ -15,6 +19,7 @@ interface TrainOptions {
   readonly preset?: PresetName;
   readonly model?: string;
   readonly init?: string;
+  readonly encoder?: string;
   readonly data?: string;
   readonly textures?: string;
   readonly device: string;
@@ -45,6 +50,7 @@ export function trainCommand(): Command {
     .addOption(new Option("--preset <name>", "recipe to start from").choices(Object.keys(presets)))
     .option("--model <name|file>", "base, small, dfv, or a JSON file that describes a network")
     .option("--init <file>", "weights to start from (.safetensors)")
+    .option("--encoder <file>", "ResNet-18 weights to start the encoder from, named as torchvision's (.safetensors)")
     .option("--data <dir>", "folder of the set, for the presets that read one")
     .option("--textures <dir>", "pictures to texture rendered scenes with (a folder, or raw pixels in a .bin)")
     .option("--device <device>", "cpu, cuda or cuda:N", "cpu")
@@ -83,11 +89,12 @@ async function trainFrom(options: TrainOptions, membership: Membership | undefin
     const checkpoint = await findCheckpoint(options);
     const init = options.init === undefined ? undefined : readModel(await readFile(options.init), options.init);
     const config = await chooseConfig(options, { checkpoint, init });
+    const weights = init?.weights ?? (options.encoder === undefined ? undefined : await pretrained(config, options.encoder));
     const progress = (line: string): void => {
       if (!quiet) process.stderr.write(`${line}\n`);
     };
     const device = membership && options.device === "cuda" ? `cuda:${process.env["LOCAL_RANK"] ?? membership.rank}` : options.device;
-    const request = { config, folder: output, device, threads, membership, checkpoint, weights: init?.weights, textures, data };
+    const request = { config, folder: output, device, threads, membership, checkpoint, weights, textures, data };
     return await runTraining({ ...request, stop: stop.signal, progress });
   } catch (error) {
     throw explained(error);
@@ -96,14 +103,20 @@ async function trainFrom(options: TrainOptions, membership: Membership | undefin
   }
 }
 
-async function findCheckpoint({ resume, output, init }: TrainOptions): Promise<Checkpoint | undefined> {
+/** The weights a run of this configuration starts from, but for the encoder's trunk. */
+async function pretrained({ model, seed }: TrainConfig, file: string): Promise<Weights> {
+  return withPretrainedTrunk(initialWeights(model, createRandom(seed).split("weights")), readWeights(await readFile(file), file), file);
+}
+
+async function findCheckpoint({ resume, output, init, encoder }: TrainOptions): Promise<Checkpoint | undefined> {
   const { checkpoint: file } = runFiles(output);
+  if ([resume, init, encoder].filter((source) => source !== undefined).length > 1)
+    throw new UserError("--resume, --init and --encoder exclude one another", { exitCode: 2, remedy: "choose what to start from" });
   if (!resume) {
     if (existsSync(file))
       throw new UserError(`${output}: holds a run already`, { exitCode: 2, remedy: "continue it with --resume, or choose another -o" });
     return undefined;
   }
-  if (init !== undefined) throw new UserError("--resume and --init exclude each other", { exitCode: 2 });
   if (!existsSync(file))
     throw new UserError(`${output}: there is no checkpoint to resume`, { exitCode: 3, remedy: "leave out --resume to start a run there" });
   return readCheckpoint(file);
@@ -143,6 +156,8 @@ function explained(error: unknown): unknown {
   if (error instanceof ConfigError) return new UserError(error.message, { exitCode: 2, cause: error });
   if (error instanceof DivergedError)
     return new UserError(error.message, { exitCode: 3, remedy: "add --resume --set learningRate.from=… to the command", cause: error });
+  if (error instanceof Error && "code" in error && error.code === "ENOENT")
+    return new UserError(error.message, { exitCode: 3, remedy: "give a file that is there", cause: error });
   return error;
 }
 

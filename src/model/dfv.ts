@@ -2,7 +2,7 @@ import { AXIS } from "../axes.ts";
 import { concrete, dims, times, type Dim } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { Conv3d } from "../nn/conv.ts";
-import { ConvNorm3d } from "../nn/convNorm.ts";
+import { convNorm3d, type ConvNorm } from "../nn/convNorm.ts";
 import { kaimingNormal } from "../nn/init.ts";
 import type { ParameterSource } from "../nn/module.ts";
 import { partCounts } from "../nn/pyramidPooling.ts";
@@ -18,12 +18,10 @@ const init = kaimingNormal("out");
 
 /** DFV's 3-D pyramid pooling: four window sizes over planes, rows and columns; ReLU((x + ¼ Σ branches) / 2). */
 class VolumePooling {
-  readonly branches: readonly ConvNorm3d[];
+  readonly branches: readonly ConvNorm[];
 
   constructor(source: ParameterSource, channels: number) {
-    this.branches = [0, 1, 2, 3].map(
-      (i) => new ConvNorm3d(source.at(i), { in: channels, out: channels, kernel: 1, activation: "none", init }),
-    );
+    this.branches = [0, 1, 2, 3].map((i) => convNorm3d(source.at(i), { in: channels, out: channels, kernel: 1, activation: "none", init }));
   }
 
   forward(x: Tensor): Tensor {
@@ -32,7 +30,7 @@ class VolumePooling {
     const context = partCounts(Math.floor(Math.min(...size) / 2)).map((parts, i) => {
       const window = size.map((side) => Math.floor(side / parts));
       const pooled = x.avgPool({ kernel: window, stride: window });
-      return resizeVolume((this.branches[i] as ConvNorm3d).forward(pooled), size as [number, number, number]);
+      return resizeVolume((this.branches[i] as ConvNorm).forward(pooled), size as [number, number, number]);
     });
     return context
       .reduce((sum, branch) => sum.add(branch))
@@ -57,8 +55,8 @@ function resizeVolume(x: Tensor, [n, h, w]: readonly [number, number, number]): 
 class DecoderBlock {
   readonly blocks: readonly [ResidualBlock3d, ResidualBlock3d];
   readonly pooling: VolumePooling | undefined;
-  readonly classify: readonly [ConvNorm3d, Conv3d];
-  readonly up: ConvNorm3d | undefined;
+  readonly classify: readonly [ConvNorm, Conv3d];
+  readonly up: ConvNorm | undefined;
 
   constructor(source: ParameterSource, { in: input, out, pool, up }: { in: number; out: number; pool: boolean; up: boolean }) {
     this.blocks = [
@@ -67,10 +65,10 @@ class DecoderBlock {
     ];
     if (pool) this.pooling = new VolumePooling(source.at("pooling"), out);
     this.classify = [
-      new ConvNorm3d(source.at("classify"), { in: out, out, kernel: 3, activation: "relu", init }),
+      convNorm3d(source.at("classify"), { in: out, out, kernel: 3, activation: "relu", init }),
       new Conv3d(source.at("logit"), { in: out, out: 1, kernel: 3, bias: true, init }),
     ];
-    if (up) this.up = new ConvNorm3d(source.at("up"), { in: out, out: out / 2, kernel: 3, activation: "relu", init });
+    if (up) this.up = convNorm3d(source.at("up"), { in: out, out: out / 2, kernel: 3, activation: "relu", init });
   }
 
   forward(x: Tensor): { readonly features: Tensor; readonly logits: Tensor } {

@@ -2,7 +2,7 @@ import { AXIS } from "../axes.ts";
 import type { Dim } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { Conv3d } from "../nn/conv.ts";
-import { ConvNorm3d } from "../nn/convNorm.ts";
+import { convNorm3d, type ConvNorm } from "../nn/convNorm.ts";
 import { kaimingNormal } from "../nn/init.ts";
 import type { ParameterSource } from "../nn/module.ts";
 import type { Pyramid } from "../nn/resnet.ts";
@@ -13,14 +13,14 @@ const init = kaimingNormal("out");
 
 /** 3-D ResNet block (Hara et al. 2017, as DFV's decoder): 3×3×3, 3×3×3, plus the input; stride 1. */
 export class ResidualBlock3d {
-  readonly first: ConvNorm3d;
-  readonly second: ConvNorm3d;
-  readonly skip: ConvNorm3d | undefined;
+  readonly first: ConvNorm;
+  readonly second: ConvNorm;
+  readonly skip: ConvNorm | undefined;
 
   constructor(source: ParameterSource, { in: input, out }: { readonly in: number; readonly out: number }) {
-    this.first = new ConvNorm3d(source.at("first"), { in: input, out, kernel: 3, activation: "relu", init });
-    this.second = new ConvNorm3d(source.at("second"), { in: out, out, kernel: 3, activation: "none", init });
-    if (input !== out) this.skip = new ConvNorm3d(source.at("skip"), { in: input, out, kernel: 1, activation: "none", init });
+    this.first = convNorm3d(source.at("first"), { in: input, out, kernel: 3, activation: "relu", init });
+    this.second = convNorm3d(source.at("second"), { in: out, out, kernel: 3, activation: "none", init });
+    if (input !== out) this.skip = convNorm3d(source.at("skip"), { in: input, out, kernel: 1, activation: "none", init });
   }
 
   forward(x: Tensor): Tensor {
@@ -44,11 +44,11 @@ class FusionStage {
 
 /** Hands a stage's features to the next finer one: upsample and convolve, or convolve 1×1×1 and upsample. */
 class HandOn {
-  readonly conv: ConvNorm3d;
+  readonly conv: ConvNorm;
   readonly kernel: 1 | 3;
 
   constructor(source: ParameterSource, { in: input, out, kernel }: { readonly in: number; readonly out: number; readonly kernel: 1 | 3 }) {
-    this.conv = new ConvNorm3d(source, { in: input, out, kernel, activation: "relu", init });
+    this.conv = convNorm3d(source, { in: input, out, kernel, activation: "relu", init });
     this.kernel = kernel;
   }
 
@@ -61,8 +61,8 @@ class HandOn {
 export class FusionDecoder {
   readonly stages: readonly [FusionStage, FusionStage, FusionStage];
   readonly handOns: readonly [HandOn, HandOn];
-  readonly taps: readonly [ConvNorm3d, ConvNorm3d] | undefined;
-  readonly headNorm: ConvNorm3d;
+  readonly taps: readonly [ConvNorm, ConvNorm] | undefined;
+  readonly headNorm: ConvNorm;
   readonly headLogit: Conv3d;
 
   constructor(
@@ -79,11 +79,11 @@ export class FusionDecoder {
       new HandOn(source.at("to8"), { in: fusion[0], out: handedOn[0], kernel: handKernel }),
       new HandOn(source.at("to4"), { in: fusion[1], out: handedOn[1], kernel: handKernel }),
     ];
-    const tap = (name: string, width: number): ConvNorm3d =>
-      new ConvNorm3d(source.at(name), { in: width, out: head.taps ?? width, kernel: 1, activation: "relu", init });
+    const tap = (name: string, width: number): ConvNorm =>
+      convNorm3d(source.at(name), { in: width, out: head.taps ?? width, kernel: 1, activation: "relu", init });
     if (head.taps !== undefined) this.taps = [tap("tap16", fusion[0]), tap("tap8", fusion[1])];
     const joined = (head.taps ?? fusion[0]) + (head.taps ?? fusion[1]) + fusion[2];
-    this.headNorm = new ConvNorm3d(source.at("head"), { in: joined, out: head.width, kernel: 3, activation: "relu", init });
+    this.headNorm = convNorm3d(source.at("head"), { in: joined, out: head.width, kernel: 3, activation: "relu", init });
     this.headLogit = new Conv3d(source.at("logit"), { in: head.width, out: 1, kernel: 3, bias: true, init });
   }
 

@@ -1,6 +1,6 @@
 import { times } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
-import { ConvNorm2d } from "./convNorm.ts";
+import { convNorm2d, type ConvNorm } from "./convNorm.ts";
 import type { ParameterSource } from "./module.ts";
 import type { Pyramid, Widths } from "./resnet.ts";
 
@@ -12,13 +12,13 @@ export type UpStep = "conv3" | "conv1";
 
 /** One step down the pyramid: coarse map to twice the size, joined with the lateral map of that size. */
 class TopDownStep {
-  readonly up: ConvNorm2d;
-  readonly join: ConvNorm2d;
+  readonly up: ConvNorm;
+  readonly join: ConvNorm;
   readonly step: UpStep;
 
   constructor(source: ParameterSource, { coarse, fine, step }: { readonly coarse: number; readonly fine: number; readonly step: UpStep }) {
-    this.up = new ConvNorm2d(source.at("up"), { in: coarse, out: fine, kernel: step === "conv3" ? 3 : 1, activation: "leakyRelu" });
-    this.join = new ConvNorm2d(source.at("join"), { in: 2 * fine, out: fine, kernel: 3, activation: "leakyRelu" });
+    this.up = convNorm2d(source.at("up"), { in: coarse, out: fine, kernel: step === "conv3" ? 3 : 1, activation: "leakyRelu" });
+    this.join = convNorm2d(source.at("join"), { in: 2 * fine, out: fine, kernel: 3, activation: "leakyRelu" });
     this.step = step;
   }
 
@@ -33,7 +33,7 @@ const twice = (x: Tensor): Tensor => x.resize2d([times(x.shape[2] ?? 0, 2), time
 /** The top-down half of the encoder (DFV's: concatenation, not Lin et al.'s sum), then a 1×1 projection per scale. */
 export class TopDownPyramid {
   readonly steps: readonly [TopDownStep, TopDownStep, TopDownStep];
-  readonly projections: readonly [ConvNorm2d, ConvNorm2d, ConvNorm2d, ConvNorm2d];
+  readonly projections: readonly [ConvNorm, ConvNorm, ConvNorm, ConvNorm];
 
   constructor(source: ParameterSource, { widths, out, step }: { readonly widths: Widths; readonly out: Widths; readonly step: UpStep }) {
     const [quarter, eighth, sixteenth, thirtySecond] = widths;
@@ -42,8 +42,8 @@ export class TopDownPyramid {
       new TopDownStep(source.at("to8"), { coarse: sixteenth, fine: eighth, step }),
       new TopDownStep(source.at("to4"), { coarse: eighth, fine: quarter, step }),
     ];
-    const project = (name: string, scale: 0 | 1 | 2 | 3): ConvNorm2d =>
-      new ConvNorm2d(source.at(name), { in: widths[scale], out: out[scale], kernel: 1, activation: "leakyRelu" });
+    const project = (name: string, scale: 0 | 1 | 2 | 3): ConvNorm =>
+      convNorm2d(source.at(name), { in: widths[scale], out: out[scale], kernel: 1, activation: "leakyRelu" });
     this.projections = [project("project4", 0), project("project8", 1), project("project16", 2), project("project32", 3)];
   }
 

@@ -15,7 +15,7 @@ function fan(shape: readonly number[], side: "in" | "out"): number {
   return (side === "in" ? input : out) * elements(kernel);
 }
 
-export const constantInit =
+const constantInit =
   (value: number): Initialiser =>
   (shape) =>
     new Float32Array(elements(shape)).fill(value);

@@ -1,6 +1,6 @@
 import { concrete } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
-import { ConvNorm2d } from "./convNorm.ts";
+import { convNorm2d, type ConvNorm } from "./convNorm.ts";
 import type { ParameterSource } from "./module.ts";
 
 /**
@@ -20,13 +20,12 @@ export const partCounts = (most: number): number[] =>
 
 /** Context from four window sizes: out = ReLU((x + ¼ Σ branches) / 2), each branch pooling, 1×1 convolution, norm, LeakyReLU. */
 export class PyramidPooling {
-  readonly branches: readonly ConvNorm2d[];
+  readonly branches: readonly ConvNorm[];
   readonly windows: PoolingWindows;
 
   constructor(source: ParameterSource, { channels, windows }: { readonly channels: number; readonly windows: PoolingWindows }) {
-    this.branches = Array.from(
-      { length: BRANCHES },
-      (_, i) => new ConvNorm2d(source.at(i), { in: channels, out: channels, kernel: 1, activation: "leakyRelu" }),
+    this.branches = Array.from({ length: BRANCHES }, (_, i) =>
+      convNorm2d(source.at(i), { in: channels, out: channels, kernel: 1, activation: "leakyRelu" }),
     );
     this.windows = windows;
   }

@@ -4,7 +4,8 @@ import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
 import { totalLoss } from "../losses/total.ts";
 import { createNetwork, type Network } from "../model/network.ts";
-import type { Weights } from "../io/safetensors.ts";
+import { stateShapes } from "../model/state.ts";
+import { checkWeights, type Weights } from "../io/safetensors.ts";
 import { createParameters, type ParameterTree } from "../nn/module.ts";
 import { createRandom } from "../random.ts";
 import { createAdam, type Adam } from "./adam.ts";
@@ -58,6 +59,7 @@ const EAGER_STEPS = 3; // of each batch shape, before it is captured: they find 
 
 export function createTrainer({ engine, config, weights, reduce }: TrainerOptions): Trainer {
   const cuda = engine.device.startsWith("cuda");
+  if (weights) checkWeights(stateShapes(config.model), weights);
   const tree = createParameters(engine, weights ? { weights } : { random: createRandom(config.seed).split("weights") });
   const network = createNetwork(tree.source, config.model);
   if (cuda) channelsLast(engine, tree);

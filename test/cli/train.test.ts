@@ -52,6 +52,9 @@ test("wrong usage says what is wrong and exits with 2 or 3", async () => {
     [["--preset", "smoke", "--model", network, "-o", join(folder, "x")], 3, /network\.json: the network description is wrong/],
     [["--preset", "nyu", "-o", join(folder, "x")], 2, /--data DIR/],
     [["--resume", "-o", join(folder, "none")], 3, /no checkpoint to resume/],
+    [["--resume", "--init", network, "-o", taken], 2, /--resume, --init and --encoder exclude one another/],
+    [["--preset", "smoke", "--encoder", join(folder, "none"), "-o", join(folder, "x")], 3, /no such file[^]*none/],
+    [["--preset", "smoke", "--encoder", network, "-o", join(folder, "x")], 3, /network\.json: no \.safetensors file/],
   ];
   for (const [args, code, message] of cases)
     await assert.rejects(trainCommand().parseAsync(args, { from: "user" }), (error) => {
