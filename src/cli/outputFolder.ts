@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
@@ -9,6 +9,7 @@ const PARTIAL = `.partial-${hostname()}-`;
 /**
  * Fills a folder completely or not at all: `write` puts its files into a temporary folder beside it, which then takes its place.
  * A folder that already holds something is refused, unless `force`: then files of the same name are replaced and others left alone.
+ * If `write` fails or the program ends itself, nothing is left, not even the folders made on the way.
  */
 export async function fillFolder<T>(folder: string, { force }: { force: boolean }, write: (temporary: string) => Promise<T>): Promise<T> {
   const target = resolve(folder);
@@ -20,16 +21,41 @@ export async function fillFolder<T>(folder: string, { force }: { force: boolean 
     });
   const temporary = join(dirname(target), `.${basename(target)}${PARTIAL}${process.pid}`);
   await rm(temporary, { recursive: true, force: true }); // left by a killed run of the same number
-  await makeFolder(temporary);
+  const missing = missingAbove(temporary);
+  const tidy = (): void => {
+    rmSync(temporary, { recursive: true, force: true });
+    missing.forEach(removeIfEmpty);
+  };
+  process.once("exit", tidy);
   try {
+    await makeFolder(temporary);
     const result = await write(temporary);
     if (present === undefined || present.length === 0) {
       if (present !== undefined) await rmdir(target);
       await rename(temporary, target);
     } else for (const name of await readdir(temporary)) await rename(join(temporary, name), join(target, name));
-    return result;
-  } finally {
     await rm(temporary, { recursive: true, force: true });
+    return result;
+  } catch (error) {
+    tidy();
+    throw error;
+  } finally {
+    process.off("exit", tidy);
+  }
+}
+
+/** The folders above this one that are not there, from the lowest to the highest. */
+function missingAbove(folder: string): string[] {
+  const above = dirname(folder);
+  return existsSync(above) ? [] : [above, ...missingAbove(above)];
+}
+
+/** Another run may have put something there meanwhile. */
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // not empty, or never made
   }
 }
 

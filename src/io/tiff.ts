@@ -51,6 +51,7 @@ export async function readTiffPage(page: GeoTIFFImage, fileBytes: number): Promi
   const bits = page.getBitsPerSample();
   if (!(width * height * samples > 0) || (width * height * samples * bits) / 8 > MAX_RATIO * fileBytes)
     throw new RangeError(`a page of ${width}×${height}×${samples} does not fit a file of ${fileBytes} bytes`);
+  await checkWhole(page, fileBytes);
   const asRgb = [3, 5, 6, 8].includes(photometric); // palette, CMYK, YCbCr, Lab
   const raster = asRgb ? await page.readRGB({ interleave: true }) : await page.readRasters({ interleave: true });
   const data = plainArray(raster);
@@ -62,6 +63,23 @@ export async function readTiffPage(page: GeoTIFFImage, fileBytes: number): Promi
   const described = page.fileDirectory.hasTag("ImageDescription");
   const description = described ? String(await page.fileDirectory.loadValue("ImageDescription")).replace(/\0+$/, "") : undefined;
   return { width, height, channels, data, ...(description === undefined ? {} : { description }) };
+}
+
+/** geotiff takes bytes beyond the end of a truncated file for zeros. */
+async function checkWhole({ fileDirectory: tags }: GeoTIFFImage, fileBytes: number): Promise<void> {
+  const [start, length] = tags.hasTag("TileOffsets")
+    ? (["TileOffsets", "TileByteCounts"] as const)
+    : (["StripOffsets", "StripByteCounts"] as const);
+  if (!tags.hasTag(start) || !tags.hasTag(length)) return;
+  const [starts, lengths] = [await numbersOf(tags.loadValue(start)), await numbersOf(tags.loadValue(length))];
+  const end = starts.reduce((most, at, i) => Math.max(most, at + (lengths[i] ?? 0)), 0);
+  if (end > fileBytes) throw new RangeError(`it is truncated: its pixels need ${end} bytes, the file has ${fileBytes}`);
+}
+
+/** One number is stored as such, many as an array of any type. */
+async function numbersOf(value: Promise<unknown>): Promise<number[]> {
+  const loaded = await value;
+  return (typeof loaded === "object" && loaded !== null ? Array.from(loaded as ArrayLike<unknown>) : [loaded]).map(Number);
 }
 
 /** Without the properties geotiff adds, and bytes as bytes. */

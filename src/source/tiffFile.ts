@@ -64,10 +64,12 @@ async function pageInfo(page: GeoTIFFImage, index: number): Promise<TiffPageInfo
   const number = async (tag: "Orientation" | "NewSubfileType" | "PhotometricInterpretation", fallback: number): Promise<number> =>
     tags.hasTag(tag) ? Number(await tags.loadValue(tag)) : fallback;
   const orientation = await number("Orientation", 1);
+  const [width, height] = [page.getWidth(), page.getHeight()];
+  if (!(width > 0 && height > 0)) throw new RangeError(`page ${index + 1} has no size`);
   return {
     page: index,
-    width: page.getWidth(),
-    height: page.getHeight(),
+    width,
+    height,
     channels: page.getSamplesPerPixel() >= 3 || (await number("PhotometricInterpretation", 1)) === 3 ? 3 : 1,
     bits: page.getBitsPerSample(),
     isFloat: page.getSampleFormat() === 3,
