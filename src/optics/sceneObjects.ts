@@ -1,5 +1,5 @@
 import type { Random } from "../random.ts";
-import type { Primitive, Vector } from "./scene.ts";
+import type { Material, Primitive, Quaternion, Vector } from "./scene.ts";
 import type { Stage } from "./sceneStage.ts";
 import {
   add,
@@ -79,68 +79,64 @@ const holes = ({ random, textures }: Stage): { kind: "texture"; texture: number;
   threshold: between(random, 0.25, 0.6),
 });
 
+/** Where something stands: its size, its foot's depth, how it is turned, and the point so high above its foot. */
+interface Spot {
+  readonly stage: Stage;
+  readonly down: Vector;
+  readonly size: number;
+  readonly depth: number;
+  readonly rotation: Quaternion;
+  readonly raised: (height: number) => Vector;
+  readonly surface: Material;
+}
+
+const STANDING = {
+  box: ({ stage: { random }, size, rotation, raised, surface }) => {
+    const halfSizes: Vector = [size * between(random, 0.4, 1), size * between(random, 0.4, 1.5), size * between(random, 0.3, 1)];
+    return [{ kind: "box", centre: raised(halfSizes[1]), rotation, halfSizes, material: surface }];
+  },
+  can: ({ stage: { random }, size, down, raised, surface }) => {
+    const [radius, halfLength] = [size * between(random, 0.3, 0.7), size * between(random, 0.5, 1.6)];
+    const rotation = facing(down, between(random, 0, 6));
+    return [{ kind: "cylinder", centre: raised(halfLength), rotation, radius, halfLength, material: surface }];
+  },
+  ball: ({ stage: { random }, size, rotation, raised, surface }) => {
+    const radii: Vector = [size * between(random, 0.6, 0.9), size * between(random, 0.5, 1), size * between(random, 0.6, 0.9)];
+    return [{ kind: "ellipsoid", centre: raised(radii[1]), rotation, radii, material: surface }];
+  },
+  books: ({ stage, size, down, depth, raised }) => {
+    const { random } = stage;
+    let height = 0;
+    return Array.from({ length: 1 + random.integer(3) }, () => {
+      const halfSizes: Vector = [size * between(random, 0.8, 1.1), size * between(random, 0.08, 0.25), size * between(random, 0.6, 0.8)];
+      const rotation = standing(down, between(random, -0.4, 0.4));
+      const centre = raised(height + halfSizes[1]);
+      height += 2 * halfSizes[1];
+      return { kind: "box", centre, rotation, halfSizes, material: material(stage, { depth, plain: chance(random, 0.3) }) } as const;
+    });
+  },
+  card: ({ stage: { random }, size, down, raised, surface }) => {
+    const halfSizes = [size * between(random, 0.7, 1.2), size * between(random, 0.5, 1.2)] as const;
+    const rotation = standing(add(down, tilted(random, 0.8), 0.25), between(random, -0.8, 0.8));
+    return [{ kind: "quad", centre: raised(halfSizes[1]), rotation, halfSizes, material: surface }];
+  },
+} satisfies Record<string, (spot: Spot) => readonly Primitive[]>;
+
+const STANDING_DRAW = ["box", "box", "can", "can", "ball", "books", "card"] as const;
+
 /** Something that stands on the ground where it is seen at (u, v): a box, a can, a ball, a stack of books. Returns whether there was room. */
 export function addStanding(stage: Stage, ground: Ground, enlarge = 1): boolean {
   const { random, primitives, near, far } = stage;
+  const { down } = ground;
   const [u, v] = [between(random, -1, 1), between(random, -0.9, 1)];
-  const z = groundDepth(stage, ground, u, v);
-  if (!(z > near && z < far * 1.02)) return false;
-  const size = limited(stage, someSize(stage, z) * enlarge * 1.15, z);
-  const foot = seenAt(stage, u, v, z);
-  const raised = (height: number): Vector => add(foot, ground.down, -height);
-  const rotation = standing(ground.down, between(random, 0, 6.3));
-  const surface = material(stage, { depth: z });
-  switch (pick(random, ["box", "box", "can", "can", "ball", "books", "card"] as const)) {
-    case "box": {
-      const halfSizes: Vector = [size * between(random, 0.4, 1), size * between(random, 0.4, 1.5), size * between(random, 0.3, 1)];
-      primitives.push({ kind: "box", centre: raised(halfSizes[1]), rotation, halfSizes, material: surface });
-      break;
-    }
-    case "can": {
-      const [radius, halfLength] = [size * between(random, 0.3, 0.7), size * between(random, 0.5, 1.6)];
-      primitives.push({
-        kind: "cylinder",
-        centre: raised(halfLength),
-        rotation: facing(ground.down, between(random, 0, 6)),
-        radius,
-        halfLength,
-        material: surface,
-      });
-      break;
-    }
-    case "ball": {
-      const radii: Vector = [size * between(random, 0.6, 0.9), size * between(random, 0.5, 1), size * between(random, 0.6, 0.9)];
-      primitives.push({ kind: "ellipsoid", centre: raised(radii[1]), rotation, radii, material: surface });
-      break;
-    }
-    case "books": {
-      let height = 0;
-      for (let n = 1 + random.integer(3); n > 0; n--) {
-        const halfSizes: Vector = [size * between(random, 0.8, 1.1), size * between(random, 0.08, 0.25), size * between(random, 0.6, 0.8)];
-        const turned = standing(ground.down, between(random, -0.4, 0.4));
-        primitives.push({
-          kind: "box",
-          centre: raised(height + halfSizes[1]),
-          rotation: turned,
-          halfSizes,
-          material: material(stage, { depth: z, plain: chance(random, 0.3) }),
-        });
-        height += 2 * halfSizes[1];
-      }
-      break;
-    }
-    case "card": {
-      const halfSizes = [size * between(random, 0.7, 1.2), size * between(random, 0.5, 1.2)] as const;
-      primitives.push({
-        kind: "quad",
-        centre: raised(halfSizes[1]),
-        rotation: standing(add(ground.down, tilted(random, 0.8), 0.25), between(random, -0.8, 0.8)),
-        halfSizes,
-        material: surface,
-      });
-      break;
-    }
-  }
+  const depth = groundDepth(stage, ground, u, v);
+  if (!(depth > near && depth < far * 1.02)) return false;
+  const size = limited(stage, someSize(stage, depth) * enlarge * 1.15, depth);
+  const foot = seenAt(stage, u, v, depth);
+  const raised = (height: number): Vector => add(foot, down, -height);
+  const rotation = standing(down, between(random, 0, 6.3));
+  const surface = material(stage, { depth });
+  primitives.push(...STANDING[pick(random, STANDING_DRAW)]({ stage, down, size, depth, rotation, raised, surface }));
   return true;
 }
 
