@@ -13,7 +13,7 @@ export interface DepthMaps {
 }
 
 /** Share of p on the first or last plane from which a pixel is taken to lie beyond it. docs/confidence.md has what it finds and misses. */
-const BEYOND = 0.85;
+const BEYOND = 0.8;
 
 /**
  * Eq. 6 and what goes with it. Distances in metres are averaged in dioptres, D̂ = 1 / Σ (p_n / f_n): blur grows evenly in dioptres, so a
