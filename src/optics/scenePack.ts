@@ -76,7 +76,7 @@ export function packScenes(scenes: readonly Scene[], { primitivesPerScene }: { p
 }
 
 function packScene(scene: Scene, index: number, packed: PackedScenes): void {
-  const { primitives, cameras, focus, planes, primitivesPerScene } = packed;
+  const { primitives, cameras, primitivesPerScene } = packed;
   scene.primitives.forEach((primitive, k) => {
     packPrimitive(primitive, primitives, (index * primitivesPerScene + k) * PRIMITIVE_STRIDE);
   });
@@ -103,8 +103,13 @@ function packScene(scene: Scene, index: number, packed: PackedScenes): void {
     ],
     index * CAMERA_STRIDE,
   );
-  const middle = imageDistance(camera, scene.focusDistances[planes >> 1] as number);
-  scene.focusDistances.forEach((distance, n) => {
+  packPlanes(scene, index, packed);
+}
+
+function packPlanes({ camera, focusDistances, imperfections: flaws }: Scene, index: number, { focus, planes }: PackedScenes): void {
+  const slope = camera.focalLength / camera.pixelPitch;
+  const middle = imageDistance(camera, focusDistances[planes >> 1] as number);
+  focusDistances.forEach((distance, n) => {
     const v = imageDistance(camera, distance);
     const scale = slope * (1 + (camera.breathing ?? 0) * (v / middle - 1));
     // Eq. 9 in pixels is (f / N) (v / pitch) |1/S₁ - 1/S₂|: at `scale` pixels per unit slope this needs the radius below.
