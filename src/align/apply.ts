@@ -86,14 +86,25 @@ function resampleRow({ width, height, channels, data }: Image, t: Linear, row: n
     const u = first + step * x;
     const column = Math.floor(u);
     const phase = Math.round((u - column) * PHASES) * TAPS;
-    const inside = column >= 2 && column + 3 < width;
-    for (let c = 0; c < channels; c++) {
-      let sum = 0;
-      for (let k = 0; k < TAPS; k++) {
-        const at = inside ? column - 2 + k : Math.min(Math.max(column - 2 + k, 0), width - 1);
-        sum += (WEIGHTS[phase + k] as number) * (data[start + at * channels + c] as number);
+    if (column >= 2 && column + 3 < width) {
+      const [w0, w1, w2] = [WEIGHTS[phase] as number, WEIGHTS[phase + 1] as number, WEIGHTS[phase + 2] as number];
+      const [w3, w4, w5] = [WEIGHTS[phase + 3] as number, WEIGHTS[phase + 4] as number, WEIGHTS[phase + 5] as number];
+      const from = start + (column - 2) * channels;
+      for (let c = 0; c < channels; c++) {
+        const at = from + c;
+        const upper = w0 * (data[at] as number) + w1 * (data[at + channels] as number) + w2 * (data[at + 2 * channels] as number);
+        const lower = w3 * (data[at + 3 * channels] as number) + w4 * (data[at + 4 * channels] as number);
+        out[x * channels + c] = upper + lower + w5 * (data[at + 5 * channels] as number);
       }
-      out[x * channels + c] = sum;
+    } else {
+      for (let c = 0; c < channels; c++) {
+        let sum = 0;
+        for (let k = 0; k < TAPS; k++) {
+          const at = Math.min(Math.max(column - 2 + k, 0), width - 1);
+          sum += (WEIGHTS[phase + k] as number) * (data[start + at * channels + c] as number);
+        }
+        out[x * channels + c] = sum;
+      }
     }
   }
 }
