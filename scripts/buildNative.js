@@ -122,7 +122,7 @@ function plan() {
   const common = [...defines, `-I${nodeHeaders()}`, ...includes.flatMap((path) => ["-isystem", path])];
   const compiler = process.env.CXX ?? "g++";
   if (!ask(compiler, ["--version"])) throw new BuildError(`no C++ compiler: ${compiler} does not run (apt-get install g++, or set CXX)`);
-  const cxx = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread", ...common];
+  const cxx = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-psabi", "-pthread", ...common];
   const architecture = process.env.DUALFOCUS_CUDA_ARCH ?? "native";
   const cuda = [
     "-std=c++20",
