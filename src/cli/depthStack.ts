@@ -36,6 +36,8 @@ export interface StackRun {
 }
 
 export interface DepthDocument extends ResultSummary {
+  /** Shares of the pixels that lie nearer than the first plane and farther than the last: how far, no one can tell; confidence 0. */
+  readonly beyond: { readonly nearer: number; readonly farther: number };
   readonly findings: readonly Finding[];
   readonly errors?: TruthErrors;
 }
@@ -163,6 +165,7 @@ function describe({ source, run, options, device, model, start }: Writing, { fil
     distances: run.planes.map((n) => ({ file: source.files[n] as string, ...(source.focus[n] as StackSource["focus"][number]) })),
     range: validRange(depth),
     validFraction: validFraction(depth),
+    beyond: { nearer: shareOf(run.estimate.beyond, -1), farther: shareOf(run.estimate.beyond, 1) },
     invalidFocusTrend: run.estimate.invalidFocusTrend,
     aligned: alignmentSummary(run, options.align),
     findings: run.findings,
@@ -173,6 +176,9 @@ function describe({ source, run, options, device, model, start }: Writing, { fil
     seconds: Object.fromEntries(Object.entries(seconds).map(([name, value]) => [name, Number(value.toFixed(3))])),
   };
 }
+
+const shareOf = (values: Int8Array, wanted: number): number =>
+  values.reduce((count, value) => (value === wanted ? count + 1 : count), 0) / values.length;
 
 function alignmentSummary({ aligned, result }: DepthRun, align: string): object {
   if (!aligned) return { mode: "off" };

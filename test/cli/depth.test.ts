@@ -43,6 +43,8 @@ test("the shipped macro stack comes out within 3 % of its exact depth, in every 
   assert.deepEqual(document.distances[0], { file: join(macro, "plane_00.png"), value: 60, unit: "mm", source: "stack.json" });
   assert.deepEqual([document.model, document.device], ["small", "cpu"]);
   assert.ok(document.range[0] >= 0.06 && document.range[1] <= 0.0675 && document.range[0] < document.range[1]);
+  const { nearer, farther } = document.beyond;
+  assert.ok(nearer >= 0 && farther >= 0 && nearer + farther < 0.5, out);
   assert.ok(document.validFraction > 0.9 && (document.invalidFocusTrend ?? 1) < 0.05);
   assert.deepEqual(Object.keys(document.seconds), ["model", "load", "check", "align", "infer", "enlarge", "write", "total"]);
   const { total = 0, model = 0, ...stages } = document.seconds;
