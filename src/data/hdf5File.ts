@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import h5wasm from "h5wasm/node";
-import { decodingAsync, FormatError } from "../io/formatError.ts";
-import { wrapHdf5 } from "../io/hdf5.ts";
+import { FormatError } from "../io/formatError.ts";
+import { readingHdf5, wrapHdf5 } from "../io/hdf5.ts";
 import type { Hdf5File } from "../io/hdf5.ts";
 
 /** Opens a file on disk; slices are read from the disk as they are asked for, however large the file. */
@@ -9,5 +9,5 @@ export async function openHdf5File(file: string): Promise<Hdf5File> {
   if (!existsSync(file)) throw new FormatError(`${file}: there is no such file`);
   const module = await h5wasm.ready;
   module.activate_throwing_error_handler();
-  return decodingAsync({ file, format: "HDF5" }, () => Promise.resolve(wrapHdf5(new h5wasm.File(file, "r"), { file })));
+  return readingHdf5(file, () => wrapHdf5(new h5wasm.File(file, "r"), { file }));
 }

@@ -1,5 +1,5 @@
 import type { File as H5File } from "h5wasm";
-import { decoding, decodingAsync, FormatError } from "./formatError.ts";
+import { decoding, FormatError } from "./formatError.ts";
 
 export type Hdf5Values = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
 
@@ -22,26 +22,37 @@ interface MemoryFiles {
   analyzePath(name: string): { exists: boolean };
 }
 
+/** Runs a call of the library. Of the trace it throws, the innermost reason is kept: "file signature not found". */
+export function readingHdf5<T>(file: string, read: () => T): T {
+  return decoding({ file, format: "HDF5" }, () => {
+    try {
+      return read();
+    } catch (cause) {
+      const trace = cause instanceof Error ? cause.message : String(cause);
+      const reason = [...trace.matchAll(/ in \w+\(\): (.+)/g)].at(-1)?.[1];
+      throw reason === undefined ? cause : new Error(reason, { cause });
+    }
+  });
+}
+
 /** Opens a file held in memory. On Node, `data/hdf5File.ts` opens one on disk without loading it. */
 export async function openHdf5(bytes: Uint8Array, file = "HDF5 data"): Promise<Hdf5File> {
   const h5wasm = await import("h5wasm"); // WebAssembly; loaded only by those who read HDF5
   const module = await h5wasm.ready;
   module.activate_throwing_error_handler();
   const memory = (module as { FS: MemoryFiles }).FS;
-  return decodingAsync({ file, format: "HDF5" }, () => {
+  return readingHdf5(file, () => {
     let name = "file.h5";
     while (memory.analyzePath(name).exists) name = `next-${name}`;
     memory.writeFile(name, bytes);
     try {
       const handle = new h5wasm.File(name, "r");
-      return Promise.resolve(
-        wrapHdf5(handle, {
-          file,
-          onClose: () => {
-            memory.unlink(name);
-          },
-        }),
-      );
+      return wrapHdf5(handle, {
+        file,
+        onClose: () => {
+          memory.unlink(name);
+        },
+      });
     } catch (cause) {
       memory.unlink(name);
       throw cause;
@@ -53,7 +64,7 @@ export async function openHdf5(bytes: Uint8Array, file = "HDF5 data"): Promise<H
 export function wrapHdf5(handle: H5File, { file, onClose }: { file: string; onClose?: () => void }): Hdf5File {
   if (handle.file_id < 0n) throw new FormatError(`${file}: not a readable HDF5 file`);
   const dataset = (name: string): { shape: number[]; slice: (ranges: [number, number][]) => unknown } => {
-    const entity = decoding({ file, format: "HDF5" }, () => (handle.keys().includes(name) ? handle.get(name) : null));
+    const entity = readingHdf5(file, () => (handle.keys().includes(name) ? handle.get(name) : null));
     if (!entity || !("slice" in entity) || !entity.shape) {
       const present = handle.keys().join(", ");
       throw new FormatError(`${file}: there is no dataset "${name}"; the file has ${present || "nothing"}`);
@@ -70,7 +81,7 @@ export function wrapHdf5(handle: H5File, { file, onClose }: { file: string; onCl
       if (bad >= 0)
         throw new RangeError(`${file}: "${name}" is [${shape.join(", ")}]; range ${String(ranges[bad])} of axis ${bad} is outside`);
       const full = shape.map((size, axis): [number, number] => [...(ranges[axis] ?? [0, size])] as [number, number]);
-      const values = decoding({ file, format: "HDF5" }, () => slice(full));
+      const values = readingHdf5(file, () => slice(full));
       if (
         ArrayBuffer.isView(values) &&
         !(values instanceof DataView) &&

@@ -47,4 +47,8 @@ test("garbage is refused, never a crash", async () => {
     }
   };
   await assertSurvivesGarbage(read, readFileSync(path), 40);
+  await assert.rejects(openHdf5(new TextEncoder().encode("not it"), "c.h5"), {
+    name: "FormatError",
+    message: "c.h5: not a readable HDF5 file: file signature not found",
+  });
 });
