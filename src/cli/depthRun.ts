@@ -9,6 +9,7 @@ import { checkStack } from "../check/checkStack.ts";
 import type { Finding } from "../check/finding.ts";
 import { createBlender } from "../infer/blend.ts";
 import { estimateDepth, type DepthEstimate } from "../infer/estimateDepth.ts";
+import type { ErrorTable } from "../infer/errorTable.ts";
 import type { Session } from "../infer/session.ts";
 import { enlarge, guidedEnlarge } from "../infer/upsample.ts";
 import type { Image } from "../image.ts";
@@ -20,6 +21,8 @@ import type { OnStage } from "./depthProgress.ts";
 
 export interface DepthRunOptions {
   readonly session: Session;
+  /** How far the network in use errs. */
+  readonly errorTable: ErrorTable;
   /** Longer side of the pictures the network sees, in pixels. */
   readonly workingSide: number;
   /** "off", "auto", or one saved by an earlier run, in pixels of the files. */
@@ -53,6 +56,7 @@ export async function runDepth(source: StackSource, options: DepthRunOptions): P
   const planes = aligned?.planes ?? source.files.map((_, n) => n);
   const estimate = await estimateDepth(stack, {
     session: options.session,
+    errorTable: options.errorTable,
     signal: options.signal,
     onProgress: (done, of) => {
       options.onStage("infer", done, of);

@@ -5,6 +5,7 @@ import { basename, join, resolve } from "node:path";
 import { checkFits, parseAlignment, type Alignment } from "../align/alignment.ts";
 import type { Finding } from "../check/finding.ts";
 import type { DepthMap } from "../depth.ts";
+import { ERROR_TABLES } from "../infer/errorTable.ts";
 import type { Session } from "../infer/session.ts";
 import { encodeOutputs } from "../output/outputs.ts";
 import { validFraction, validRange } from "../output/result.ts";
@@ -66,6 +67,7 @@ export async function depthOfStack({
     const onStage = createProgress(process.stderr, options);
     const run = await runDepth(source, {
       session,
+      errorTable: options.model === "base" ? ERROR_TABLES.base : ERROR_TABLES.small, // weights of one's own: as the default network
       align,
       onStage,
       signal,
