@@ -15,7 +15,11 @@ const CHANNELS = 6;
  *
  * `images` [B, N, 3, H, W], H and W multiples of 4; `focusDistances` [B, N]; returns the depth [B, 1, H, W] and p [B, N, H, W].
  */
-export function wireNet(engine: Engine, make: MakeParameter = (name, data, shape) => engine.constant(data, { shape, name })) {
+export function wireNet(
+  engine: Engine,
+  make: MakeParameter = (name, data, shape) => engine.constant(data, { shape, name }),
+  { training = false }: { readonly training?: boolean } = {},
+) {
   const random = createRandom(3);
   const normal = (name: string, shape: readonly number[], scale: number, mean = 0): Tensor => {
     const own = random.split(name);
@@ -33,7 +37,7 @@ export function wireNet(engine: Engine, make: MakeParameter = (name, data, shape
       runningMean: normal(`${name}.running_mean`, [CHANNELS], 0.3),
       runningVariance: normal(`${name}.running_var`, [CHANNELS], 0.1, 1),
     };
-    return (x) => x.batchNorm({ ...parameters, training: false, momentum: 0.1, epsilon: 1e-5 });
+    return (x) => x.batchNorm({ ...parameters, training, momentum: 0.1, epsilon: 1e-5 });
   };
   const stem = normal("stem.weight", [CHANNELS, 3, 3, 3], 0.3);
   const stemNorm = batchNorm("stem.norm");

@@ -60,34 +60,44 @@ test("base has the paper's 27.09 M parameters and DFV its 19.50 M, to the last o
   assert.ok(countParameters(small) <= 4e6);
 });
 
-test("one graph of small gives torch's p for every plane count and size", async () => {
+const COUNTS = [2, 3, 5, 10];
+const [TINY, CROP, PADDED] = [
+  { H: 64, W: 64 },
+  { H: 224, W: 224 },
+  { H: 384, W: 576 },
+] as const; // PADDED holds DDFF's 383×552
+const everyCount = (size: { H: number; W: number }) => COUNTS.map((N) => ({ N, ...size }));
+
+/** `some`, or with DUALFOCUS_EVERY_SIZE=1 every count of planes at every size: minutes for the large networks. */
+const sizes = (some: readonly { N: number; H: number; W: number }[]) =>
+  process.env["DUALFOCUS_EVERY_SIZE"] === "1" ? [TINY, CROP, PADDED].flatMap(everyCount) : some;
+
+test("one graph of small gives torch's p for every plane count and size", async (t) => {
   const weights = randomWeights(engine, small);
   const graph = recordGraph({ config: small, weights });
-  for (const size of [
-    ...[2, 3, 5, 10].map((N) => ({ N, H: 64, W: 64 })),
-    { N: 5, H: 224, W: 224 },
-    { N: 10, H: 64, W: 96 },
-    { N: 3, H: 384, W: 576 },
-  ]) {
+  for (const size of sizes([...everyCount(TINY), ...everyCount(CROP), { N: 10, H: 64, W: 96 }, { N: 3, ...PADDED }])) {
     const worst = await difference(small, weights, graph, size);
+    t.diagnostic(`${JSON.stringify(size)}: ${worst}`);
     assert.ok(worst < LIMIT, `${JSON.stringify(size)}: ${worst}`);
   }
 });
 
-test("one graph of base gives torch's p for every plane count and size", async () => {
+test("one graph of base gives torch's p for every plane count and size", async (t) => {
   const weights = randomWeights(engine, base);
   const graph = recordGraph({ config: base, weights });
-  for (const size of [...[2, 3, 5, 10].map((N) => ({ N, H: 64, W: 64 })), { N: 3, H: 224, W: 224 }, { N: 2, H: 384, W: 576 }]) {
+  for (const size of sizes([...everyCount(TINY), { N: 3, ...CROP }, { N: 2, ...PADDED }])) {
     const worst = await difference(base, weights, graph, size);
+    t.diagnostic(`${JSON.stringify(size)}: ${worst}`);
     assert.ok(worst < LIMIT, `${JSON.stringify(size)}: ${worst}`);
   }
 });
 
-test("DFV's graph, recorded for one size at a time, gives torch's p", async () => {
+test("DFV's graph, recorded for one size at a time, gives torch's p", async (t) => {
   const weights = randomWeights(engine, dfv);
-  for (const size of [...[2, 3, 5, 10].map((N) => ({ N, H: 64, W: 64 })), { N: 5, H: 224, W: 224 }, { N: 2, H: 384, W: 576 }]) {
+  for (const size of sizes([...everyCount(TINY), { N: 5, ...CROP }, { N: 2, ...PADDED }])) {
     const graph = recordGraph({ config: dfv, weights, size: { planes: size.N, height: size.H, width: size.W } });
     const worst = await difference(dfv, weights, graph, size);
+    t.diagnostic(`${JSON.stringify(size)}: ${worst}`);
     assert.ok(worst < LIMIT, `${JSON.stringify(size)}: ${worst}`);
   }
 });
