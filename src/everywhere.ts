@@ -7,7 +7,8 @@ export { depthMap, type DepthMap } from "./depth.ts";
 export { createRandom, type Random } from "./random.ts";
 
 // From a stack to depth
-export { estimateDepth, type DepthEstimate } from "./infer/estimateDepth.ts";
+export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./infer/estimateDepth.ts";
+export { ERROR_TABLES } from "./infer/errorTable.ts";
 export type { ProbabilityOptions } from "./infer/focusProbability.ts";
 export type { Session } from "./infer/session.ts";
 export { alignStack, type AlignedStack, type AlignOptions } from "./align/align.ts";
