@@ -1,11 +1,11 @@
 import { depthMap } from "../depth.ts";
 import { createNodeSession } from "../infer/node.ts";
+import { crop, packPictures, paddedSize, type Size } from "../infer/pad.ts";
 import type { Session, Value } from "../infer/session.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordGraph } from "../model/graph.ts";
 import type { Model } from "../model/weightsFile.ts";
 import type { FocalStack } from "../stack.ts";
-import { crop, paddedSize, packStack, type Size } from "./pad.ts";
 import type { Estimate, Predictor } from "./predictor.ts";
 
 /** DFV's coarsest pooling divides by half its side: 64 pixels at least. */
@@ -42,7 +42,7 @@ export function networkPredictor(model: Model, { name, fingerprint, threads = 0 
     name,
     fingerprint,
     async predict(stack) {
-      const padded = paddedSize(sizeOf(stack), { multiple: SIZE_MULTIPLE, least });
+      const padded = paddedSize(sizeOf(stack), { least });
       const session = await sessionFor(stack.images.length, padded);
       return runNetwork(session, stack, padded);
     },
@@ -55,7 +55,7 @@ export function networkPredictor(model: Model, { name, fingerprint, threads = 0 
 
 async function runNetwork(session: Session, stack: FocalStack, padded: Size): Promise<Estimate> {
   const planes = stack.images.length;
-  const images = { data: packStack(stack, padded), shape: [1, planes, 3, padded.height, padded.width] };
+  const images = { data: packPictures(stack.images, padded), shape: [1, planes, 3, padded.height, padded.width] };
   const focusDistances = { data: Float32Array.from(stack.focusDistances), shape: [1, planes] };
   const { depth, probability } = await session.run({ images, focusDistances });
   const size = sizeOf(stack);

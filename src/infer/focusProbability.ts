@@ -1,6 +1,6 @@
 import type { FocalStack } from "../stack.ts";
 import type { Image } from "../image.ts";
-import { cropFrom, padInto, paddedSize, type Size } from "./pad.ts";
+import { crop, packPictures, paddedSize, type Size } from "./pad.ts";
 import { planeWindows, windowWeights, type PlaneWindow } from "./planeWindows.ts";
 import type { Session } from "./session.ts";
 import { tilesOf, tileWeights, type Tile } from "./tiles.ts";
@@ -72,33 +72,12 @@ async function overPlanes(run: Run, images: readonly Image[], mostPlanes: number
 async function runNetwork(session: Session, images: readonly Image[]): Promise<Float32Array> {
   const [size] = images as [Image];
   const padded = paddedSize(size);
-  const [planes, area] = [images.length, padded.width * padded.height];
-  const data = new Float32Array(planes * 3 * area);
-  images.forEach((image, n) => {
-    planar(image).forEach((channel, c) => {
-      const at = (n * 3 + c) * area;
-      padInto(data.subarray(at, at + area), channel, { from: size, to: padded });
-    });
-  });
+  const planes = images.length;
   const { probability } = await session.run({
-    images: { data, shape: [1, planes, 3, padded.height, padded.width] },
+    images: { data: packPictures(images, padded), shape: [1, planes, 3, padded.height, padded.width] },
     focusDistances: { data: Float32Array.from(images, (_, n) => n), shape: [1, planes] }, // p does not depend on them
   });
-  const pixels = size.width * size.height;
-  const values = new Float32Array(planes * pixels);
-  for (let n = 0; n < planes; n++) {
-    const map = (probability?.data as Float32Array).subarray(n * area, (n + 1) * area);
-    values.set(cropFrom(map, { from: padded, to: size }), n * pixels);
-  }
-  return values;
-}
-
-/** Red, green and blue maps; a grey picture three times. */
-function planar({ width, height, channels, data }: Image): Float32Array[] {
-  if (channels === 1) return [data, data, data];
-  const maps = [0, 1, 2].map(() => new Float32Array(width * height));
-  for (let i = 0; i < width * height; i++) maps.forEach((map, c) => (map[i] = data[3 * i + c] as number));
-  return maps;
+  return crop(probability?.data as Float32Array, { from: padded, to: size, maps: planes });
 }
 
 /** Σ p_n n at each pixel, in planes of the whole stack. */

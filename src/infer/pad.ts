@@ -1,37 +1,49 @@
-/** Pictures must divide by this to go through the network. */
-const MULTIPLE = 32;
+import type { Image } from "../image.ts";
+import { SIZE_MULTIPLE } from "../model/encoder.ts";
 
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** The next size up that the network takes. */
-export const paddedSize = ({ width, height }: Size): Size => ({
-  width: Math.ceil(width / MULTIPLE) * MULTIPLE,
-  height: Math.ceil(height / MULTIPLE) * MULTIPLE,
-});
-
-/** A row or column beyond the end is the mirror image of one inside: 0 1 2 | 1 0 1 2 … */
-export function mirrored(index: number, length: number): number {
-  if (length === 1) return 0;
-  const period = 2 * (length - 1);
-  const inside = ((index % period) + period) % period;
-  return inside < length ? inside : period - inside;
+/** The next size up that the network takes, and at least `least` pixels a side. */
+export function paddedSize({ width, height }: Size, { least = SIZE_MULTIPLE }: { readonly least?: number } = {}): Size {
+  const up = (side: number): number => Math.max(Math.ceil(side / SIZE_MULTIPLE) * SIZE_MULTIPLE, least);
+  return { width: up(width), height: up(height) };
 }
 
-/** One channel [height, width] mirrored at the right and bottom into `target` [padded.height, padded.width]. */
-export function padInto(target: Float32Array, source: Float32Array, { from, to }: { readonly from: Size; readonly to: Size }): void {
-  for (let y = 0; y < to.height; y++) {
-    const row = mirrored(y, from.height) * from.width;
-    target.set(source.subarray(row, row + from.width), y * to.width);
-    for (let x = from.width; x < to.width; x++) target[y * to.width + x] = source[row + mirrored(x, from.width)] as number;
+/** Where pixel `i` comes from when the right or bottom edge is mirrored without repeating its pixel, again and again if need be. */
+export function mirrored(i: number, side: number): number {
+  if (side === 1) return 0;
+  const phase = i % (2 * (side - 1));
+  return phase < side ? phase : 2 * (side - 1) - phase;
+}
+
+/** Pictures as a network takes them, [N, 3, H, W] at the padded size; grey becomes three equal channels. */
+export function packPictures(images: readonly Image[], { width, height }: Size): Float32Array {
+  const packed = new Float32Array(images.length * 3 * width * height);
+  const columns = (side: number): Int32Array => Int32Array.from({ length: width }, (_, x) => mirrored(x, side));
+  for (const [n, image] of images.entries()) {
+    const across = columns(image.width);
+    for (let c = 0; c < 3; c++) {
+      const channel = image.channels === 1 ? 0 : c;
+      for (let y = 0; y < height; y++) {
+        const row = mirrored(y, image.height) * image.width;
+        const to = ((n * 3 + c) * height + y) * width;
+        for (let x = 0; x < width; x++) packed[to + x] = image.data[(row + (across[x] as number)) * image.channels + channel] as number;
+      }
+    }
   }
+  return packed;
 }
 
-/** The upper left part of a map: what `padInto` put there. */
-export function cropFrom(source: Float32Array, { from, to }: { readonly from: Size; readonly to: Size }): Float32Array {
-  const target = new Float32Array(to.width * to.height);
-  for (let y = 0; y < to.height; y++) target.set(source.subarray(y * from.width, y * from.width + to.width), y * to.width);
-  return target;
+/** The top left `to` of each of `maps` maps of size `from`. */
+export function crop(values: Float32Array, { from, to, maps }: { from: Size; to: Size; maps: number }): Float32Array {
+  const kept = new Float32Array(maps * to.width * to.height);
+  for (let map = 0; map < maps; map++)
+    for (let y = 0; y < to.height; y++) {
+      const start = (map * from.height + y) * from.width;
+      kept.set(values.subarray(start, start + to.width), (map * to.height + y) * to.width);
+    }
+  return kept;
 }
