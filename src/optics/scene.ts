@@ -140,7 +140,6 @@ const sceneSchema = z
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
 export type Scene = DeepReadonly<z.infer<typeof sceneSchema>>;
-export type SceneCamera = Scene["camera"];
 export type Primitive = Scene["primitives"][number];
 export type Material = Primitive["material"];
 export type Cutout = DeepReadonly<z.infer<typeof cutout>>;

@@ -10,26 +10,18 @@ import { UserError } from "../../src/cli/errors.ts";
 import { exportCommand } from "../../src/cli/export.ts";
 import { FormatError } from "../../src/io/formatError.ts";
 import { createNodeSession } from "../../src/infer/node.ts";
-import { dfv, small, type DualFocusConfig, type NetworkConfig } from "../../src/model/config.ts";
+import { dfv, type NetworkConfig } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
 import { readModel, writeModel } from "../../src/model/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
-import { randomImages } from "../helpers/network.ts";
+import { randomImages, tiny } from "../helpers/network.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-export-"));
 after(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 const at = (name: string): string => join(folder, name);
-
-const tiny: DualFocusConfig = {
-  ...small,
-  encoder: { ...small.encoder, widths: [8, 8, 8, 8], out: [4, 4, 4, 4] },
-  coarse: 8,
-  fusion: [8, 8, 8],
-  handedOn: [8, 8],
-};
 
 /** A weights file of this network. */
 function modelFile(name: string, config: NetworkConfig): string {

@@ -1,9 +1,18 @@
 import type { Weights } from "../../src/io/safetensors.ts";
 import { createParameters } from "../../src/nn/module.ts";
-import type { NetworkConfig } from "../../src/model/config.ts";
+import { small, type DualFocusConfig, type NetworkConfig } from "../../src/model/config.ts";
 import { createNetwork } from "../../src/model/network.ts";
 import type { TorchEngine } from "../../src/engine/torch.ts";
 import { createRandom } from "../../src/random.ts";
+
+/** `small`'s wiring with eight channels everywhere: for tests that need a network, but no good one. */
+export const tiny: DualFocusConfig = {
+  ...small,
+  encoder: { ...small.encoder, widths: [8, 8, 8, 8], out: [4, 4, 4, 4] },
+  coarse: 8,
+  fusion: [8, 8, 8],
+  handedOn: [8, 8],
+};
 
 /** Random weights whose batch-norm statistics are random too, so that folding them wrongly shows. */
 export function randomWeights(engine: TorchEngine, config: NetworkConfig, seed = 1): Weights {

@@ -11,7 +11,7 @@ import { countParameters } from "../../src/model/state.ts";
 import { createParameters } from "../../src/nn/module.ts";
 import type { Weights } from "../../src/io/safetensors.ts";
 import { createRandom } from "../../src/random.ts";
-import { randomImages, randomWeights } from "../helpers/network.ts";
+import { randomImages, randomWeights, tiny } from "../helpers/network.ts";
 
 const engine = createTorchEngine({ threads: 2 });
 
@@ -104,13 +104,6 @@ test("DFV's graph, recorded for one size at a time, gives torch's p", async (t) 
 
 test("every ablation is a configuration that runs: no surface, C₂, grids, native grid, solvers, per-plane norm", () => {
   const surface = base.surface as NonNullable<DualFocusConfig["surface"]>;
-  const tiny: DualFocusConfig = {
-    ...small,
-    encoder: { ...small.encoder, widths: [8, 8, 8, 8], out: [4, 4, 4, 4] },
-    coarse: 8,
-    fusion: [8, 8, 8],
-    handedOn: [8, 8],
-  };
   const variants: Partial<typeof surface>[] = [
     { channels: 1 },
     { channels: 8 },

@@ -3,11 +3,12 @@ import { test } from "node:test";
 
 import { scope } from "../../src/engine/scope.ts";
 import { createTorchEngine } from "../../src/engine/torch.ts";
-import { base, dfv, type DualFocusConfig } from "../../src/model/config.ts";
+import { base, dfv } from "../../src/model/config.ts";
 import { createNetwork } from "../../src/model/network.ts";
 import { stateShapes } from "../../src/model/state.ts";
 import { createParameters } from "../../src/nn/module.ts";
 import { createRandom } from "../../src/random.ts";
+import { tiny } from "../helpers/network.ts";
 
 // What PAPER.md chose where the paper is open, read off the tensors of the network.
 
@@ -47,13 +48,7 @@ test("the decoder is a cascade: 192 → 256, up to 128; 192 → 128, up to 64; 1
 
 test("a batch of one stack trains: no branch is left with a single value to normalise", () => {
   const engine = createTorchEngine({ threads: 1 });
-  const narrow: DualFocusConfig = {
-    ...base,
-    encoder: { ...base.encoder, widths: [8, 8, 8, 8], out: [4, 4, 4, 4] },
-    coarse: 8,
-    fusion: [8, 8, 8],
-    handedOn: [8, 8],
-  };
+  const narrow = { ...tiny, encoder: { ...base.encoder, widths: tiny.encoder.widths, out: tiny.encoder.out } };
   const tree = createParameters(engine, { random: createRandom(1) });
   const network = createNetwork(tree.source, narrow);
   tree.mode.training = true;

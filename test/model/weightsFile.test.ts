@@ -3,13 +3,13 @@ import { test } from "node:test";
 
 import { FormatError } from "../../src/io/formatError.ts";
 import { readWeights, writeWeights } from "../../src/io/safetensors.ts";
-import { configs, dfv, small, type DualFocusConfig } from "../../src/model/config.ts";
+import { configs, dfv, small } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
 import { parseNetworkConfig, readModel, writeModel } from "../../src/model/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
+import { tiny } from "../helpers/network.ts";
 
-const tiny: DualFocusConfig = { ...small, encoder: { ...small.encoder, widths: [8, 8, 8, 8], out: [4, 4, 4, 4] }, fusion: [8, 8, 8] };
 const model = { config: tiny, weights: initialWeights(tiny, createRandom(1)), metadata: { run: "a test" } };
 
 test("a model comes back from its file, in every storage", () => {
