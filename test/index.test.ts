@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -37,6 +37,18 @@ test("with no addon built training can be imported, and says how to get it when 
   const folder = join(bare, "run");
   const request = { config: training.presets.smoke, folder, device: "cpu", stop: new AbortController().signal, progress: () => undefined };
   await assert.rejects(training.runTraining(request), /not built.*libtorch-dev.*npm run build:native/s);
+});
+
+test("every entry of package.json is built from a source that is there, for Node and for browsers", () => {
+  const { exports, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { exports: object; bin: Record<string, string> };
+  const leaves = (value: unknown): string[] => (typeof value === "string" ? [value] : Object.values(value as object).flatMap(leaves));
+  const built = [...leaves(exports), ...leaves(bin)].filter((file) => file.includes("dist/"));
+  for (const file of built) {
+    const source = file.replace(/^(\.\/)?dist\//, "").replace(/(\.d)?\.[jt]s$/, ".ts");
+    assert.ok(existsSync(join(root, source)), `${file}: there is no ${source}`);
+  }
+  assert.ok("browser" in (exports as { ".": object })["."] && "default" in (exports as { ".": object })["."]);
+  assert.equal(built.length, 7);
 });
 
 test("a browser has every name Node has, less what reads a disk", () => {
