@@ -7,6 +7,7 @@ import { resized } from "../align/similarity.ts";
 import { workingFrame } from "../align/workingFrame.ts";
 import { checkStack } from "../check/checkStack.ts";
 import type { Finding } from "../check/finding.ts";
+import { resizeNearest } from "../data/resize.ts";
 import { createBlender } from "../infer/blend.ts";
 import { estimateDepth, type DepthEstimate } from "../infer/estimateDepth.ts";
 import type { ErrorTable } from "../infer/errorTable.ts";
@@ -200,7 +201,9 @@ function fullResult(
     confidence: grown(estimate.confidence),
     allInFocus,
     bits: source.bits,
-    planeIndex: same ? estimate.planeIndex : nearest(estimate.planeIndex, small, source.size),
+    planeIndex: same
+      ? estimate.planeIndex
+      : resizeNearest({ ...small, data: estimate.planeIndex }, { ...source.size, into: new Uint16Array(width * height) }),
     probability: { planes, width: small.width, height: small.height, data },
     ...(source.camera ? { camera: source.camera } : {}),
     ...(source.pixelSize === undefined ? {} : { pixelSize: source.pixelSize }),
@@ -216,15 +219,6 @@ function covered(shares: Float32Array): Uint8Array {
 
 const unitOf = ({ space, unit }: StackSource): DepthUnit =>
   space === "depth" ? "m" : space === "index" ? "index" : unit === "dpt" ? "dpt" : "disparity";
-
-function nearest(values: Uint16Array, from: { width: number; height: number }, to: { width: number; height: number }): Uint16Array {
-  const out = new Uint16Array(to.width * to.height);
-  for (let y = 0; y < to.height; y++) {
-    const row = Math.floor(((y + 0.5) * from.height) / to.height) * from.width;
-    for (let x = 0; x < to.width; x++) out[y * to.width + x] = values[row + Math.floor(((x + 0.5) * from.width) / to.width)] as number;
-  }
-  return out;
-}
 
 /** The alignment that was used, in pixels of the files, for `--align FILE`. */
 export const savedAlignment = ({ alignment }: AlignedStack, size: Size): string => formatAlignment(scaledAlignment(alignment, size));

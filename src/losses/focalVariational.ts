@@ -12,12 +12,17 @@ import { maskedMean } from "./maskedMean.ts";
  * `focusProbability` p, [B, N, H, W]; `valid` [B, 1, H, W].
  */
 export function focalVariationalLoss({ focusProbability, valid }: { readonly focusProbability: Tensor; readonly valid: Tensor }): Tensor {
+  const wrongWay = wrongSteps(focusProbability).relu();
+  return maskedMean(wrongWay.square().sum([MAP_AXIS.plane], { keepAxes: true }), valid);
+}
+
+/** How far p goes the wrong way between neighbouring planes (negative: the right way), [B, N − 1, H, W]: p_i − p_{i+1} before the peak, p_{i+1} − p_i behind it. */
+export function wrongSteps(focusProbability: Tensor): Tensor {
   const p = focusProbability;
-  const { N } = dims(p, "B N H W", "focalVariationalLoss");
+  const { N } = dims(p, "B N H W", "focus probability");
   const peak = p.argmax(MAP_AXIS.plane, { keepAxes: true });
   const rise = p.slice(MAP_AXIS.plane, { start: 1 }).sub(p.slice(MAP_AXIS.plane, { end: -1 })); // p_{i+1} − p_i
-  const pairs = concrete(N, "focalVariationalLoss") - 1;
+  const pairs = concrete(N, "focus probability") - 1;
   const beforePeak = p.engine.range(pairs, { dtype: "i64" }).reshape([1, pairs, 1, 1]).less(peak);
-  const wrongWay = beforePeak.where(rise.neg(), rise).relu();
-  return maskedMean(wrongWay.square().sum([MAP_AXIS.plane], { keepAxes: true }), valid);
+  return beforePeak.where(rise.neg(), rise);
 }

@@ -1,8 +1,8 @@
 import { MAP_AXIS } from "../axes.ts";
-import { concrete } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine } from "../engine/torch.ts";
+import { wrongSteps } from "../losses/focalVariational.ts";
 import { planeCoordinates } from "./deviceAugment.ts";
 import type { StackPool } from "./renderPool.ts";
 import { pixelValues, type TrainBatch, type Trainer } from "./trainer.ts";
@@ -59,11 +59,7 @@ function batchSums({ engine, trainer, precision }: Evaluation, { images, focusDi
 
 /** Where p falls before its peak or rises behind it; bool [B, 1, H, W]. */
 function wrongTrend(p: Tensor): Tensor {
-  const pairs = concrete(p.shape[MAP_AXIS.plane] ?? 0, "wrongTrend") - 1;
-  const peak = p.argmax(MAP_AXIS.plane, { keepAxes: true });
-  const rise = p.slice(MAP_AXIS.plane, { start: 1 }).sub(p.slice(MAP_AXIS.plane, { end: -1 }));
-  const beforePeak = p.engine.range(pairs, { dtype: "i64" }).reshape([1, pairs, 1, 1]).less(peak);
-  return beforePeak.where(rise.neg(), rise).max(MAP_AXIS.plane, { keepAxes: true }).greater(TREND_TOLERANCE);
+  return wrongSteps(p).max(MAP_AXIS.plane, { keepAxes: true }).greater(TREND_TOLERANCE);
 }
 
 /** The whole pool in order, middle crops, `planes` evenly spread planes, depth in planes along dioptres: the rendered benchmark. */
