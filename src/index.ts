@@ -5,4 +5,4 @@ export { openStack, type StackSource } from "./source/openStack.ts";
 export { StackError } from "./io/stackError.ts";
 export { readDepth } from "./data/readDepth.ts";
 export { readImage } from "./data/readImage.ts";
-export { loadModel } from "./cli/loadModel.ts";
+export { loadModel } from "./job/loadModel.ts";

@@ -6,7 +6,7 @@ import type { Image } from "../image.ts";
 import { StackError } from "../io/stackError.ts";
 import { type Unit, UNITS } from "../io/stackFolder.ts";
 import { openStack, type StackSource } from "../source/openStack.ts";
-import { UserError } from "./errors.ts";
+import { UserError } from "../job/errors.ts";
 
 interface CheckCommandOptions {
   readonly distances?: string;

@@ -5,12 +5,13 @@ import { UNITS } from "../io/stackFolder.ts";
 import { recordGraph } from "../model/graph.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
 import { depthOfFolders } from "./depthBatch.ts";
-import { asUserError, readingInput } from "./depthErrors.ts";
-import { outputNames, threadCount, WORKING_SIDE, workingSize, type DepthOptions } from "./depthOptions.ts";
-import { depthOfStack, type LoadedNetwork } from "./depthStack.ts";
+import { asUserError, readingInput } from "../job/depthErrors.ts";
+import { WORKING_SIDE, type DepthOptions } from "../job/depthOptions.ts";
+import { outputNames, threadCount, workingSize } from "./depthArguments.ts";
+import { depthOfStack, type LoadedNetwork } from "../job/depthStack.ts";
 import { describeResult } from "./depthText.ts";
-import { UserError } from "./errors.ts";
-import { loadModel } from "./loadModel.ts";
+import { UserError } from "../job/errors.ts";
+import { loadModel } from "../job/loadModel.ts";
 
 export function depthCommand(): Command {
   return new Command("depth")

@@ -2,10 +2,10 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 import { naturalOrder } from "../io/stackFolder.ts";
-import { asUserError } from "./depthErrors.ts";
-import { defaultOutput, depthOfStack, type DepthDocument, type StackRun } from "./depthStack.ts";
+import { asUserError } from "../job/depthErrors.ts";
+import { defaultOutput, depthOfStack, type DepthDocument, type StackRun } from "../job/depthStack.ts";
 import { batchTable, type BatchEntry } from "./depthText.ts";
-import { UserError } from "./errors.ts";
+import { UserError } from "../job/errors.ts";
 
 export interface BatchRun extends Pick<StackRun, "options" | "network" | "signal"> {
   /** Holds one folder for each stack. */

@@ -1,4 +1,4 @@
-import type { DepthDocument } from "./depthStack.ts";
+import type { DepthDocument } from "../job/depthStack.ts";
 
 const number = (value: number): string => value.toPrecision(4);
 

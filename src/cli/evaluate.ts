@@ -13,8 +13,8 @@ import { csvTable, jsonEntry, markdownTable } from "../evaluate/report.ts";
 import { fileStore } from "../evaluate/results.ts";
 import { evaluate, type Evaluation, type Progress } from "../evaluate/run.ts";
 import { Sheet } from "../evaluate/sheet.ts";
-import { UserError } from "./errors.ts";
-import { loadModel } from "./loadModel.ts";
+import { UserError } from "../job/errors.ts";
+import { loadModel } from "../job/loadModel.ts";
 import { renderHost } from "./renderHost.ts";
 
 interface EvaluateOptions {

@@ -6,9 +6,9 @@ import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordGraph, type GraphSize } from "../model/graph.ts";
 import { writeModel, type Model } from "../model/weightsFile.ts";
 import { writeAtomically } from "../train/atomicFile.ts";
-import { UserError } from "./errors.ts";
-import { isConfigName, loadModel, shippedModel, untrainedModel } from "./loadModel.ts";
-import { packageVersion } from "./version.ts";
+import { UserError } from "../job/errors.ts";
+import { isConfigName, loadModel, shippedModel, untrainedModel } from "../job/loadModel.ts";
+import { packageVersion } from "../job/version.ts";
 
 interface ExportOptions {
   readonly model: string;

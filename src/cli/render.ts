@@ -9,11 +9,11 @@ import type { Scene } from "../optics/scene.ts";
 import { SceneError, formatScene, parseScene } from "../optics/scene.ts";
 import { randomScene } from "../optics/sceneRandom.ts";
 import { createRandom } from "../random.ts";
-import { UserError } from "./errors.ts";
-import { fillFolder, makeFolder, removeLeftovers } from "./outputFolder.ts";
+import { UserError } from "../job/errors.ts";
+import { fillFolder, makeFolder, removeLeftovers } from "../job/outputFolder.ts";
 import type { RenderDevice, RenderHost } from "./renderHost.ts";
 import { RENDER_DEVICES, renderHost } from "./renderHost.ts";
-import { packageVersion } from "./version.ts";
+import { packageVersion } from "../job/version.ts";
 import { writeStack } from "./writeStack.ts";
 
 interface RenderOptions {

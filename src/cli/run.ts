@@ -1,9 +1,9 @@
 import { Command, CommanderError } from "commander";
 
-import { packageVersion } from "./version.ts";
+import { packageVersion } from "../job/version.ts";
 import { checkCommand } from "./check.ts";
 import { depthCommand } from "./depth.ts";
-import { UserError } from "./errors.ts";
+import { UserError } from "../job/errors.ts";
 import { evaluateCommand } from "./evaluate.ts";
 import { exportCommand } from "./export.ts";
 import { modelsCommand } from "./models.ts";

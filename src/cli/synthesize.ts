@@ -9,9 +9,9 @@ import { type SynthesisKernel, type SynthesisRecord, synthesize } from "../optic
 import { CAMERA_PRESETS, type CameraPreset, presetCamera } from "../optics/synthesizeCameras.ts";
 import type { FocusProtocol } from "../optics/synthesizeFocus.ts";
 import type { Camera } from "../optics/thinLens.ts";
-import { UserError } from "./errors.ts";
-import { fillFolder } from "./outputFolder.ts";
-import { packageVersion } from "./version.ts";
+import { UserError } from "../job/errors.ts";
+import { fillFolder } from "../job/outputFolder.ts";
+import { packageVersion } from "../job/version.ts";
 import { writeJson, writeStack } from "./writeStack.ts";
 
 interface SynthesizeOptions {

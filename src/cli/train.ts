@@ -13,7 +13,7 @@ import { membershipFrom, spawnProcesses, type Membership } from "../train/distri
 import { DivergedError } from "../train/loop.ts";
 import { presets, type PresetName } from "../train/presets.ts";
 import { runFiles, runTraining, type TrainResult } from "../train/run.ts";
-import { UserError } from "./errors.ts";
+import { UserError } from "../job/errors.ts";
 
 interface TrainOptions {
   readonly preset?: PresetName;

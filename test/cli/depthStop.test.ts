@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createProgress, duration } from "../../src/cli/depthProgress.ts";
+import { createProgress, duration } from "../../src/job/depthProgress.ts";
 import { temporaryFolder } from "../data/files.ts";
 
 const root = temporaryFolder();

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { evaluateCommand, type LoadPredictor } from "../../src/cli/evaluate.ts";
-import type { UserError } from "../../src/cli/errors.ts";
+import type { UserError } from "../../src/job/errors.ts";
 import { depthMap } from "../../src/depth.ts";
 import { encodeExr } from "../../src/io/exr.ts";
 import { decodePng, encodePng } from "../../src/io/png.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, mock, test } from "node:test";
 import { CommanderError } from "commander";
 
-import { UserError } from "../../src/cli/errors.ts";
+import { UserError } from "../../src/job/errors.ts";
 import { exportCommand } from "../../src/cli/export.ts";
 import { FormatError } from "../../src/io/formatError.ts";
 import { createNodeSession } from "../../src/infer/node.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import type { CommanderError } from "commander";
-import { UserError } from "../../src/cli/errors.ts";
+import { UserError } from "../../src/job/errors.ts";
 import { synthesizeCommand } from "../../src/cli/synthesize.ts";
 import { readDepth } from "../../src/data/readDepth.ts";
 import { readImage } from "../../src/data/readImage.ts";

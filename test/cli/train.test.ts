@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { UserError } from "../../src/cli/errors.ts";
+import { UserError } from "../../src/job/errors.ts";
 import { FormatError } from "../../src/io/formatError.ts";
 import { trainCommand } from "../../src/cli/train.ts";
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { createScenes, isClaimed, type Finding } from "../../scripts/calibrationScenes.ts";
-import { loadModel } from "../../src/cli/loadModel.ts";
-import { packageFolder } from "../../src/cli/version.ts";
+import { loadModel } from "../../src/job/loadModel.ts";
+import { packageFolder } from "../../src/job/version.ts";
 import { readImage } from "../../src/data/readImage.ts";
 import type { Image } from "../../src/image.ts";
 import { estimateDepth } from "../../src/infer/estimateDepth.ts";

@@ -1,27 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-import type { Unit } from "../io/stackFolder.ts";
 import { OUTPUT_NAMES, type OutputName } from "../output/outputs.ts";
-
-export interface DepthOptions {
-  readonly output?: string;
-  readonly distances?: string;
-  readonly unit?: Unit;
-  readonly model: string;
-  readonly device: "auto" | "cpu" | "webgpu";
-  readonly align: string;
-  readonly size: number | "full";
-  readonly save: readonly OutputName[];
-  readonly truth?: string;
-  readonly threads: number;
-  readonly batch: boolean;
-  readonly force: boolean;
-  readonly json: boolean;
-  readonly quiet: boolean;
-}
-
-/** Longer side of what the network sees: about the size of its training pictures' scenes, and quick on two cores. */
-export const WORKING_SIDE = 768;
 
 export function workingSize(text: string): number | "full" {
   if (text === "full") return text;
