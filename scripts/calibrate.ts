@@ -4,7 +4,7 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
-import { loadModel } from "../src/cli/loadModel.ts";
+import { loadModel } from "../src/job/loadModel.ts";
 import { expectedError, type ErrorTable } from "../src/infer/errorTable.ts";
 import { createNodeSession } from "../src/infer/node.ts";
 import { recordGraph } from "../src/model/graph.ts";
