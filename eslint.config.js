@@ -6,7 +6,7 @@ export default defineConfig(
   globalIgnores(["dist/", "build/", "runs/", "node_modules/", ".carry/"]),
   eslint.configs.recommended,
   {
-    files: ["**/*.ts"],
+    files: ["**/*.ts", "**/*.tsx"],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {

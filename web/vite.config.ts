@@ -1,0 +1,33 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { defineConfig } from "vite";
+
+const root = import.meta.dirname;
+const project = join(root, "..");
+
+/** Part of the address under which a browser keeps the weights: new weights are fetched anew. */
+const weights = createHash("sha256")
+  .update(readFileSync(join(project, "models", "small.safetensors")))
+  .digest("hex")
+  .slice(0, 16);
+
+/** ONNX Runtime's files are loaded from `runtime/` beside the page, so its build without them inside is taken. */
+const conditions = ["onnxruntime-web-use-extern-wasm", "module", "browser", "import", "default"];
+
+export default defineConfig({
+  root,
+  base: "./", // any folder of any host will do
+  resolve: { conditions },
+  define: { __WEIGHTS__: JSON.stringify(weights) },
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  worker: { format: "es" },
+  build: {
+    outDir: join(project, "dist", "web"),
+    emptyOutDir: true,
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0, // nothing inline: the page's content security policy is strict
+    chunkSizeWarningLimit: 1500,
+  },
+});
