@@ -1,12 +1,13 @@
 import type { Tensor } from "../engine/engine.ts";
 import type { Prediction } from "../model/network.ts";
+import { focalTrendLoss } from "./focalTrend.ts";
 import { focalVariationalLoss } from "./focalVariational.ts";
 import { smoothL1 } from "./smoothL1.ts";
 import { spatialVariationalLoss, type SpatialOptions, type SpatialTruth } from "./spatialVariational.ts";
 
-/** λ_sv and λ_fv of eq. 8, and how the parts are computed. 0 leaves a part out. */
+/** λ_sv and λ_fv of eq. 8, the weight of our own `focalTrendLoss`, and how the parts are computed. 0 leaves a part out. */
 export interface LossConfig {
-  readonly weights: { readonly spatial: number; readonly focal: number };
+  readonly weights: { readonly spatial: number; readonly focal: number; readonly trend: number };
   /** β of the smooth L1, in the unit of the depth. */
   readonly beta: number;
   readonly spatial: Required<SpatialOptions>;
@@ -16,21 +17,21 @@ export interface LossConfig {
 
 /** §3.5, A.1 and Table 6. */
 export const paperLoss: LossConfig = {
-  weights: { spatial: 20, focal: 100 },
+  weights: { spatial: 20, focal: 100, trend: 0 },
   beta: 1,
   spatial: { planeWeight: "sharpness", temperature: 1, supervise: "surface" },
   levels: [1],
 };
 
 /** DFV's: smooth L1 on its four levels, finest first. */
-export const dfvLoss: LossConfig = { ...paperLoss, weights: { spatial: 0, focal: 0 }, levels: [8 / 15, 4 / 15, 2 / 15, 1 / 15] };
+export const dfvLoss: LossConfig = { ...paperLoss, weights: { spatial: 0, focal: 0, trend: 0 }, levels: [8 / 15, 4 / 15, 2 / 15, 1 / 15] };
 
 /** Table 5 and the focal table, row by row. A row without the spatial part also wants a network without its module. */
 export const ablations = {
   both: paperLoss,
   noSpatial: { ...paperLoss, weights: { ...paperLoss.weights, spatial: 0 } },
   noFocal: { ...paperLoss, weights: { ...paperLoss.weights, focal: 0 } },
-  neither: { ...paperLoss, weights: { spatial: 0, focal: 0 } },
+  neither: { ...paperLoss, weights: { spatial: 0, focal: 0, trend: 0 } },
   directGradient: { ...paperLoss, spatial: { ...paperLoss.spatial, supervise: "gradientField" } },
   noSharpness: { ...paperLoss, spatial: { ...paperLoss.spatial, planeWeight: "even" } },
   blurWeight: { ...paperLoss, spatial: { ...paperLoss.spatial, planeWeight: "blur" } },
@@ -55,5 +56,8 @@ export function totalLoss(prediction: Prediction, truth: SpatialTruth, config: L
     .reduce((sum, part) => sum.add(part));
   const spatial = prediction.spatial && weights.spatial !== 0 ? spatialVariationalLoss(prediction.spatial, truth, config.spatial) : zero;
   const focal = weights.focal === 0 ? zero : focalVariationalLoss({ focusProbability: prediction.focusProbability, valid });
-  return { total: depth.add(spatial.mul(weights.spatial)).add(focal.mul(weights.focal)), depth, spatial, focal };
+  const eq8 = depth.add(spatial.mul(weights.spatial)).add(focal.mul(weights.focal));
+  const total =
+    weights.trend === 0 ? eq8 : eq8.add(focalTrendLoss({ focusProbability: prediction.focusProbability, valid }).mul(weights.trend));
+  return { total, depth, spatial, focal };
 }

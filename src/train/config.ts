@@ -20,7 +20,7 @@ const network = z.unknown().transform((value, context): NetworkConfig => {
 });
 
 const loss = z.strictObject({
-  weights: z.strictObject({ spatial: z.number().min(0), focal: z.number().min(0) }),
+  weights: z.strictObject({ spatial: z.number().min(0), focal: z.number().min(0), trend: z.number().min(0) }),
   beta: positive,
   spatial: z.strictObject({
     planeWeight: z.enum(["sharpness", "even", "blur"]),
@@ -47,7 +47,14 @@ const renderData = z.strictObject({
   /** Share of scenes with the flaws of real stacks. */
   imperfect: fraction,
   /** Share of stacks blurred from one picture and its depth instead of through the lens: the NYU protocol's Gaussian and FOSSA's family. */
-  gather: z.strictObject({ gaussian: fraction, powerExponential: fraction }),
+  gather: z.strictObject({
+    gaussian: fraction,
+    powerExponential: fraction,
+    /** Of these, how many blur a photograph of the textures under a rendered depth rather than the rendered picture. */
+    photos: fraction,
+    /** Largest standard deviation of the sensor's noise in the sharp picture, which is blurred with it. */
+    grain: z.number().min(0),
+  }),
   validation: z.strictObject({ count, samples: count }),
 });
 

@@ -77,10 +77,12 @@ function drawBatch(engine: TorchEngine, pool: StackPool, { count: B, crop, subse
   ); // [B·N, 3, S, S]
   const focusDistances = engine.compute("aten::gather", select(engine, pool.focusDistances, stacks), 1, planes);
 
+  const severalShots = select(engine, pool.onePicture, stacks).neg().add(1); // [B, 1]
   const frame = cropFrames(draw, { B, crop, size: pool.side });
-  const images = sampled(engine, pictures.cast("f32").mul(1 / 255), misaligned(draw, frame, { N, augment, size: pool.side }), "bilinear");
+  const moved = misaligned(draw, frame, { N, augment, size: pool.side, severalShots });
+  const images = sampled(engine, pictures.cast("f32").mul(1 / 255), moved, "bilinear");
   const depth = sampled(engine, select(engine, pool.depth, stacks), frame, "nearest");
-  const coloured = exposed(draw, images.reshape([B, N, 3, crop, crop]), augment);
+  const coloured = exposed(draw, images.reshape([B, N, 3, crop, crop]), { augment, severalShots });
   return { images: coloured, ...planeCoordinates({ depth, focusDistances, dioptres: draw.chance(augment.dioptres, [B, 1]) }) };
 }
 
@@ -167,10 +169,12 @@ const floor = (tensor: TorchTensor): TorchTensor => tensor.engine.compute("aten:
 function misaligned(
   { normal, chance }: Draws,
   frame: Frame,
-  { N, augment, size }: { N: number; augment: AugmentConfig; size: number },
+  { N, augment, size, severalShots }: { N: number; augment: AugmentConfig; size: number; severalShots: Tensor },
 ): Frame {
   const [B, h, w] = frame.x.shape as [number, number, number];
-  const moved = chance(augment.misalign, [B, 1, 1, 1]).cast("f32");
+  const moved = chance(augment.misalign, [B, 1, 1, 1])
+    .cast("f32")
+    .mul(severalShots.reshape([B, 1, 1, 1]));
   const each = (deviation: number): Tensor => normal([B, N, 1, 1]).mul(moved).mul(deviation);
   const scale = each(augment.scale).add(1);
   const along = (positions: Tensor): Tensor =>
@@ -188,13 +192,19 @@ function sampled(engine: TorchEngine, pictures: Tensor, { x, y }: Frame, mode: "
   return engine.compute("aten::grid_sampler", pictures, grid, interpolation, reflection, false);
 }
 
-/** Gamma and colour of the whole stack, brightness of each plane, noise; then what a sensor clips. */
-function exposed({ uniform, between, normal }: Draws, images: TorchTensor, augment: AugmentConfig): TorchTensor {
+/** Gamma and colour of the whole stack; brightness and noise of each plane where each was a shot of its own; then what a sensor clips. */
+function exposed(
+  { uniform, between, normal }: Draws,
+  images: TorchTensor,
+  { augment, severalShots }: { augment: AugmentConfig; severalShots: Tensor },
+): TorchTensor {
   const [B, N] = images.shape as [number, number];
   const { engine } = images;
   const gamma = between(augment.gamma, [B, 1, 1, 1, 1]);
-  const gain = between(augment.colour, [B, 1, 3, 1, 1]).mul(between(augment.exposure, [B, N, 1, 1, 1]));
-  const noise = uniform([B, 1, 1, 1, 1]).square().mul(augment.noise);
+  const shots = severalShots.reshape([B, 1, 1, 1, 1]);
+  const exposure = between(augment.exposure, [B, N, 1, 1, 1]).sub(1).mul(shots).add(1);
+  const gain = between(augment.colour, [B, 1, 3, 1, 1]).mul(exposure);
+  const noise = uniform([B, 1, 1, 1, 1]).square().mul(augment.noise).mul(shots);
   const light = engine.compute("aten::pow.Tensor_Tensor", images.maximum(1e-4), gamma);
   return light.mul(gain).add(normal(images.shape).mul(noise)).clamp({ min: 0, max: 1 });
 }

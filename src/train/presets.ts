@@ -29,10 +29,10 @@ export const render = {
     samples: 80,
     blur: [0.5, 10],
     imperfect: 0.4,
-    gather: { gaussian: 0.15, powerExponential: 0.1 }, //  the blurs of the NYU protocol and of FOSSA
+    gather: { gaussian: 0.25, powerExponential: 0.1, photos: 0.6, grain: 0.04 }, // the blurs of the NYU protocol and of FOSSA
     validation: { count: 384, samples: 192 },
   },
-  batch: { size: 24, planes: [5, 3, 4, 5, 6, 8, 10], crop: 224 }, // five planes twice: what phones and the published sets have
+  batch: { size: 24, planes: [5, 3, 4, 5, 6, 8, 10, 10], crop: 224 }, // five and ten twice: what phones and the published sets have
   augment: {
     misalign: 0.4,
     shift: 0.6,
@@ -47,7 +47,7 @@ export const render = {
   loss: {
     ...paperLoss,
     // Depth is in planes here, where the paper has metres: gradients are about 20 times larger, so λ_sv is 20 times smaller.
-    weights: { spatial: 1, focal: 100 },
+    weights: { spatial: 1, focal: 100, trend: 0.02 },
     beta: 0.15, // planes. The loss near zero decides the precision between planes: 1 would forgive errors of a quarter plane.
   },
   adam,
@@ -127,7 +127,7 @@ export const smoke = {
     planes: 4,
     size: 64,
     samples: 4,
-    gather: { gaussian: 0.25, powerExponential: 0.25 },
+    gather: { gaussian: 0.25, powerExponential: 0.25, photos: 0.5, grain: 0.04 },
     validation: { count: 2, samples: 8 },
   },
   batch: { size: 3, planes: [3, 4], crop: 64 },

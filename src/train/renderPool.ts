@@ -6,9 +6,9 @@ import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
 import { PRIMITIVES_PER_SCENE, randomScene } from "../optics/sceneRandom.ts";
 import { packScenes } from "../optics/scenePack.ts";
 import { splitTextures, type TextureSet } from "../optics/texture.ts";
-import { createRandom, type Random } from "../random.ts";
+import { createRandom } from "../random.ts";
 import type { RenderData } from "./config.ts";
-import { gatherBlurs } from "./deviceBlur.ts";
+import { gathered, sensorPictures, type Batch, type Gathered } from "./gatheredStacks.ts";
 
 /** Rendered stacks on the device, for batches to be drawn from. */
 export interface StackPool {
@@ -22,6 +22,8 @@ export interface StackPool {
   readonly depth: TorchTensor;
   /** Metres, increasing; f32 [size, planes]. */
   readonly focusDistances: TorchTensor;
+  /** 1 for stacks blurred from one picture: no hand moved and no sensor was read between their planes. f32 [size, 1]. */
+  readonly onePicture: TorchTensor;
   /** Brings the pool to how it stands before `step`: rendered from nothing the first time, then the oldest stacks anew. */
   advance(step: number): Promise<void>;
 }
@@ -52,15 +54,17 @@ export function createRenderPool(engine: TorchEngine, options: PoolOptions): Sta
     images: empty([count * planes, 3, side, side], "u8"),
     depth: empty([count, 1, side, side], "f32"),
     focusDistances: empty([count, planes], "f32"),
+    onePicture: empty([count, 1], "f32"),
   };
   const studio = createStudio(engine, options);
   const put = (scenes: readonly number[]): void => {
-    for (const { scene, stack } of studio(scenes))
+    for (const { scene, stack, onePicture } of studio(scenes))
       scope(() => {
         const slot = scene % count;
         engine.copy(pool.images.slice(0, { start: slot * planes, end: (slot + 1) * planes }), stack.images);
         engine.copy(pool.depth.slice(0, { start: slot, end: slot + 1 }), stack.depth);
         engine.copy(pool.focusDistances.slice(0, { start: slot, end: slot + 1 }), stack.focusDistances);
+        engine.compute("aten::fill_.Scalar", pool.onePicture.slice(0, { start: slot, end: slot + 1 }), Number(onePicture));
       });
   };
   let made = 0; // scenes 0 to made − 1 have been in the pool, the last `count` of them still are
@@ -118,88 +122,25 @@ function createStudio(engine: TorchEngine, { data, textures, split, seed }: Pool
       const { images, depth, focusDistances } = render(scenes, { planes, samples });
       return { images, depth, focusDistances: engine.constant(focusDistances, { shape: [scenes.length, planes] }) };
     },
-    gaussian: (scenes) => {
-      const { allInFocus, depth } = render(scenes, { planes: 1, samples: PINHOLE_SAMPLES, theme: "room" }); // what the NYU protocol sees: rooms
-      return gathered(engine, { allInFocus, depth, planes, random: scenes.map((scene) => root.split(scene)), kind: "gaussian" });
-    },
-    powerExponential: (scenes) => {
-      const { allInFocus, depth } = render(scenes, { planes: 1, samples: PINHOLE_SAMPLES });
-      return gathered(engine, { allInFocus, depth, planes, random: scenes.map((scene) => root.split(scene)), kind: "powerExponential" });
-    },
+    gaussian: (scenes) => fromPictures(scenes, { kind: "gaussian", theme: "room" }), // what the NYU protocol sees: rooms
+    powerExponential: (scenes) => fromPictures(scenes, { kind: "powerExponential" }),
   };
-  return (scenes: readonly number[]): { scene: number; stack: Stack }[] =>
+  const fromPictures = (scenes: readonly number[], { kind, theme }: { kind: Gathered["kind"]; theme?: "room" }): Batch => {
+    const { allInFocus, depth } = render(scenes, { planes: 1, samples: PINHOLE_SAMPLES, ...(theme && { theme }) });
+    const random = scenes.map((scene) => root.split(scene));
+    const pictures = sensorPictures(engine, { rendered: allInFocus, textures: loaded, chosen, random, gather });
+    return gathered(engine, { pictures, depth, planes, random, kind });
+  };
+  return (scenes: readonly number[]): { scene: number; stack: Stack; onePicture: boolean }[] =>
     (["lens", "gaussian", "powerExponential"] as const).flatMap((kind) => {
       const these = scenes.filter((scene) => blurOf(scene) === kind);
       if (these.length === 0) return [];
       const batch = make[kind](these);
-      return these.map((scene, i) => ({ scene, stack: stackOf(batch, i) }));
+      return these.map((scene, i) => ({ scene, stack: stackOf(batch, i), onePicture: kind !== "lens" }));
     });
-}
-
-/** [B, planes, 3, side, side], [B, side, side] and [B, planes]. */
-interface Batch {
-  readonly images: Tensor;
-  readonly depth: Tensor;
-  readonly focusDistances: Tensor;
 }
 
 function stackOf({ images, depth, focusDistances }: Batch, i: number): Stack {
   const at = (tensor: Tensor): Tensor => tensor.slice(0, { start: i, end: i + 1 }).squeeze(0);
   return { images: at(images), depth: at(depth).unsqueeze(0), focusDistances: at(focusDistances) };
-}
-
-interface Gathered {
-  readonly allInFocus: Tensor;
-  readonly depth: Tensor;
-  readonly planes: number;
-  readonly random: readonly Random[];
-  readonly kind: "gaussian" | "powerExponential";
-}
-
-const SHAPES = {
-  /** HybridDepth's code: 7×7 Gaussian, planes evenly in metres from the nearest to the farthest depth; f/8, 50 mm, 12 µm give 2–16 px. */
-  gaussian: { window: 7, exponent: [2, 2], spread: [1.5, 16], evenMetres: 1 },
-  /** FOSSA's: 15×15, exponents 2 to 32, planes evenly in dioptres most of the time. */
-  powerExponential: { window: 15, exponent: [2, 32], spread: [2, 20], evenMetres: 0.3 },
-} as const;
-
-/**
- * Stacks as RGB-D sets are turned into: one sharp picture blurred by its depth, plane by plane. With s the radius of the blur, in
- * pixels, of the farthest point when the nearest is in focus, c = s |1/S₁ − 1/S₂| / (1/near − 1/far).
- */
-function gathered(engine: TorchEngine, { allInFocus, depth, planes, random, kind }: Gathered): Batch {
-  const { window, exponent, spread, evenMetres } = SHAPES[kind];
-  const B = random.length;
-  const perStack = (name: string, [low, high]: readonly [number, number]): Tensor => {
-    const values = random.map((each) => low * (high / low) ** each.split(name).uniform()); // evenly in the logarithm
-    return engine.constant(values, { shape: [B, 1, 1, 1] });
-  };
-  const metres = engine.constant(
-    random.map((each) => Number(each.split("spacing").uniform() < evenMetres)),
-    { shape: [B, 1], dtype: "bool" },
-  );
-  const known = depth.greater(0);
-  const extreme = (name: "amin" | "amax", otherwise: number): Tensor =>
-    engine.compute(`aten::${name}`, known.where(depth, otherwise), [1, 2]).reshape([B, 1]);
-  const near = extreme("amin", 1e6);
-  const far = extreme("amax", 0).maximum(near.mul(1.02)); // a picture of one depth still gets distinct planes
-  const share = engine
-    .range(planes)
-    .mul(1 / (planes - 1))
-    .reshape([1, planes]);
-  const inMetres = near.add(far.sub(near).mul(share));
-  const inDioptres = near
-    .pow(-1)
-    .add(far.pow(-1).sub(near.pow(-1)).mul(share))
-    .pow(-1);
-  const focusDistances = metres.where(inMetres, inDioptres); //                                       [B, planes]
-
-  const farthest = far.reshape([B, 1, 1, 1]);
-  const inverse = known.unsqueeze(1).where(depth.unsqueeze(1), farthest).pow(-1); //                   1 / S₂, [B, 1, H, W]
-  const span = near.pow(-1).sub(far.pow(-1)).reshape([B, 1, 1, 1]);
-  const away = focusDistances.pow(-1).reshape([B, planes, 1, 1]).sub(inverse).abs();
-  const blurRadius = away.div(span).mul(perStack("spread", spread));
-  const picture = allInFocus.cast("f32").mul(1 / 255);
-  const blurred = gatherBlurs(engine, { picture, blurRadius, exponent: perStack("exponent", exponent) }, { window });
-  return { images: blurred.mul(255).add(0.5).clamp({ min: 0, max: 255 }).cast("u8"), depth, focusDistances };
 }

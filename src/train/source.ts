@@ -64,7 +64,12 @@ async function renderSource({ engine, config, textures: path, share, progress }:
   };
   const pool = createRenderPool(engine, { data, count, textures, split: "train", seed, onProgress });
   const { validation } = data;
-  const still = { ...data, samples: validation.samples, gather: { gaussian: 0, powerExponential: 0 }, refresh: { every: 1, count: 0 } };
+  const still = {
+    ...data,
+    samples: validation.samples,
+    gather: { ...data.gather, gaussian: 0, powerExponential: 0 },
+    refresh: { every: 1, count: 0 },
+  };
   const held = createRenderPool(engine, { data: still, count: validation.count, textures, split: "test", seed: VALIDATION_SEED });
   const counts = [...new Set([config.batch.planes[0] as number, data.planes])];
   return {

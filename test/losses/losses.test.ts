@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import type { Tensor } from "../../src/engine/engine.ts";
 import { createTorchEngine } from "../../src/engine/torch.ts";
+import { focalTrendLoss } from "../../src/losses/focalTrend.ts";
 import { focalVariationalLoss } from "../../src/losses/focalVariational.ts";
 import { sharpnessWeight } from "../../src/losses/sharpnessWeight.ts";
 import { smoothL1 } from "../../src/losses/smoothL1.ts";
@@ -91,6 +92,17 @@ test("L_fv leaves out invalid pixels", () => {
   assert.equal(loss([0, 1]), 0);
 });
 
+test("the trend term adds how far log p goes the wrong way, but not at the steps beside the peak", () => {
+  const trend = (p: number[], valid = 1): number =>
+    engine.item(focalTrendLoss({ focusProbability: f64(p, 1, p.length, 1, 1), valid: f64([valid], 1, 1, 1, 1) }));
+  const log = (value: number): number => Math.log(value + 1e-6);
+  assertClose([trend([0.6, 0.3, 0.05, 0.1])], [0.05 + log(0.1) - log(0.05) + 0], 1e-12); // 0.05 → 0.1 rises; 0.3 → 0.05 falls enough
+  assertClose([trend([0.999, 1e-4, 2e-4])], [0.05 + log(2e-4) - log(1e-4)], 1e-12); //      L_fv is 1e-8 here
+  assert.equal(trend([0.2, 0.4, 0.4]), 0); //                                              even beside the peak, 0.2 → 0.4 touches it
+  assert.equal(trend([0.01, 0.1, 0.6, 0.2, 0.05]), 0);
+  assert.equal(trend([0.4, 0.2, 0.4], 0), 0); //                                           an invalid pixel
+});
+
 test("smooth L1 is e²/2β inside β and |e| − β/2 outside, over valid pixels only", () => {
   const pair = { depth: f64([1, 2, 5, 9], 1, 1, 2, 2), trueDepth: f64([1.5, 2, 2, 0], 1, 1, 2, 2), valid: f64([1, 1, 1, 0], 1, 1, 2, 2) };
   assertClose([engine.item(smoothL1(pair))], [(0.125 + 0 + 2.5) / 3], 1e-12);
@@ -159,6 +171,11 @@ test("the gradient of every loss passes a float64 check", () => {
   const random = normals(5 * 12, 21);
   checkGradient(
     (x) => focalVariationalLoss({ focusProbability: x.softmax(1), valid: f64(new Float64Array(12).fill(1), 1, 1, 3, 4) }),
+    random,
+    [1, 5, 3, 4],
+  );
+  checkGradient(
+    (x) => focalTrendLoss({ focusProbability: x.softmax(1), valid: f64(new Float64Array(12).fill(1), 1, 1, 3, 4) }),
     random,
     [1, 5, 3, 4],
   );

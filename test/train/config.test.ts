@@ -16,7 +16,7 @@ test("the paper's presets hold the paper's numbers", () => {
   assert.deepEqual([nyu.batch.size, nyu.budget, nyu.learningRate.from, nyu.learningRate.to], [16, { epochs: 40 }, 1e-4, 1e-5]);
   for (const { batch, budget, loss, adam } of [fod500, ddff12]) {
     assert.deepEqual([batch.size, batch.crop, budget], [20, 224, { epochs: 2000 }]);
-    assert.deepEqual([loss.weights, adam.beta1, adam.beta2], [{ spatial: 20, focal: 100 }, 0.9, 0.999]);
+    assert.deepEqual([loss.weights, adam.beta1, adam.beta2], [{ spatial: 20, focal: 100, trend: 0 }, 0.9, 0.999]);
   }
 });
 

@@ -55,7 +55,7 @@ test("with both constraints on, the network learns one stack to a twentieth of a
     engine,
     config: {
       model: narrow,
-      loss: { ...paperLoss, beta: 0.1, weights: { spatial: 1, focal: 10 } },
+      loss: { ...paperLoss, beta: 0.1, weights: { spatial: 1, focal: 10, trend: 0 } },
       adam: { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
       clip: 1,
       ema: { decay: 0, every: 1 },

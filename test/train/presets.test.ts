@@ -18,7 +18,7 @@ test("the paper's runs have its numbers: rate 1e-4 to 1e-5, clipped at 0.5, λ 2
     assert.deepEqual(preset.adam, { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
     assert.equal(preset.clip, 0.5);
     assert.deepEqual(preset.loss, paperLoss);
-    assert.deepEqual(preset.loss.weights, { spatial: 20, focal: 100 });
+    assert.deepEqual(preset.loss.weights, { spatial: 20, focal: 100, trend: 0 });
     assert.deepEqual(preset.loss.levels, [1]); // one head, no deep supervision
     assert.equal(preset.loss.spatial.temperature, 1);
     assert.equal(preset.batch.crop, 224);

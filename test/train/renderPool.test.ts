@@ -33,6 +33,28 @@ test("the pool holds stacks whose planes differ, with depth and increasing focus
   assert.ok(read(pool.depth).filter((depth) => depth > 0).length > 0.9 * 6 * 64 * 64);
 });
 
+test("stacks of one picture are told apart, and neither moved, nor lit, nor made noisy plane by plane", async () => {
+  const pool = createRenderPool(engine, {
+    data: { ...smoke.data, gather: { gaussian: 1, powerExponential: 0, photos: 1, grain: 0 } },
+    count: 2,
+    textures,
+    split: "train",
+    seed: 0,
+  });
+  const still = { ...smoke.augment, gamma: [1, 1], colour: [1, 1], reverse: 0 } as const;
+  const augment = { ...still, misalign: 1, shift: 3, exposure: [0.5, 0.5], noise: 0.5 } as const;
+  const batch = await createPoolBatches(engine, pool, { batch: { size: 4, planes: [4], crop: 64 }, augment, seed: 1 }).batch(0);
+  assert.deepEqual(read(pool.onePicture), [1, 1]);
+  const levels = read(batch.images).map((value) => value * 255);
+  assert.ok(
+    levels.every((level) => Math.abs(level - Math.max(Math.round(level), 255e-4)) < 1e-3),
+    "every value is one of the pool's bytes",
+  );
+  const lens = makePool(); // of smoke.data: about half through the lens
+  await lens.advance(0);
+  assert.deepEqual([...new Set(read(lens.onePicture))].sort(), [0, 1]);
+});
+
 test("a pool brought to a later step at once is the pool that went there step by step", async () => {
   const [slow, fast] = [makePool(), makePool()];
   for (let step = 0; step <= 9; step++) await slow.advance(step);
@@ -92,6 +114,7 @@ test("without augmentation a crop holds the pool's own pixels, flipped or turned
       { shape: [1, 1, side, side] },
     ),
     focusDistances: engine.constant([1, 2], { shape: [1, 2] }),
+    onePicture: engine.full([1, 1], 0),
     advance: () => Promise.resolve(),
   };
   const augment = {
