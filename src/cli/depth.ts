@@ -1,17 +1,16 @@
 import { Command, Option } from "commander";
 
-import { createNodeSession } from "../infer/node.ts";
 import { UNITS } from "../io/stackFolder.ts";
-import { recordGraph } from "../model/graph.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
 import { depthOfFolders } from "./depthBatch.ts";
-import { asUserError, readingInput } from "../job/depthErrors.ts";
+import { asUserError } from "../job/depthErrors.ts";
 import { WORKING_SIDE, type DepthOptions } from "../job/depthOptions.ts";
 import { outputNames, threadCount, workingSize } from "./depthArguments.ts";
+import { createReport } from "./depthReport.ts";
 import { depthOfStack, type LoadedNetwork } from "../job/depthStack.ts";
 import { describeResult } from "./depthText.ts";
 import { UserError } from "../job/errors.ts";
-import { loadModel } from "../job/loadModel.ts";
+import { loadNetwork } from "../job/loadNetwork.ts";
 
 export function depthCommand(): Command {
   return new Command("depth")
@@ -56,6 +55,7 @@ async function depth(inputs: readonly string[], options: DepthOptions): Promise<
       ...run,
       inputs,
       signal,
+      report: createReport(options),
       ...(output === undefined ? {} : { output }),
       ...(truth === undefined ? {} : { truth }),
     });
@@ -64,18 +64,6 @@ async function depth(inputs: readonly string[], options: DepthOptions): Promise<
     const loaded = await network?.catch(() => undefined); // its failure has been told already
     await loaded?.session.dispose();
   });
-}
-
-async function loadNetwork({ model: name, device, threads }: DepthOptions): Promise<LoadedNetwork> {
-  const start = performance.now();
-  const remedy = "--model takes base, small, or a .safetensors file that dualfocus train or export wrote";
-  const { config, weights } = await readingInput(name, remedy, () => loadModel(name));
-  const chosen = device === "auto" ? "cpu" : device;
-  const session = await createNodeSession(recordGraph({ config, weights }), { device: chosen, threads }).catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new UserError(`--device ${device}: ${reason}`, { exitCode: 2, remedy: "use --device cpu", cause });
-  });
-  return { session, seconds: (performance.now() - start) / 1000 };
 }
 
 /** The first Ctrl-C stops `body` at its next step, so that it can tidy up; the second ends the program at once. */

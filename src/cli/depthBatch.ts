@@ -3,11 +3,17 @@ import { join } from "node:path";
 
 import { naturalOrder } from "../io/stackFolder.ts";
 import { asUserError } from "../job/depthErrors.ts";
+import type { DepthOptions } from "../job/depthOptions.ts";
 import { defaultOutput, depthOfStack, type DepthDocument, type StackRun } from "../job/depthStack.ts";
+import { createReport } from "./depthReport.ts";
 import { batchTable, type BatchEntry } from "./depthText.ts";
 import { UserError } from "../job/errors.ts";
 
-export interface BatchRun extends Pick<StackRun, "options" | "network" | "signal"> {
+interface Run extends Pick<StackRun, "network" | "signal"> {
+  readonly options: DepthOptions;
+}
+
+export interface BatchRun extends Run {
   /** Holds one folder for each stack. */
   readonly folder: string;
 }
@@ -58,13 +64,14 @@ interface Place {
   readonly output: string;
 }
 
-async function attempt({ folder, name, output }: Place, run: Pick<StackRun, "options" | "network" | "signal">): Promise<BatchEntry> {
+async function attempt({ folder, name, output }: Place, run: Run): Promise<BatchEntry> {
   const { truth } = run.options;
   try {
     const { document: result } = await depthOfStack({
       ...run,
       inputs: [folder],
       output,
+      report: createReport(run.options),
       ...(truth === undefined ? {} : { truth: join(folder, truth) }),
     });
     return { name, status: "done", output, result };

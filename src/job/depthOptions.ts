@@ -3,7 +3,8 @@ import type { OutputName } from "../output/outputs.ts";
 
 export interface DepthOptions {
   readonly output?: string;
-  readonly distances?: string;
+  /** A list as text or the name of a file; as numbers, one for each picture. */
+  readonly distances?: string | readonly number[];
   readonly unit?: Unit;
   readonly model: string;
   readonly device: "auto" | "cpu" | "webgpu";

@@ -13,7 +13,7 @@ import { encodeResultJson, type ResultSummary } from "../output/resultJson.ts";
 import { openStack, type StackSource } from "../source/openStack.ts";
 import { readingInput } from "./depthErrors.ts";
 import type { DepthOptions } from "./depthOptions.ts";
-import { createProgress, type OnStage } from "./depthProgress.ts";
+import type { OnStage } from "./depthProgress.ts";
 import { runDepth, savedAlignment, type DepthRun } from "./depthRun.ts";
 import { compareWithTruth, readTruth, type TruthErrors } from "./depthTruth.ts";
 import { UserError } from "./errors.ts";
@@ -26,13 +26,24 @@ export interface LoadedNetwork {
   readonly seconds: number;
 }
 
+/** Told how a run goes. */
+export interface RunReport {
+  /** What a person should know about the files: assumptions made, things ignored. */
+  readonly onNote: (note: string) => void;
+  readonly onStage: OnStage;
+  readonly onFindings: (findings: readonly Finding[]) => void;
+}
+
+export type StackOptions = Pick<DepthOptions, "distances" | "unit" | "model" | "align" | "size" | "save" | "force">;
+
 export interface StackRun {
   readonly inputs: readonly string[];
-  readonly options: DepthOptions;
+  readonly options: StackOptions;
   readonly network: () => Promise<LoadedNetwork>;
   /** Where the results go; told from the stack's name if left out. */
   readonly output?: string;
   readonly truth?: string;
+  readonly report: RunReport;
   readonly signal: AbortSignal;
 }
 
@@ -50,6 +61,7 @@ export async function depthOfStack({
   network,
   output,
   truth,
+  report,
   signal,
 }: StackRun): Promise<{ document: DepthDocument; folder: string }> {
   const start = performance.now();
@@ -57,24 +69,33 @@ export async function depthOfStack({
     ...(options.distances === undefined ? {} : { distances: options.distances }),
     ...(options.unit === undefined ? {} : { unit: options.unit }),
   });
-  if (!options.quiet) for (const note of source.notes) process.stderr.write(`${note}\n`);
+  source.notes.forEach(report.onNote);
   checkMemory(source);
   const align = await alignSetting(options.align, source);
   const trueDepth = truth === undefined ? undefined : { file: truth, map: await readTruth(truth, { ...source.size, space: source.space }) };
   const folder = output ?? defaultOutput(source.name);
   const summary = await fillFolder(folder, options, async (temporary) => {
     const { session, seconds: model } = await network();
-    const onStage = createProgress(process.stderr, options);
     const run = await runDepth(source, {
       session,
       errorTable: options.model === "base" ? ERROR_TABLES.base : ERROR_TABLES.small, // weights of one's own: as the default network
       align,
-      onStage,
+      onStage: report.onStage,
+      onFindings: report.onFindings,
       signal,
       workingSide: options.size === "full" ? Infinity : options.size,
-      onFindings: options.quiet ? () => undefined : warn,
     });
-    return writeResults(temporary, { source, run, options, trueDepth, onStage, signal, device: session.device, model, start });
+    return writeResults(temporary, {
+      source,
+      run,
+      options,
+      trueDepth,
+      onStage: report.onStage,
+      signal,
+      device: session.device,
+      model,
+      start,
+    });
   });
   return { document: { ...summary, files: placed(summary.files, folder) }, folder };
 }
@@ -105,15 +126,10 @@ async function alignSetting(align: string, { files, size }: StackSource): Promis
   });
 }
 
-function warn(findings: readonly Finding[]): void {
-  for (const { severity, message, remedy } of findings)
-    if (severity !== "note") process.stderr.write(`${severity === "error" ? "fault" : "warning"}: ${message}\n  ${remedy}\n`);
-}
-
 interface Writing {
   readonly source: StackSource;
   readonly run: DepthRun;
-  readonly options: DepthOptions;
+  readonly options: StackOptions;
   readonly trueDepth: { readonly file: string; readonly map: DepthMap } | undefined;
   readonly onStage: OnStage;
   readonly signal: AbortSignal;
