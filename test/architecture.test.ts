@@ -25,7 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Where Node's own modules may appear; everything else must run in a browser. */
 const NODE_FILES = [
   /^data\//,
-  /^source\//,
+  /^source\/(listing|openStack|picture|tiffFile)\.ts$/, // the rest opens the user's files in a page, too
   /^train\//,
   /^evaluate\//,
   /^cli\//,

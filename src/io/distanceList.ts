@@ -1,7 +1,7 @@
 import { FormatError } from "./formatError.ts";
 import { parseQuantity, parseUnit } from "./quantity.ts";
 import type { Quantity } from "./quantity.ts";
-import type { Unit } from "./stackFolder.ts";
+import type { Unit } from "./stackFormat.ts";
 
 /** Numbers listed beside a stack: in the order of its pictures, or each with the name of its picture. */
 export interface DistanceList {

@@ -1,4 +1,4 @@
-import type { Unit } from "./stackFolder.ts";
+import type { Unit } from "./stackFormat.ts";
 
 /** A number as people write it, with the unit beside it if there was one. `Infinity` is a focus distance too. */
 export interface Quantity {

@@ -1,5 +1,3 @@
-import { basename } from "node:path";
-
 import { alignStack, alignImage, type AlignedStack } from "../align/align.ts";
 import { AlignmentError, formatAlignment, type Alignment } from "../align/alignment.ts";
 import { estimateAlignment } from "../align/estimate.ts";
@@ -14,9 +12,10 @@ import type { ErrorTable } from "../infer/errorTable.ts";
 import type { Session } from "../infer/session.ts";
 import { enlarge, guidedEnlarge } from "../infer/upsample.ts";
 import type { Image } from "../image.ts";
+import { baseName } from "../io/baseName.ts";
 import type { DepthResult, DepthUnit } from "../output/result.ts";
-import type { StackSource } from "../source/openStack.ts";
-import type { Size } from "../source/picture.ts";
+import type { Size } from "../source/stackFiles.ts";
+import type { StackSource } from "../source/stackSource.ts";
 import type { FocalStack } from "../stack.ts";
 import type { OnStage } from "./depthProgress.ts";
 
@@ -153,7 +152,7 @@ async function examine(
 /** File names without their folder; pages of one file are told apart by their number. */
 function planeNames({ files }: StackSource): string[] {
   const single = new Set(files).size === 1;
-  return files.map((file, plane) => (single ? `${basename(file)} plane ${plane}` : basename(file)));
+  return files.map((file, plane) => (single ? `${baseName(file)} plane ${plane}` : baseName(file)));
 }
 
 interface FullPicture {

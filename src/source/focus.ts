@@ -1,5 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { baseName } from "../io/baseName.ts";
 import { parseDistanceFile, parseDistances } from "../io/distanceList.ts";
 import type { DistanceList } from "../io/distanceList.ts";
 import { FOCUS_TAGS } from "../io/exif.ts";
@@ -8,10 +7,11 @@ import { distancesInNames } from "../io/fileNameDistance.ts";
 import { unify } from "../io/quantity.ts";
 import type { Quantity } from "../io/quantity.ts";
 import { StackError } from "../io/stackError.ts";
-import { orderPlanes } from "../io/stackFolder.ts";
-import type { FocusSource, StackPlane, Unit } from "../io/stackFolder.ts";
+import { orderPlanes } from "../io/stackFormat.ts";
+import type { FocusSource, StackPlane, Unit } from "../io/stackFormat.ts";
 import type { Space } from "../stack.ts";
-import type { Listing } from "./listing.ts";
+import type { Listing } from "./listingRules.ts";
+import type { StackFiles } from "./stackFiles.ts";
 
 /** One picture of the stack: a file, or a page of one. */
 export interface Frame {
@@ -52,6 +52,7 @@ interface Stack {
   readonly frames: readonly Frame[];
   readonly listing: Listing;
   readonly positionSource: FocusSource;
+  readonly readText: StackFiles["readText"];
   /** Reads what the photographs say; asked only if nothing better is known. */
   readonly facts: () => Promise<readonly PhotoFacts[]>;
 }
@@ -64,10 +65,10 @@ export async function findFocus(stack: Stack, { distances, unit }: FocusOptions)
   const { frames, listing } = stack;
   const notes: string[] = [];
   const found =
-    (distances === undefined ? undefined : await givenDistances(distances, frames)) ??
+    (distances === undefined ? undefined : await givenDistances(distances, stack)) ??
     (unit === "index" ? fileOrder(frames) : undefined) ??
     jsonDistances(listing) ??
-    (listing.distanceFile ? await listedDistances(listing.distanceFile, frames) : undefined) ??
+    (listing.distanceFile ? await listedDistances(listing.distanceFile, stack) : undefined) ??
     zPositions(stack) ??
     nameDistances(frames) ??
     photoDistances(await stack.facts(), { frames, notes }) ??
@@ -94,10 +95,10 @@ function missing({ frames, listing }: Stack, unit: Unit | undefined): Found {
   });
 }
 
-async function givenDistances(distances: readonly number[] | string, frames: readonly Frame[]): Promise<Found> {
+async function givenDistances(distances: readonly number[] | string, stack: Stack): Promise<Found> {
   if (typeof distances !== "string") return { quantities: distances.map((value) => ({ value })), source: "argument" };
   if (!/\.(csv|tsv|txt)$/i.test(distances)) return { quantities: parseDistances(distances, "--distances"), source: "argument" };
-  return { ...(await listedDistances(distances, frames)), source: "argument" };
+  return { ...(await listedDistances(distances, stack)), source: "argument" };
 }
 
 function jsonDistances({ json }: Listing): Found | undefined {
@@ -105,8 +106,8 @@ function jsonDistances({ json }: Listing): Found | undefined {
   return { quantities: json.content.focus.map((value) => ({ value, unit: json.content.unit })), source: "stack.json" };
 }
 
-async function listedDistances(file: string, frames: readonly Frame[]): Promise<Found> {
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+async function listedDistances(file: string, { frames, readText }: Stack): Promise<Found> {
+  const text = await readText(file).catch((cause: unknown) => {
     throw new StackError(`${file}: cannot be read`, { code: "input", remedy: "check its name and permissions", cause });
   });
   const list = parseDistanceFile(text, file);
@@ -115,17 +116,17 @@ async function listedDistances(file: string, frames: readonly Frame[]): Promise<
 
 /** If the list names pictures, each takes the number on its line. */
 function byName({ entries }: DistanceList, frames: readonly Frame[], file: string): Quantity[] | undefined {
-  const named = new Map(entries.flatMap((entry) => (entry.file === undefined ? [] : [[basename(entry.file), entry.quantity]])));
+  const named = new Map(entries.flatMap((entry) => (entry.file === undefined ? [] : [[baseName(entry.file), entry.quantity]])));
   const stems = new Map([...named].map(([name, quantity]) => [name.replace(/\.[^.]+$/, ""), quantity]));
   const lookUp = (frame: Frame): Quantity | undefined => {
-    const name = basename(frame.file);
+    const name = baseName(frame.file);
     return named.get(name) ?? stems.get(name.replace(/\.[^.]+$/, ""));
   };
   if (!frames.some(lookUp)) return undefined; // the other column was not names
   return frames.map((frame) => {
     const quantity = lookUp(frame);
     if (quantity) return quantity;
-    throw new StackError(`${file}: has no line for ${basename(frame.file)}`, {
+    throw new StackError(`${file}: has no line for ${baseName(frame.file)}`, {
       code: "metadata",
       remedy: "add one, or remove the picture",
     });
@@ -149,7 +150,7 @@ function zPositions({ frames, positionSource }: Stack): Found | undefined {
 }
 
 function nameDistances(frames: readonly Frame[]): Found | undefined {
-  const quantities = distancesInNames(frames.map(({ file }) => basename(file)));
+  const quantities = distancesInNames(frames.map(({ file }) => baseName(file)));
   return quantities && { quantities, source: "file name" };
 }
 
@@ -160,7 +161,7 @@ function photoDistances(facts: readonly PhotoFacts[], { frames, notes }: { frame
     const known = values.filter((value) => value !== undefined);
     if (known.length === 0) continue;
     const silent = frames[values.indexOf(undefined)];
-    if (silent) notes.push(`${basename(silent.file)}: no focus distance in its ${source}, while others have one; ignored`);
+    if (silent) notes.push(`${baseName(silent.file)}: no focus distance in its ${source}, while others have one; ignored`);
     else if (new Set(known).size === 1) notes.push(`all pictures state the same focus distance in their ${source}, ${known[0]} m; ignored`);
     else return { quantities: known.map((value) => ({ value, unit: "m" })), source };
   }
@@ -212,7 +213,7 @@ function farIsInfinite(
   const perMetre = { m: 1, mm: 1e3, um: 1e6, dpt: NaN, disparity: NaN, index: NaN }[unit];
   const far = values.findIndex((value) => value / perMetre > BEYOND_FOCUS);
   if (far < 0) return { values, unit };
-  notes.push(`${basename(frames[far]?.file ?? "")}: ${values[far]} ${unit} is as good as infinity; the stack is taken in dioptres`);
+  notes.push(`${baseName(frames[far]?.file ?? "")}: ${values[far]} ${unit} is as good as infinity; the stack is taken in dioptres`);
   return { values: values.map((value) => (value / perMetre > BEYOND_FOCUS ? 0 : perMetre / value)), unit: "dpt" };
 }
 

@@ -1,15 +1,14 @@
-import { basename } from "node:path";
+import { baseName } from "../io/baseName.ts";
 import { FormatError } from "../io/formatError.ts";
 import { imageJStack, omeStack } from "../io/omeTiff.ts";
 import type { ZStack } from "../io/omeTiff.ts";
 import { uprightSize } from "../io/orient.ts";
 import { StackError } from "../io/stackError.ts";
-import type { FocusSource } from "../io/stackFolder.ts";
+import type { FocusSource } from "../io/stackFormat.ts";
 import type { Frame } from "./focus.ts";
-import type { Listing } from "./listing.ts";
-import { probePicture } from "./picture.ts";
-import type { PictureInfo, Size } from "./picture.ts";
-import type { TiffInfo } from "./tiffFile.ts";
+import type { Listing } from "./listingRules.ts";
+import type { PictureInfo, Size, StackFiles } from "./stackFiles.ts";
+import type { TiffInfo } from "./tiffInfo.ts";
 import { whiteLevel } from "./whiteLevel.ts";
 
 /** The pictures of a stack, all alike, in the order of the listing. */
@@ -36,9 +35,9 @@ interface Probed {
 }
 
 /** Reads every header, finds the pages that are planes, and refuses what is not one stack. */
-export async function findFrames({ name, files }: Listing): Promise<FrameSet> {
+export async function findFrames({ name, files }: Listing, store: StackFiles): Promise<FrameSet> {
   const infos = new Map<string, PictureInfo>();
-  for (const file of files) infos.set(file, await probePicture(file));
+  for (const file of files) infos.set(file, await store.probePicture(file));
   const described = files.map((file) => describedPages(file, infos.get(file)?.tiff));
   const pagesOf = files.length === 1 ? multiPage(files[0] as string, infos) : undefined;
   const probed =
@@ -54,7 +53,7 @@ export async function findFrames({ name, files }: Listing): Promise<FrameSet> {
   const size = commonSize(probed, orientation);
   const all = probed.map(({ info }) => info);
   const zStack = described[0];
-  const { white, note: whiteNote } = await whiteLevel({ name, probed, significantBits: zStack?.significantBits });
+  const { white, note: whiteNote } = await whiteLevel({ name, probed, significantBits: zStack?.significantBits }, store);
   if (whiteNote !== undefined) notes.push(whiteNote);
   return {
     frames: probed.map(({ frame }) => frame),
@@ -125,7 +124,7 @@ function commonOrientation(probed: readonly Probed[]): { orientation: number; no
   const odd = probed.find(({ info }) => info.width !== first.info.width || info.height !== first.info.height);
   if (odd) throw mixedSizes(first, odd);
   const other = probed.find(({ info }) => info.orientation !== orientation) as Probed;
-  return { orientation, note: `${basename(other.frame.file)}: its orientation differs from the other pictures'; theirs is used` };
+  return { orientation, note: `${baseName(other.frame.file)}: its orientation differs from the other pictures'; theirs is used` };
 }
 
 function commonSize(probed: readonly Probed[], orientation: number): Size {
@@ -142,7 +141,7 @@ function commonSize(probed: readonly Probed[], orientation: number): Size {
 }
 
 function mixedSizes(a: Probed, b: Probed): StackError {
-  const describe = ({ frame, info }: Probed): string => `${basename(frame.file)} is ${info.width}×${info.height}`;
+  const describe = ({ frame, info }: Probed): string => `${baseName(frame.file)} is ${info.width}×${info.height}`;
   return new StackError(`${describe(a)} but ${describe(b)}: the pictures of a stack must have one size and orientation`, {
     code: "input",
     remedy: "remove the picture that does not belong, or export all in one size",

@@ -1,39 +1,18 @@
-import { open } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { readBytes } from "../data/readImage.ts";
-import { resize } from "../data/resize.ts";
 import type { Image } from "../image.ts";
 import { decodingAsync, FormatError } from "../io/formatError.ts";
 import { turnUpright, uprightSize } from "../io/orient.ts";
 import { pixelsToImage } from "../io/png.ts";
-import { tiffImage } from "../io/tiff.ts";
+import type { PictureInfo, ReadOptions, StackFiles } from "./stackFiles.ts";
 import { probeTiff, readTiffPlane } from "./tiffFile.ts";
-import type { TiffInfo } from "./tiffFile.ts";
-
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
-
-/** A picture before its pixels are read. Width and height as stored, before turning it upright. */
-export interface PictureInfo extends Size {
-  readonly orientation: number;
-  readonly channels: 1 | 3;
-  /** Bits a sample: up to 8, more, or floats. */
-  readonly depth: "8" | "16" | "float";
-  readonly tiff?: TiffInfo;
-}
+import { isTiff } from "./tiffInfo.ts";
 
 const SHARP_OPTIONS = { failOn: "truncated", limitInputPixels: 1e9 } as const;
 
-/** By its first bytes, whatever the name says. */
-export async function isTiff(file: string): Promise<boolean> {
-  const [a, b, c, d] = await readHead(file, 4);
-  return (a === 0x49 && b === 0x49 && (c === 42 || c === 43) && d === 0) || (a === 0x4d && b === 0x4d && c === 0 && (d === 42 || d === 43));
-}
-
 /** The first bytes of a file: fewer if it is shorter. */
-export async function readHead(file: string, length: number): Promise<Uint8Array> {
+async function readHead(file: string, length: number): Promise<Uint8Array> {
   try {
     const handle = await open(file);
     try {
@@ -53,8 +32,8 @@ export async function readHead(file: string, length: number): Promise<Uint8Array
 }
 
 /** What the headers say; enough to refuse a stack before any of it is decoded. */
-export async function probePicture(file: string): Promise<PictureInfo> {
-  if (await isTiff(file)) {
+async function probePicture(file: string): Promise<PictureInfo> {
+  if (isTiff(await readHead(file, 4))) {
     const tiff = await probeTiff(file);
     const [page] = tiff.pages;
     if (!page) throw new FormatError(`${file}: the TIFF has no pages`);
@@ -70,15 +49,8 @@ export async function probePicture(file: string): Promise<PictureInfo> {
 
 const isGrey = (space: string): boolean => space === "b-w" || space === "grey16";
 
-export interface ReadOptions {
-  /** The orientation of the whole stack, which may not be what this file says. */
-  readonly orientation: number;
-  /** Upright; the size to give, if not the picture's own. */
-  readonly size?: Size;
-}
-
 /** jpg, png, webp, avif …: decoded by sharp, grey or RGB in [0, 1], 16 bits kept, alpha dropped, CMYK converted to sRGB. */
-export async function readPicture(file: string, { orientation, size }: ReadOptions): Promise<Image> {
+async function readPicture(file: string, { orientation, size }: ReadOptions): Promise<Image> {
   const bytes = await readBytes(file);
   return decodingAsync({ file, format: "picture" }, async () => {
     const picture = sharp(bytes, SHARP_OPTIONS);
@@ -101,19 +73,5 @@ export async function readPicture(file: string, { orientation, size }: ReadOptio
   });
 }
 
-/** A page of a TIFF, divided by `white` as the other planes are, clipped to [0, 1]. */
-export async function readTiffPicture(
-  file: string,
-  { page, white, orientation, size }: ReadOptions & { page: number; white: number },
-): Promise<Image> {
-  const stored = await readTiffPlane(file, page);
-  const turned = turnUpright(tiffImage(stored), orientation);
-  const data = turned.data;
-  for (let i = 0; i < data.length; i++) {
-    const value = (data[i] as number) / white;
-    if (!Number.isFinite(value)) throw new FormatError(`${file}: page ${page + 1} holds ${data[i]}, which is no brightness`);
-    data[i] = value < 0 ? 0 : value > 1 ? 1 : value;
-  }
-  const image: Image = { width: turned.width, height: turned.height, channels: turned.channels === 1 ? 1 : 3, data };
-  return size ? resize(image, { ...size, filter: "linear" }) : image;
-}
+/** Files on a disk. */
+export const diskFiles: StackFiles = { readText: (file) => readFile(file, "utf8"), readHead, probePicture, readPicture, readTiffPlane };

@@ -1,7 +1,6 @@
 import { FormatError } from "../io/formatError.ts";
 import type { Frame } from "./focus.ts";
-import type { PictureInfo } from "./picture.ts";
-import { readTiffPlane } from "./tiffFile.ts";
+import type { PictureInfo, StackFiles } from "./stackFiles.ts";
 
 interface Probed {
   readonly frame: Frame;
@@ -15,19 +14,14 @@ const CAMERA_BITS = [10, 12, 14] as const;
  * white: the brightest of all planes. 16-bit files of 10 to 14-bit cameras fill only part of their range: the bits in use, from the
  * file's own word or from the first, middle and last plane. One level for all planes, so that their brightness stays comparable.
  */
-export async function whiteLevel({
-  name,
-  probed,
-  significantBits,
-}: {
-  name: string;
-  probed: readonly Probed[];
-  significantBits: number | undefined;
-}): Promise<{ white: number; note?: string }> {
+export async function whiteLevel(
+  { name, probed, significantBits }: { name: string; probed: readonly Probed[]; significantBits: number | undefined },
+  files: StackFiles,
+): Promise<{ white: number; note?: string }> {
   const tiffs = probed.filter(({ info }) => info.tiff && info.depth !== "8");
   if (tiffs.length === 0) return { white: 1 };
   if (tiffs.some(({ info }) => !isUint16(info))) {
-    const brightest = await largest(tiffs);
+    const brightest = await largest(tiffs, files);
     if (brightest === 0) throw new FormatError(`${name}: every picture is black`);
     const isInteger = tiffs.every(({ info }) => info.depth !== "float");
     if (isInteger) return { white: brightest / scaleOf(tiffs[0]?.info) };
@@ -36,7 +30,11 @@ export async function whiteLevel({
       : { white: brightest, note: `${name}: brightness runs up to ${brightest}, which is taken as white` };
   }
   const bits =
-    significantBits ?? (await bitsInUse([tiffs[0], tiffs[tiffs.length >> 1], tiffs.at(-1)].filter((each) => each !== undefined)));
+    significantBits ??
+    (await bitsInUse(
+      [tiffs[0], tiffs[tiffs.length >> 1], tiffs.at(-1)].filter((each) => each !== undefined),
+      files,
+    ));
   if (bits >= 16) return { white: 1 };
   return { white: (2 ** bits - 1) / 65535, note: `${name}: only ${bits} of 16 bits are in use; ${2 ** bits - 1} is taken as white` };
 }
@@ -49,16 +47,16 @@ const isUint16 = ({ depth, tiff }: PictureInfo): boolean => {
 /** What `tiffImage` divides by: the range of unsigned numbers. */
 const scaleOf = (info: PictureInfo | undefined): number => (info?.tiff?.pages[0]?.isSigned ? 1 : 2 ** 32 - 1);
 
-async function bitsInUse(probed: readonly Probed[]): Promise<number> {
-  const brightest = await largest(probed);
+async function bitsInUse(probed: readonly Probed[], files: StackFiles): Promise<number> {
+  const brightest = await largest(probed, files);
   return CAMERA_BITS.find((bits) => brightest < 2 ** bits) ?? 16;
 }
 
 /** The largest stored value, one plane in memory at a time. */
-async function largest(probed: readonly Probed[]): Promise<number> {
+async function largest(probed: readonly Probed[], files: StackFiles): Promise<number> {
   let most = 0;
   for (const { frame } of probed) {
-    const { data } = await readTiffPlane(frame.file, frame.page);
+    const { data } = await files.readTiffPlane(frame.file, frame.page);
     for (let i = 0; i < data.length; i++) {
       const value = data[i] as number;
       if (!Number.isFinite(value)) throw new FormatError(`${frame.file}: page ${frame.page + 1} holds ${value}, which is no brightness`);
