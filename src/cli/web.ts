@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Command, InvalidArgumentError } from "commander";
+
+import { startWebServer } from "./webServer.ts";
+import { copySite, openSite } from "./webSite.ts";
+
+/** Always the same, because a browser keeps what it has stored (weights, the offline copy) per address and port. */
+const PORT = 8473;
+
+interface WebOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly open: boolean;
+  readonly output?: string;
+}
+
+export function webCommand(): Command {
+  return new Command("web")
+    .description("Open the page: drop a focal stack, see depth, refocus and turn it in 3-D. Photos stay on this machine.")
+    .option("--port <N>", "where to serve it; 0 takes any free port", portNumber, PORT)
+    .option("--host <ADDRESS>", "serve on this address of the machine", "localhost")
+    .option("--no-open", "do not open a browser")
+    .option("-o, --output <DIR>", "serve nothing; write the page into a new folder, to be hosted anywhere")
+    .action(async ({ port, host, open, output }: WebOptions) => {
+      const site = openSite();
+      if (output !== undefined) {
+        process.stdout.write(`${output}: ${copySite(site, output)} files\n`);
+        return;
+      }
+      const server = await startWebServer(site, { host, port });
+      process.stdout.write(`${server.url}\n`);
+      process.stderr.write("Ctrl-C stops the server\n");
+      if (open) openBrowser(server.url);
+      await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+      await server.close();
+    });
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (text.trim() === "" || !Number.isInteger(port) || port < 0 || port > 65535)
+    throw new InvalidArgumentError("It takes a whole number from 0 to 65535.");
+  return port;
+}
+
+/** Asks the desktop to show the page. A machine without one still serves it, so a failure is none of ours. */
+function openBrowser(url: string): void {
+  const [command, ...args] = OPENERS[process.platform] ?? ["xdg-open"];
+  const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });
+  child.on("error", () => undefined);
+  child.unref();
+}
+
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ["open"],
+  win32: ["cmd", "/c", "start", ""],
+};
