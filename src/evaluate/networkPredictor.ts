@@ -23,7 +23,7 @@ export interface NetworkOptions {
  * serves every size, except where the network itself depends on the size: then the graph of the last size is kept.
  */
 export function networkPredictor(model: Model, { name, fingerprint, threads = 0 }: NetworkOptions): Predictor {
-  const { config, weights } = model;
+  const { config, weights, metadata } = model;
   const fixed = config.kind === "dfv" || config.surface?.grid === "native";
   const least = config.kind === "dfv" ? DFV_LEAST : SIZE_MULTIPLE;
   let loaded: { readonly key: string; readonly session: Session } | undefined;
@@ -44,7 +44,8 @@ export function networkPredictor(model: Model, { name, fingerprint, threads = 0 
     async predict(stack) {
       const padded = paddedSize(sizeOf(stack), { least });
       const session = await sessionFor(stack.images.length, padded);
-      return runNetwork(session, stack, padded);
+      const reciprocal = metadata["average"] === "dioptres" && stack.space === "depth";
+      return runNetwork(session, stack, { padded, reciprocal });
     },
     async dispose() {
       await loaded?.session.dispose();
@@ -53,14 +54,20 @@ export function networkPredictor(model: Model, { name, fingerprint, threads = 0 
   };
 }
 
-async function runNetwork(session: Session, stack: FocalStack, padded: Size): Promise<Estimate> {
+/** With `reciprocal` the network averages dioptres (eq. 6 with 1 / f), as weights were trained that say so: PAPER.md 34. */
+async function runNetwork(
+  session: Session,
+  stack: FocalStack,
+  { padded, reciprocal }: { readonly padded: Size; readonly reciprocal: boolean },
+): Promise<Estimate> {
   const planes = stack.images.length;
+  const turned = (value: number): number => (reciprocal ? 1 / value : value);
   const images = { data: packPictures(stack.images, padded), shape: [1, planes, 3, padded.height, padded.width] };
-  const focusDistances = { data: Float32Array.from(stack.focusDistances), shape: [1, planes] };
+  const focusDistances = { data: Float32Array.from(stack.focusDistances, turned), shape: [1, planes] };
   const { depth, probability } = await session.run({ images, focusDistances });
   const size = sizeOf(stack);
   return {
-    depth: depthMap({ ...size, values: crop(floats(depth), { from: padded, to: size, maps: 1 }), space: stack.space }),
+    depth: depthMap({ ...size, values: crop(floats(depth), { from: padded, to: size, maps: 1 }).map(turned), space: stack.space }),
     focusProbability: { ...size, planes, values: crop(floats(probability), { from: padded, to: size, maps: planes }) },
   };
 }

@@ -42,7 +42,7 @@ export const render = {
     exposure: [0.96, 1.04],
     noise: 0.03,
     reverse: 0.5,
-    dioptres: 0.6,
+    dioptres: 1, // blur grows evenly in dioptres; a p that meant metres half the time would be wrong between planes in both
   },
   loss: {
     ...paperLoss,

@@ -152,7 +152,8 @@ interface Save {
 async function save({ files, ...state }: Save): Promise<void> {
   const { engine, trainer, config, step, seconds } = state;
   await saveCheckpoint(files.checkpoint, state);
-  const notes = { step: String(step), minutes: (seconds / 60).toFixed(1), data: config.data.kind, seed: String(config.seed) };
+  const average = config.data.kind === "render" && config.augment.dioptres === 1 ? "dioptres" : "as printed"; // eq. 6, PAPER.md 34
+  const notes = { step: String(step), minutes: (seconds / 60).toFixed(1), data: config.data.kind, seed: String(config.seed), average };
   const weights = averagedWeights(engine, trainer.ema.averages);
   await exportWeights(files.weights, { model: config.model, weights, storage: "f16", notes });
 }

@@ -59,3 +59,16 @@ test("DFV, whose graph is for one size, answers for stacks of changing size and 
   }
   await predictor.dispose();
 });
+
+test("weights trained in dioptres are averaged in dioptres, and only where the stack has metres", async () => {
+  const predictor = networkPredictor({ ...untrained("small"), metadata: { average: "dioptres" } }, options);
+  const { depth, focusProbability } = await predictor.predict(stack);
+  const p = focusProbability?.values ?? [];
+  const mean = (values: readonly number[]): Float32Array =>
+    Float32Array.from({ length: 2000 }, (_, i) => values.reduce((sum, value, n) => sum + value * (p[n * 2000 + i] as number), 0));
+  const dioptres = stack.focusDistances.map((distance) => 1 / distance);
+  assertClose(depth.values, mean(dioptres).map((value) => 1 / value), 1e-5); // prettier-ignore
+  const index = await predictor.predict({ ...stack, space: "index" });
+  assertClose(index.depth.values, mean(stack.focusDistances), 1e-5);
+  await predictor.dispose();
+});
