@@ -36,6 +36,8 @@ export interface DepthRunOptions {
 export interface DepthRun {
   readonly result: DepthResult;
   readonly estimate: DepthEstimate;
+  /** What the network saw: the pictures in working size, aligned. */
+  readonly stack: FocalStack;
   readonly aligned: AlignedStack | undefined;
   /** Planes that could be aligned, of the source's. */
   readonly planes: readonly number[];
@@ -65,7 +67,7 @@ export async function runDepth(source: StackSource, options: DepthRunOptions): P
   const infer = clock();
   const allInFocus = await fullPicture(source, { options, estimate, aligned, planes });
   const result = fullResult(source, { estimate, allInFocus, aligned });
-  return { result, estimate, aligned, planes, findings, seconds: { load, check, align, infer, enlarge: clock() } };
+  return { result, estimate, stack, aligned, planes, findings, seconds: { load, check, align, infer, enlarge: clock() } };
 }
 
 function createStopwatch(): () => number {

@@ -8,9 +8,9 @@ import type { DepthMap } from "../depth.ts";
 import { ERROR_TABLES } from "../infer/errorTable.ts";
 import type { Session } from "../infer/session.ts";
 import { encodeOutputs } from "../output/outputs.ts";
-import { validFraction, validRange } from "../output/result.ts";
-import { encodeResultJson, type ResultSummary } from "../output/resultJson.ts";
+import { encodeResultJson } from "../output/resultJson.ts";
 import { openStack, type StackSource } from "../source/openStack.ts";
+import { describeRun, type DepthDocument } from "./depthDocument.ts";
 import { readingInput } from "./depthErrors.ts";
 import type { DepthOptions } from "./depthOptions.ts";
 import type { OnStage } from "./depthProgress.ts";
@@ -18,6 +18,8 @@ import { runDepth, savedAlignment, type DepthRun } from "./depthRun.ts";
 import { compareWithTruth, readTruth, type TruthErrors } from "./depthTruth.ts";
 import { UserError } from "./errors.ts";
 import { fillFolder } from "./outputFolder.ts";
+
+export type { DepthDocument } from "./depthDocument.ts";
 
 /** The network, loaded when first asked for, so that a stack that cannot be used is refused before. */
 export interface LoadedNetwork {
@@ -45,13 +47,6 @@ export interface StackRun {
   readonly truth?: string;
   readonly report: RunReport;
   readonly signal: AbortSignal;
-}
-
-export interface DepthDocument extends ResultSummary {
-  /** Shares of the pixels that lie nearer than the first plane and farther than the last: how far, no one can tell; confidence 0. */
-  readonly beyond: { readonly nearer: number; readonly farther: number };
-  readonly findings: readonly Finding[];
-  readonly errors?: TruthErrors;
 }
 
 /** Opens a stack, finds its depth and writes the results: all of them, or none. The paths of `files` start with the output folder. */
@@ -171,43 +166,12 @@ interface Written {
 }
 
 function describe({ source, run, options, device, model, start }: Writing, { files, encoding, write, errors }: Written): DepthDocument {
-  const { depth, unit } = run.result;
   const seconds = { model, ...run.seconds, write, total: (performance.now() - start) / 1000 };
   return {
-    model: options.model,
-    device,
-    planes: run.planes.length,
-    width: depth.width,
-    height: depth.height,
-    unit,
-    distances: run.planes.map((n) => ({ file: source.files[n] as string, ...(source.focus[n] as StackSource["focus"][number]) })),
-    range: validRange(depth),
-    validFraction: validFraction(depth),
-    beyond: { nearer: shareOf(run.estimate.beyond, -1), farther: shareOf(run.estimate.beyond, 1) },
-    invalidFocusTrend: run.estimate.invalidFocusTrend,
-    aligned: alignmentSummary(run, options.align),
-    findings: run.findings,
-    notes: source.notes,
+    ...describeRun(source, run, { model: options.model, device, align: options.align, seconds }),
     files,
     encoding,
     ...(errors ? { errors } : {}),
-    seconds: Object.fromEntries(Object.entries(seconds).map(([name, value]) => [name, Number(value.toFixed(3))])),
-  };
-}
-
-const shareOf = (values: Int8Array, wanted: number): number =>
-  values.reduce((count, value) => (value === wanted ? count + 1 : count), 0) / values.length;
-
-function alignmentSummary({ aligned, result }: DepthRun, align: string): object {
-  if (!aligned) return { mode: "off" };
-  const factor = result.depth.width / aligned.alignment.width;
-  const left = aligned.report.flatMap(({ ok, reason }, plane) => (ok ? [] : [{ plane, reason }]));
-  const residuals = aligned.report.flatMap(({ residual }) => (residual === undefined ? [] : [residual * factor]));
-  return {
-    mode: align === "auto" ? "auto" : "file",
-    reference: aligned.alignment.reference,
-    ...(residuals.length > 0 ? { residual: Math.max(...residuals) } : {}),
-    ...(left.length > 0 ? { leftOut: left } : {}),
   };
 }
 
