@@ -1,0 +1,52 @@
+import { linearLight } from "../../../src/align/workingFrame.ts";
+import type { Image } from "../../../src/image.ts";
+import { isKnown } from "../../../src/output/result.ts";
+import type { DepthResult } from "../../../src/output/result.ts";
+import { shrinkDepth, shrinkImage, sizeWithin } from "../shrink.ts";
+import { lensFor, type LensSetting } from "./lens.ts";
+
+/** A result made ready to be refocused at a size for looking at. */
+export interface RefocusPlan {
+  readonly width: number;
+  readonly height: number;
+  /** The all-in-focus picture in linear light: that is what a lens adds up. Three channels. */
+  readonly light: Float32Array;
+  /** Of every pixel; where depth is unknown, of a known one beside it. */
+  readonly nearness: Float32Array;
+  /** r = gain · (nearness - focus), in pixels of the plan. */
+  blur(setting: LensSetting): { readonly gain: number; readonly focus: number };
+}
+
+export function planRefocus(result: DepthResult, { side }: { side: number }): RefocusPlan {
+  const { allInFocus } = result;
+  if (!allInFocus) throw new Error("refocusing needs the all-in-focus picture, which this result does not have");
+  const size = sizeWithin(allInFocus.width < result.depth.width ? allInFocus : result.depth, side);
+  const depth = shrinkDepth(result.depth, size);
+  const lens = lensFor(result);
+  const nearness = new Float32Array(depth.values.length).fill(NaN);
+  for (let i = 0; i < nearness.length; i++) if (isKnown(depth, i)) nearness[i] = lens.nearness(depth.values[i] as number);
+  fillHoles(nearness);
+  const scale = size.width / result.depth.width;
+  return {
+    ...size,
+    light: linearColours(shrinkImage(allInFocus, size)),
+    nearness,
+    blur: (setting) => ({ gain: scale * lens.gain(setting), focus: lens.nearness(setting.focus) }),
+  };
+}
+
+function linearColours({ channels, data }: Image): Float32Array {
+  const pixels = data.length / channels;
+  return Float32Array.from({ length: 3 * pixels }, (_, i) => linearLight(data[channels === 3 ? i : Math.floor(i / 3)] as number));
+}
+
+/** Unknown values take the last known one before them, or the first after: rarely more than a margin. */
+function fillHoles(values: Float32Array): void {
+  const first = values.find((value) => Number.isFinite(value)) ?? 0;
+  let last = first;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    if (Number.isFinite(value)) last = value;
+    else values[i] = last;
+  }
+}
