@@ -1,10 +1,12 @@
-// `dualfocus train` alone, for a machine without npm: nothing here needs an image decoder or ONNX Runtime.
+// `dualfocus train` and `reproduce` alone, for a machine without npm: nothing they load there needs an image decoder or ONNX Runtime.
 import { Command } from "commander";
 
+import { reproduceCommand } from "../../src/cli/reproduce.ts";
 import { trainCommand } from "../../src/cli/train.ts";
 
 await new Command("dualfocus")
   .addCommand(trainCommand())
+  .addCommand(reproduceCommand())
   .parseAsync()
   .catch((error) => {
     console.error(process.env.DUALFOCUS_DEBUG ? error : `dualfocus: ${error.message}`);

@@ -2,8 +2,10 @@
 # On the GPU machine, in the repository's folder, with .carry/ as prepare.sh made it. Needs python3 with PyTorch, g++ and nvcc.
 #   run.sh setup             unpacks node, builds the addon, decodes the textures it was given
 #   run.sh train ARGS…       dualfocus train ARGS…, on CUDA, with the textures
+#   run.sh reproduce ARGS…   dualfocus reproduce ARGS…, likewise
 #   run.sh bench NAME ARGS…  a program of bench/
 #   run.sh collect DIR       the files of a run to $OUT, in pieces it takes back
+#   run.sh tables DIR        the tables, settings and logs of a reproduction to $OUT; unpacked into DIR elsewhere, it goes on there
 #   run.sh restore DIR       a run from the pieces in .carry/run/
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -24,11 +26,14 @@ setup() {
   wait
 }
 
-train() { # a folder per run; the textures only if there are any
-  local textures=()
+dualfocus() { # on CUDA; the textures only if there are any
+  local textures=() command=$1; shift
   [ ! -s $here/textures.bin ] || textures=(--textures $here/textures.bin)
-  $here/node --max-old-space-size=32768 .carry/bundle/cli.js train --device cuda "${textures[@]}" "$@"
+  $here/node --max-old-space-size=32768 .carry/bundle/cli.js "$command" --device cuda "${textures[@]}" "$@"
 }
+
+train() { dualfocus train "$@"; }         # a folder per run
+reproduce() { dualfocus reproduce "$@"; } # a folder for all its runs
 
 collect() { # the checkpoint only when it fits: 8 files of 16 MiB, 64 MiB together
   local name; name=$(basename "$1")
@@ -39,6 +44,8 @@ collect() { # the checkpoint only when it fits: 8 files of 16 MiB, 64 MiB togeth
   if [ $((used + size)) -lt 64000 ]; then split -b $piece -d -a 2 "$1"/checkpoint.safetensors "$OUT/$name.checkpoint.safetensors."; fi
   ls -l "$OUT"
 }
+
+tables() { tar -C "$1" -czf "$OUT/$(basename "$1").tgz" --exclude='*.safetensors' --exclude=report.html .; }
 
 restore() {
   mkdir -p "$1"

@@ -8,8 +8,10 @@ import { evaluateCommand } from "./evaluate.ts";
 import { exportCommand } from "./export.ts";
 import { modelsCommand } from "./models.ts";
 import { renderCommand } from "./render.ts";
+import { reproduceCommand } from "./reproduce.ts";
 import { synthesizeCommand } from "./synthesize.ts";
 import { trainCommand } from "./train.ts";
+import { webCommand } from "./web.ts";
 
 /** The whole command line. Results go to stdout, progress and errors to stderr. */
 export function program(): Command {
@@ -22,8 +24,10 @@ export function program(): Command {
     .addCommand(synthesizeCommand())
     .addCommand(trainCommand())
     .addCommand(evaluateCommand())
+    .addCommand(reproduceCommand())
     .addCommand(exportCommand())
     .addCommand(modelsCommand())
+    .addCommand(webCommand())
     .showHelpAfterError("(dualfocus --help lists the commands)")
     .exitOverride();
 }

@@ -1,0 +1,34 @@
+import type { Variant } from "./variant.ts";
+
+/** What the paper prints, by the name of the column; a figure it leaves out is not there. */
+export type Figures = Readonly<Record<string, number>>;
+
+/** How a row is reproduced. */
+export type Recipe =
+  /** Trained here, on rendered scenes, and measured with `planes` planes. */
+  | { readonly kind: "train"; readonly variant: Variant; readonly planes: number }
+  /** Measured by `dualfocus evaluate` on the table's set. `model`: a weights file trained for the row, or a classical method. */
+  | { readonly kind: "evaluate"; readonly model: "base" | "dfv" | "rdf"; readonly planes: number }
+  /** Timed on this machine. */
+  | { readonly kind: "time"; readonly model: "base" | "dfv" };
+
+export interface PaperRow {
+  readonly label: string;
+  readonly paper: Figures;
+  /** Missing for methods of others that this project does not have. */
+  readonly recipe?: Recipe;
+}
+
+export const TABLE_NAMES = ["nyu", "fod500", "ddff12", "arkit", "ablation", "grid", "channels", "focal", "planes", "runtime"] as const;
+export type TableName = (typeof TABLE_NAMES)[number];
+
+/** One table of the paper, as data. */
+export interface PaperTable {
+  readonly name: TableName;
+  /** The paper's number. */
+  readonly number: number;
+  readonly title: string;
+  /** What the paper measured on. */
+  readonly on: string;
+  readonly rows: readonly PaperRow[];
+}

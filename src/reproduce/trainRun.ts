@@ -1,0 +1,113 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+
+import { UserError } from "../job/errors.ts";
+import type { DualFocusConfig } from "../model/config.ts";
+import { writeAtomically } from "../train/atomicFile.ts";
+import { runFiles } from "../train/run.ts";
+import { variantName, variantNetwork, variantSettings, type Variant } from "./variant.ts";
+
+/** What all variants of a table have in common. */
+export interface TrainSettings {
+  readonly preset: "render" | "smoke";
+  readonly model: DualFocusConfig;
+  readonly steps: number;
+  readonly device: string;
+  readonly textures: string | undefined;
+  readonly threads: number | undefined;
+  /** As `dualfocus train --set` takes them. */
+  readonly settings: readonly string[];
+}
+
+/** One training: a variant with a seed, in a folder of its own. */
+export interface TrainRun {
+  readonly name: string;
+  readonly variant: Variant;
+  readonly seed: number;
+  readonly folder: string;
+}
+
+const outcome = z.object({
+  step: z.number(),
+  seconds: z.number(),
+  stopped: z.boolean(),
+  metrics: z.record(z.string(), z.number()),
+});
+
+/** What `dualfocus train --json` prints. */
+export type Outcome = z.infer<typeof outcome>;
+export const parseOutcome = (text: string): Outcome => outcome.parse(JSON.parse(text));
+
+const record = z.object({ arguments: z.array(z.string()), outcome: outcome.optional() });
+type RunRecord = z.infer<typeof record>;
+
+/** Runs `dualfocus` with these arguments to its end; `name` is for progress. */
+export type RunTrain = (args: readonly string[], options: { readonly name: string; readonly stop: AbortSignal }) => Promise<Outcome>;
+
+export const trainRun = (variant: Variant, { seed, folder }: { readonly seed: number; readonly folder: string }): TrainRun => {
+  const name = seed === 0 ? variantName(variant) : `${variantName(variant)}-seed${seed}`;
+  return { name, variant, seed, folder: join(folder, name) };
+};
+
+const networkFile = ({ folder }: TrainRun): string => join(folder, "network.json");
+const recordFile = ({ folder }: TrainRun): string => join(folder, "run.json");
+
+/** What decides the outcome; a run may go on elsewhere, with other threads or on another device. */
+function recipeArguments(run: TrainRun, { preset, steps, settings }: TrainSettings): string[] {
+  const sets = [...settings, ...variantSettings(run.variant)].flatMap((setting) => ["--set", setting]);
+  return ["--preset", preset, "--steps", `${steps}`, "--seed", `${run.seed}`, ...sets];
+}
+
+function placeArguments(run: TrainRun, { device, textures, threads }: TrainSettings): string[] {
+  const optional = [
+    ...(textures === undefined ? [] : ["--textures", textures]),
+    ...(threads === undefined ? [] : ["--threads", `${threads}`]),
+  ];
+  return ["--device", device, ...optional, "-o", run.folder];
+}
+
+/** The command that trains a run from nothing, as a person would type it. */
+export function trainCommandLine(run: TrainRun, settings: TrainSettings): string {
+  const args = ["train", "--model", networkFile(run), ...recipeArguments(run, settings), ...placeArguments(run, settings)];
+  return ["dualfocus", ...args.map((arg) => (/^[\w./=@:,-]+$/.test(arg) ? arg : `'${arg}'`))].join(" ");
+}
+
+/** Trains one run, goes on with one that was interrupted, or takes the outcome of one that is finished. */
+export async function trainOnce(
+  run: TrainRun,
+  settings: TrainSettings,
+  { train, stop }: { readonly train: RunTrain; readonly stop: AbortSignal },
+): Promise<Outcome> {
+  await mkdir(run.folder, { recursive: true });
+  const network = JSON.stringify(variantNetwork(run.variant, settings.model));
+  const recipe = recipeArguments(run, settings);
+  const before = await readRecord(run);
+  if (before && JSON.stringify(before.arguments) !== JSON.stringify([network, ...recipe]))
+    throw new UserError(`${run.folder}: was trained with other settings (run.json has them)`, {
+      exitCode: 2,
+      remedy: "choose another -o, or repeat the settings of before",
+    });
+  if (before?.outcome) return before.outcome;
+  const started = { arguments: [network, ...recipe] };
+  await writeAtomically(networkFile(run), Buffer.from(network));
+  await writeRecord(run, started);
+  const from = existsSync(runFiles(run.folder).checkpoint) ? ["--resume"] : ["--model", networkFile(run), ...recipe];
+  const ended = await train(["train", ...from, ...placeArguments(run, settings), "--json"], { name: run.name, stop });
+  if (!ended.stopped) await writeRecord(run, { ...started, outcome: ended });
+  return ended;
+}
+
+async function readRecord(run: TrainRun): Promise<RunRecord | undefined> {
+  const file = recordFile(run);
+  if (!existsSync(file)) return undefined;
+  try {
+    return record.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch (cause) {
+    throw new UserError(`${file}: does not describe a training`, { exitCode: 3, remedy: `remove ${run.folder} to train it anew`, cause });
+  }
+}
+
+const writeRecord = (run: TrainRun, value: RunRecord): Promise<void> =>
+  writeAtomically(recordFile(run), Buffer.from(`${JSON.stringify(value, undefined, 1)}\n`));
