@@ -1,5 +1,5 @@
 import { alignStack, alignImage, type AlignedStack } from "../align/align.ts";
-import { AlignmentError, formatAlignment, type Alignment } from "../align/alignment.ts";
+import { AlignmentError, formatAlignment, resizeAlignment, type Alignment } from "../align/alignment.ts";
 import { estimateAlignment } from "../align/estimate.ts";
 import { resized } from "../align/similarity.ts";
 import { workingFrame } from "../align/workingFrame.ts";
@@ -82,7 +82,11 @@ function createStopwatch(): () => number {
 /** A panorama's shorter side is kept this long, else nothing would be left of it. */
 const LEAST_SIDE = 32;
 
-async function readWorking(source: StackSource, { workingSide, onStage, signal }: DepthRunOptions): Promise<FocalStack> {
+/** The pictures in the size the network sees them in. */
+export async function readWorking(
+  source: StackSource,
+  { workingSide, onStage, signal }: Pick<DepthRunOptions, "workingSide" | "onStage" | "signal">,
+): Promise<FocalStack> {
   const { width, height } = source.size;
   const factor = Math.min(1, Math.max(workingSide / Math.max(width, height), LEAST_SIDE / Math.min(width, height)));
   const images: Image[] = [];
@@ -96,26 +100,13 @@ async function readWorking(source: StackSource, { workingSide, onStage, signal }
 
 interface Context {
   readonly source: StackSource;
-  readonly options: DepthRunOptions;
+  readonly options: Pick<DepthRunOptions, "align" | "onStage" | "onFindings" | "signal">;
 }
 
 async function alignWorking(stack: FocalStack, { source, options }: Context): Promise<AlignedStack> {
-  const { align, signal, onStage } = options;
-  const size = stack.images[0] as Image;
-  const given = typeof align === "object" ? scaledAlignment(align, size) : undefined;
+  const { align } = options;
   const alignment =
-    given ??
-    (await estimateAlignment(
-      stack.images.map((image) => workingFrame(image)),
-      {
-        ...stack,
-        ...(source.camera ? { focalLength: source.camera.focalLength } : {}),
-        signal,
-        onProgress: (share: number) => {
-          onStage("align", Math.round(100 * share), 100);
-        },
-      },
-    ));
+    typeof align === "object" ? resizeAlignment(align, stack.images[0] as Image) : await estimateFrames(stack, { source, options });
   try {
     return await alignStack(stack, { alignment });
   } catch (error) {
@@ -123,19 +114,22 @@ async function alignWorking(stack: FocalStack, { source, options }: Context): Pr
   }
 }
 
-/** The same alignment for pictures of another size. */
-function scaledAlignment(alignment: Alignment, { width, height }: Size): Alignment {
-  const factor = width / alignment.width;
-  const frames = alignment.frames.map((frame) => ({
-    ...frame,
-    transform: resized(frame.transform, factor),
-    ...(frame.residual === undefined ? {} : { residual: frame.residual * factor }),
-  }));
-  return { ...alignment, width, height, frames };
-}
+/** How the pictures, in working size, lie to one another. */
+export const estimateFrames = (stack: FocalStack, { source, options: { signal, onStage } }: Context): Promise<Alignment> =>
+  estimateAlignment(
+    stack.images.map((image) => workingFrame(image)),
+    {
+      ...stack,
+      ...(source.camera ? { focalLength: source.camera.focalLength } : {}),
+      signal,
+      onProgress: (share: number) => {
+        onStage("align", Math.round(100 * share), 100);
+      },
+    },
+  );
 
 /** The capture doctor's opinion of the pictures as they are, in the files' names and pixels. */
-async function examine(
+export async function examine(
   stack: FocalStack,
   { source, options, alignment }: Context & { alignment: Alignment | undefined },
 ): Promise<Finding[]> {
@@ -222,4 +216,4 @@ const unitOf = ({ space, unit }: StackSource): DepthUnit =>
   space === "depth" ? "m" : space === "index" ? "index" : unit === "dpt" ? "dpt" : "disparity";
 
 /** The alignment that was used, in pixels of the files, for `--align FILE`. */
-export const savedAlignment = ({ alignment }: AlignedStack, size: Size): string => formatAlignment(scaledAlignment(alignment, size));
+export const savedAlignment = ({ alignment }: AlignedStack, size: Size): string => formatAlignment(resizeAlignment(alignment, size));

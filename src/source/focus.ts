@@ -28,7 +28,10 @@ export interface FocusOptions {
   readonly unit?: Unit;
 }
 
-export interface FocusPlane extends StackPlane, Frame {}
+export interface FocusPlane extends StackPlane, Frame {
+  /** Which of the pictures it is, in the order in which `FocusOptions.distances` are given. */
+  readonly frame: number;
+}
 
 /** The planes near to far. */
 export interface Focus {
@@ -186,7 +189,7 @@ function inOrder({ quantities, source, relative = false }: Found, { frames, unit
     notes.push(`${listing.name}: the focus distances (${source}) have no unit; taken as metres, or say --unit mm, um or dpt`);
   const { values, unit: used } = farIsInfinite(unified, { frames, notes });
   const offset = relative ? arbitraryZero(values) : 0;
-  const planes = frames.map((frame, n) => ({ ...frame, value: (values[n] as number) - offset, source }));
+  const planes = frames.map((frame, n) => ({ ...frame, frame: n, value: (values[n] as number) - offset, source }));
   try {
     const ordered = orderPlanes(planes, used);
     return {

@@ -20,6 +20,8 @@ export interface StackSource {
   readonly name: string;
   /** One for each plane; the same file again and again if it has many pages. */
   readonly files: readonly string[];
+  /** Which picture each plane is, in the order of the files' names: that in which distances are given. */
+  readonly frames: readonly number[];
   /** What was given for each plane, where it was found, in which unit. */
   readonly focus: readonly { readonly value: number; readonly source: FocusSource; readonly unit: Unit }[];
   /** Metres where `space` is "depth". */
@@ -97,6 +99,7 @@ function stackSource({ name, set, files, focus, camera, notes }: Parts): StackSo
   return {
     name,
     files: focus.planes.map(({ file }) => file),
+    frames: focus.planes.map(({ frame }) => frame),
     focus: focus.planes.map(({ value, source }) => ({ value, source, unit: focus.unit })),
     focusDistances: focus.focusDistances,
     space: focus.space,
