@@ -10,7 +10,11 @@ import { parseOutcome, type RunTrain } from "./trainRun.ts";
 export function trainInChild({ program, progress }: { readonly program: readonly string[]; progress: (line: string) => void }): RunTrain {
   return (args, { name, stop }) =>
     new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [...process.execArgv, ...program, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+      // detached: a signal to the whole group would reach it twice, and the second one ends it before it has saved
+      const child = spawn(process.execPath, [...process.execArgv, ...program, ...args], {
+        stdio: ["ignore", "pipe", "pipe"],
+        detached: true,
+      });
       const interrupt = (): void => void child.kill("SIGTERM"); // it saves a checkpoint
       stop.addEventListener("abort", interrupt, { once: true });
       let [out, lastLine] = ["", ""];

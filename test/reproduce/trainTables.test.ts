@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { UserError } from "../../src/job/errors.ts";
+import { small } from "../../src/model/config.ts";
+import type { ReproducedTable } from "../../src/reproduce/report.ts";
+import { trainedTables } from "../../src/reproduce/trainedTables.ts";
+import type { Outcome, RunTrain, TrainSettings } from "../../src/reproduce/trainRun.ts";
+import { trainTables, type TrainTablesRequest } from "../../src/reproduce/trainTables.ts";
+
+const root = mkdtempSync(join(tmpdir(), "dualfocus-reproduce-"));
+after(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+let folders = 0;
+
+const settings: TrainSettings = {
+  preset: "render",
+  model: small,
+  steps: 10,
+  device: "cpu",
+  textures: undefined,
+  threads: undefined,
+  settings: [],
+};
+
+/** Stands in for a training: its error at N = 5 is 0.5, and 0.1 more for each seed. */
+function fakeTraining({ broken, stopAt }: { broken?: string; stopAt?: string } = {}) {
+  const calls: { readonly name: string; readonly args: readonly string[] }[] = [];
+  const train: RunTrain = (args, { name }) => {
+    calls.push({ name, args });
+    if (name === broken) return Promise.reject(new Error(`${name}: out of memory`));
+    const seed = Number(/-seed(\d+)/.exec(name)?.[1] ?? 0);
+    const metrics = Object.fromEntries(
+      [3, 5, 10].flatMap((N) => [
+        [`rmse@${N}`, 0.1 * N + 0.1 * seed],
+        [`within@${N}`, 0.8],
+        [`invalidTrend@${N}`, 0.01],
+      ]),
+    );
+    return Promise.resolve<Outcome>({ step: 10, seconds: 1, stopped: name === stopAt, metrics });
+  };
+  return { calls, train };
+}
+
+function request(train: RunTrain, change: Partial<TrainTablesRequest> = {}): TrainTablesRequest {
+  const { grid, channels } = trainedTables;
+  return {
+    tables: [grid, channels],
+    settings,
+    seeds: [0],
+    only: undefined,
+    folder: join(root, `${folders++}`),
+    jobs: 2,
+    train,
+    stop: new AbortController().signal,
+    progress: () => undefined,
+    ...change,
+  };
+}
+
+test("rows that are the same network are trained once, and a second call trains nothing", async () => {
+  const { calls, train } = fakeTraining();
+  const asked = request(train);
+  const [grid, channels] = await trainTables(asked);
+  assert.deepEqual(calls.map(({ name }) => name).sort(), ["both", "channels1", "channels8", "grid10", "grid20", "grid28"]);
+  assert.deepEqual(grid?.rows[1]?.ours, channels?.rows[2]?.ours);
+  const again = await trainTables(asked);
+  assert.equal(calls.length, 6);
+  assert.deepEqual(again, [grid, channels]);
+  const written = JSON.parse(readFileSync(join(asked.folder, "grid.rows.json"), "utf8")) as ReproducedTable;
+  assert.deepEqual(written, grid);
+  assert.match(readFileSync(join(asked.folder, "grid.md"), "utf8"), /\| 14 × 14 \| 0\.075 \|.*\| 0\.500 \| 80\.0 \| 1\.00 \| 1\.00 \|/);
+});
+
+test("an interrupted training is resumed, one with other settings is refused", async () => {
+  const { calls, train } = fakeTraining();
+  const asked = request(train, { only: ["both"], seeds: [0] });
+  const stopped = fakeTraining({ stopAt: "both" });
+  await trainTables({ ...asked, train: stopped.train });
+  writeFileSync(join(asked.folder, "variants/both/checkpoint.safetensors"), "");
+  await trainTables(asked);
+  assert.ok(stopped.calls[0]?.args.includes("--preset"));
+  assert.deepEqual(calls[0]?.args.slice(0, 2), ["train", "--resume"]);
+  assert.ok(!calls[0].args.includes("--preset"));
+  await assert.rejects(trainTables({ ...asked, settings: { ...settings, steps: 20 } }), (error) => {
+    assert.ok(error instanceof UserError && error.exitCode === 2);
+    assert.match(error.message, /variants\/both: was trained with other settings/);
+    return true;
+  });
+});
+
+test("a training that fails leaves the others going and the tables of what is done", async () => {
+  const { calls, train } = fakeTraining({ broken: "grid10" });
+  const asked = request(train);
+  await assert.rejects(trainTables(asked), /grid10: out of memory/);
+  assert.equal(calls.length, 6);
+  const table = JSON.parse(readFileSync(join(asked.folder, "grid.rows.json"), "utf8")) as ReproducedTable;
+  assert.deepEqual(
+    table.rows.map(({ ours, needs }) => [ours !== undefined, needs]),
+    [
+      [false, "its training"],
+      [true, undefined],
+      [true, undefined],
+      [true, undefined],
+    ],
+  );
+});
+
+test("several seeds are averaged, and their spread is told", async () => {
+  const { train } = fakeTraining();
+  const [grid] = await trainTables(request(train, { seeds: [0, 2], only: ["both"] }));
+  const figures = grid?.rows[1]?.ours ?? {};
+  assert.ok(Math.abs((figures["RMSE planes, N=5"] ?? NaN) - 0.6) < 1e-12); // 0.5 and 0.7
+  assert.ok(Math.abs((figures["RMSE spread over seeds"] ?? NaN) - 0.2) < 1e-12);
+});
+
+test("errors with different numbers of planes are told as shares of the range too", async () => {
+  const { train } = fakeTraining();
+  const [table] = await trainTables(request(train, { tables: [trainedTables.planes] }));
+  const shares = table?.rows.flatMap(({ ours }) => ours?.["RMSE % of range"] ?? []) ?? [];
+  const expected = [3, 3, 5, 5, 10, 10].map((N) => (100 * 0.1 * N) / (N - 1)); // DFV and ours, N = 3, 5, 10
+  assert.deepEqual(
+    shares.map((share) => share.toFixed(9)),
+    expected.map((share) => share.toFixed(9)),
+  );
+  assert.deepEqual(
+    table?.rows.filter(({ needs }) => needs !== undefined).map(({ label }) => label),
+    ["Depth Anything, N = 1", "HybridDepth, N = 3", "HybridDepth, N = 5", "HybridDepth, N = 10"],
+  );
+});
+
+test("a name that is no variant is refused with those there are", async () => {
+  await assert.rejects(trainTables(request(fakeTraining().train, { only: ["grid11"] })), (error) => {
+    assert.ok(error instanceof UserError && error.exitCode === 2);
+    assert.match(`${error.message} ${error.remedy ?? ""}`, /grid11.*grid10, both, grid20/);
+    return true;
+  });
+});
