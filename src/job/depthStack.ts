@@ -45,6 +45,8 @@ export interface StackRun {
   /** Where the results go; told from the stack's name if left out. */
   readonly output?: string;
   readonly truth?: string;
+  /** Bytes it may take; the machine's if left out. */
+  readonly memory?: number;
   readonly report: RunReport;
   readonly signal: AbortSignal;
 }
@@ -56,6 +58,7 @@ export async function depthOfStack({
   network,
   output,
   truth,
+  memory = 0.9 * totalmem(),
   report,
   signal,
 }: StackRun): Promise<{ document: DepthDocument; folder: string }> {
@@ -65,7 +68,7 @@ export async function depthOfStack({
     ...(options.unit === undefined ? {} : { unit: options.unit }),
   });
   source.notes.forEach(report.onNote);
-  checkMemory(source);
+  checkMemory(source, memory);
   const align = await alignSetting(options.align, source);
   const trueDepth = truth === undefined ? undefined : { file: truth, map: await readTruth(truth, { ...source.size, space: source.space }) };
   const folder = output ?? defaultOutput(source.name);
@@ -101,10 +104,10 @@ export const defaultOutput = (name: string): string => `${basename(resolve(name)
 const BYTES_PER_PIXEL = 80;
 
 /** Without this, too large a picture would end the program without a word. */
-function checkMemory({ name, size: { width, height } }: StackSource): void {
-  const [needed, there] = [width * height * BYTES_PER_PIXEL, totalmem()];
+function checkMemory({ name, size: { width, height } }: StackSource, there: number): void {
+  const needed = width * height * BYTES_PER_PIXEL;
   const gigabytes = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
-  if (needed > 0.9 * there)
+  if (needed > there)
     throw new UserError(`${name}: ${width}×${height} pixels need about ${gigabytes(needed)} GB of memory; there are ${gigabytes(there)}`, {
       exitCode: 3,
       remedy: "export the pictures in a smaller size, or cut them",

@@ -1,0 +1,154 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+import type { Job } from "./job.ts";
+import { JobFailure, type RunOptions } from "./runner.ts";
+import type { FromSlot, SlotOptions, ToSlot } from "./slotMessages.ts";
+
+/** A process of its own for jobs: what it holds can be limited, what hangs can be ended, and what it computes blocks nobody else. */
+export interface Slot {
+  readonly pid: number | undefined;
+  /** Jobs it computes now. */
+  readonly running: number;
+  /** False once it takes no more jobs. */
+  readonly isOpen: boolean;
+  run(job: Job, options: RunOptions): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Milliseconds a job has to stop before its process is ended. */
+const STOP_PATIENCE = 5000;
+/** A process that holds more than this share of its memory after a job is replaced by a fresh one. */
+const TIRED = 0.8;
+
+interface Running extends Pick<RunOptions, "onProgress"> {
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export function createSlot(options: SlotOptions & { /** Milliseconds for one job. */ readonly timeLimit: number }): Slot {
+  const child = startProcess(options);
+  const runs = new Map<number, Running>();
+  let [count, isOpen] = [0, true];
+  const ended = new Promise<void>((resolve) => {
+    const onEnd = (how: string): void => {
+      isOpen = false;
+      for (const { reject } of runs.values()) reject(lost(how));
+      resolve();
+    };
+    child.once("error", (cause) => {
+      onEnd(cause.message);
+    });
+    child.once("exit", (code, signal) => {
+      onEnd(signal ?? `exit code ${code}`);
+    });
+  });
+  child.on("message", (message: FromSlot) => {
+    const run = runs.get(message.run);
+    if (message.type === "progress") run?.onProgress(message.progress);
+    else if (message.type === "failed") run?.reject(new JobFailure(message.error, message));
+    else if (message.type === "stopped") run?.reject(new Error("stopped"));
+    else {
+      if (message.held > TIRED * options.memory) isOpen = false;
+      run?.resolve();
+    }
+  });
+  const close = async (): Promise<void> => {
+    isOpen = false;
+    if (child.connected) child.disconnect();
+    await ended;
+  };
+  return {
+    pid: child.pid,
+    get running() {
+      return runs.size;
+    },
+    get isOpen() {
+      return isOpen && child.connected;
+    },
+    async run(job, { onProgress, signal }) {
+      const run = (count += 1);
+      const settled = new Promise<void>((resolve, reject) => {
+        runs.set(run, { onProgress, resolve, reject });
+        tell(child, { type: "run", run, job });
+      });
+      try {
+        await stoppable(settled, { signal, timeLimit: options.timeLimit, child, run });
+      } finally {
+        runs.delete(run);
+        if (!isOpen && runs.size === 0) void close();
+      }
+    },
+    close,
+  };
+}
+
+function startProcess({ store, scratch, device, threads, memory, together }: SlotOptions): ChildProcess {
+  const file = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./slotMain.ts" : "./slotMain.js", import.meta.url));
+  const child = fork(file, {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    env: { ...process.env, VIPS_CONCURRENCY: String(threads) }, // the decoder's threads
+  });
+  tell(child, { type: "start", options: { store, scratch, device, threads, memory, together } });
+  return child;
+}
+
+/** A process that is gone tells so by its end, not by an error of a message to it. */
+function tell(child: ChildProcess, message: ToSlot): void {
+  child.send(message, () => undefined);
+}
+
+const lost = (how: string): JobFailure =>
+  new JobFailure(
+    {
+      code: "lost",
+      message: `the process that computed it ended (${how})`,
+      remedy: "if it happens again and again, the machine is short of memory, or the pictures make a decoder fail",
+    },
+    { retry: true },
+  );
+
+interface Stopping extends Pick<RunOptions, "signal"> {
+  readonly timeLimit: number;
+  readonly child: ChildProcess;
+  readonly run: number;
+}
+
+/** Waits for the run, but no longer than it may take; a run that does not stop when told so takes its process with it. */
+async function stoppable(settled: Promise<void>, { signal, timeLimit, child, run }: Stopping): Promise<void> {
+  let reason: unknown;
+  let killing: NodeJS.Timeout | undefined;
+  const stop = (why: unknown): void => {
+    if (reason !== undefined) return;
+    reason = why;
+    tell(child, { type: "stop", run });
+    killing = setTimeout(() => child.kill("SIGKILL"), STOP_PATIENCE);
+  };
+  const onAbort = (): void => {
+    stop(signal.reason);
+  };
+  const limit = setTimeout(() => {
+    stop(tooLong(timeLimit));
+  }, timeLimit);
+  signal.addEventListener("abort", onAbort);
+  if (signal.aborted) onAbort();
+  try {
+    await settled;
+  } catch (cause) {
+    throw reason ?? cause;
+  } finally {
+    clearTimeout(limit);
+    clearTimeout(killing);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+const tooLong = (timeLimit: number): JobFailure =>
+  new JobFailure(
+    {
+      code: "timeout",
+      message: `it took longer than ${timeLimit / 1000} s`,
+      remedy: "fewer or smaller pictures, a smaller size, or workers with a higher --time-limit",
+    },
+    { retry: false },
+  );

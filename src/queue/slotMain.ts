@@ -1,0 +1,91 @@
+// The process that computes: started by `createSlot`, told what to do by messages. It keeps the networks it has loaded.
+import type { LoadedNetwork } from "../job/depthStack.ts";
+import { loadNetwork } from "../job/loadNetwork.ts";
+import type { Job } from "./job.ts";
+import { openStore } from "./openStore.ts";
+import type { JobError, JobProgress } from "./queue.ts";
+import { runJob, type JobPlace } from "./runJob.ts";
+import { JobFailure } from "./runner.ts";
+import type { FromSlot, SlotOptions, ToSlot } from "./slotMessages.ts";
+
+const CHECK_MEMORY = 250; // milliseconds
+const TELL_PROGRESS = 200; // milliseconds between two steps of one stage
+
+const stops = new Map<number, AbortController>();
+let place: Promise<JobPlace> | undefined;
+
+process.on("message", (message: ToSlot) => {
+  if (message.type === "start") {
+    place = prepare(message.options);
+    place.catch(() => undefined); // told with the first job
+  } else if (message.type === "run") void run(message.run, message.job);
+  else stops.get(message.run)?.abort(new Error("stopped"));
+});
+process.on("disconnect", () => process.exit(0)); // whoever wanted the results is gone
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined); // Ctrl-C reaches us too; our parent decides
+
+function send(message: FromSlot, sent?: () => void): void {
+  if (process.connected) process.send?.(message, undefined, undefined, sent);
+}
+
+async function prepare({ store, scratch, device, threads, memory }: SlotOptions): Promise<JobPlace> {
+  const networks = new Map<string, Promise<LoadedNetwork>>();
+  setInterval(() => {
+    if (process.memoryUsage.rss() > memory) giveUp(memory);
+  }, CHECK_MEMORY);
+  return {
+    store: await openStore(store),
+    scratch,
+    memory,
+    async network(model) {
+      const loaded = networks.get(model);
+      if (loaded) return { ...(await loaded), seconds: 0 };
+      const loading = loadNetwork({ model, device, threads });
+      networks.set(model, loading);
+      loading.catch(() => networks.delete(model));
+      return loading;
+    },
+  };
+}
+
+async function run(run: number, job: Job): Promise<void> {
+  const stop = new AbortController();
+  stops.set(run, stop);
+  try {
+    if (!place) throw new Error("a job came before the start");
+    await runJob(job, { onProgress: teller(run), signal: stop.signal }, await place);
+    send({ type: "done", run, held: process.memoryUsage.rss() });
+  } catch (cause) {
+    if (stop.signal.aborted) send({ type: "stopped", run });
+    else send({ type: "failed", run, ...described(cause) });
+  } finally {
+    stops.delete(run);
+  }
+}
+
+function teller(run: number): (progress: JobProgress) => void {
+  let [stage, told] = ["", 0];
+  return (progress) => {
+    const now = performance.now();
+    if (progress.stage === stage && progress.done < progress.of && now - told < TELL_PROGRESS) return;
+    [stage, told] = [progress.stage, now];
+    send({ type: "progress", run, progress });
+  };
+}
+
+function described(cause: unknown): { error: JobError; retry: boolean } {
+  if (cause instanceof JobFailure) return { error: cause.error, retry: cause.retry };
+  return { error: { code: "internal", message: cause instanceof Error ? cause.message : String(cause) }, retry: true };
+}
+
+/** Better this process than what else runs on the machine. */
+function giveUp(memory: number): void {
+  const message = `more than ${(memory / 2 ** 30).toFixed(1)} GB of memory were needed`;
+  const remedy = "smaller pictures, a smaller size, or workers with a higher --memory";
+  const runs = [...stops.keys()];
+  if (runs.length === 0) process.exit(0);
+  for (const [n, run] of runs.entries())
+    send({ type: "failed", run, error: { code: "memory", message, remedy }, retry: true }, () => {
+      if (n === runs.length - 1) process.exit(0);
+    });
+}
