@@ -6,9 +6,11 @@ const unitName = (unit: string): string => (unit === "index" ? "(plane numbers)"
 
 /** What a person is told about one stack. */
 export function describeResult(document: DepthDocument, output: string): string {
-  const { planes, width, height, unit, range, errors, files, seconds } = document;
+  const { planes, width, height, unit, range, expectedError, errors, files, seconds } = document;
+  const about = expectedError === null ? "" : `, ±${expectedError.toPrecision(2)} on average`;
   const lines = [
-    `${planes} planes, ${width}×${height}; depth ${number(range[0])} to ${number(range[1])} ${unitName(unit)}`,
+    `${planes} planes, ${width}×${height}; depth ${number(range[0])} to ${number(range[1])} ${unitName(unit)}${about}`,
+    ...describeBeyond(document.beyond),
     ...(errors ? [describeErrors(errors)] : []),
     ...Object.entries(files).map(([name, file]) => `  ${name.padEnd(11)} ${file}`),
     `${output}: written in ${number(seconds["total"] ?? NaN)} s`,
@@ -16,8 +18,22 @@ export function describeResult(document: DepthDocument, output: string): string 
   return lines.map((line) => `${line}\n`).join("");
 }
 
+/** A share of the picture below this is not worth a line. */
+const LEAST_BEYOND = 0.01;
+
+function describeBeyond({ nearer, farther }: DepthDocument["beyond"]): string[] {
+  const told = [
+    { share: nearer, where: "the first plane or nearer" },
+    { share: farther, where: "the last plane or farther" },
+  ].filter(({ share }) => share >= LEAST_BEYOND);
+  if (told.length === 0) return [];
+  return [`at ${told.map(({ share, where }) => `${where}: ${(100 * share).toFixed(0)} % of the picture`).join("; at ")} (--save beyond)`];
+}
+
+const FITTED = { depth: "it", "1/depth": "1 over it" } as const;
+
 function describeErrors({ absRel, rmse, delta1, fit }: NonNullable<DepthDocument["errors"]>): string {
-  const fitted = fit ? `, after ${number(fit.scale)} · plane number + ${number(fit.offset)} was fitted to it` : "";
+  const fitted = fit ? `, after ${number(fit.scale)} · plane number + ${number(fit.offset)} was fitted to ${FITTED[fit.of]}` : "";
   return `against the truth${fitted}: absRel ${number(absRel)}, rmse ${number(rmse)}, delta1 ${number(delta1)}`;
 }
 

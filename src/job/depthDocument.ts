@@ -6,6 +6,8 @@ import type { DepthRun } from "./depthRun.ts";
 import type { TruthErrors } from "./depthTruth.ts";
 
 export interface DepthDocument extends ResultSummary {
+  /** Mean ±e of the pixels within the planes, in the unit of the depth; null if there are none. */
+  readonly expectedError: number | null;
   /** Shares of the pixels that lie nearer than the first plane and farther than the last: how far, no one can tell; confidence 0. */
   readonly beyond: { readonly nearer: number; readonly farther: number };
   readonly findings: readonly Finding[];
@@ -35,6 +37,7 @@ export function describeRun(source: StackSource, run: DepthRun, { model, device,
     distances: run.planes.map((n) => ({ file: source.files[n] as string, ...(source.focus[n] as StackSource["focus"][number]) })),
     range: validRange(depth),
     validFraction: validFraction(depth),
+    expectedError: meanError(run),
     beyond: { nearer: shareOf(run.estimate.beyond, -1), farther: shareOf(run.estimate.beyond, 1) },
     invalidFocusTrend: run.estimate.invalidFocusTrend,
     aligned: alignmentSummary(run, align),
@@ -42,6 +45,17 @@ export function describeRun(source: StackSource, run: DepthRun, { model, device,
     notes: source.notes,
     seconds: Object.fromEntries(Object.entries(seconds).map(([name, value]) => [name, Number(value.toFixed(3))])),
   };
+}
+
+/** In working size: the mean of the enlarged map is the same. */
+function meanError({ estimate: { error, beyond }, aligned }: DepthRun): number | null {
+  let [sum, count] = [0, 0];
+  for (let i = 0; i < error.length; i++) {
+    if (beyond[i] !== 0 || aligned?.valid[i] === 0) continue;
+    sum += error[i] as number;
+    count += 1;
+  }
+  return count > 0 ? sum / count : null;
 }
 
 const shareOf = (values: Int8Array, wanted: number): number =>

@@ -193,12 +193,24 @@ function fullResult(
       space: source.space,
     },
     unit: unitOf(source),
-    confidence: grown(estimate.confidence),
+    // Full-size maps that may never be saved are made when they are read.
+    get confidence() {
+      return grown(estimate.confidence);
+    },
+    get error() {
+      return grown(estimate.error);
+    },
+    get beyond() {
+      return same
+        ? estimate.beyond
+        : resizeNearest({ ...small, data: estimate.beyond }, { ...source.size, into: new Int8Array(width * height) });
+    },
+    get planeIndex() {
+      const into = new Uint16Array(same ? 0 : width * height);
+      return same ? estimate.planeIndex : resizeNearest({ ...small, data: estimate.planeIndex }, { ...source.size, into });
+    },
     allInFocus,
     bits: source.bits,
-    planeIndex: same
-      ? estimate.planeIndex
-      : resizeNearest({ ...small, data: estimate.planeIndex }, { ...source.size, into: new Uint16Array(width * height) }),
     probability: { planes, width: small.width, height: small.height, data },
     ...(source.camera ? { camera: source.camera } : {}),
     ...(source.pixelSize === undefined ? {} : { pixelSize: source.pixelSize }),

@@ -12,8 +12,15 @@ export interface TruthErrors {
   readonly delta1: number;
   /** Share of the pixels with known truth that the result has a value for. */
   readonly coverage: number;
-  /** Plane numbers have no scale of their own: the errors are those after truth ≈ scale · number + offset was fitted. */
-  readonly fit?: { readonly scale: number; readonly offset: number };
+  /** Plane numbers have no scale of their own: the errors are those after this line was fitted. */
+  readonly fit?: TruthFit;
+}
+
+/** scale · plane number + offset ≈ the true depth, or 1 / depth: lenses are mostly stepped evenly in one of the two. */
+export interface TruthFit {
+  readonly of: "depth" | "1/depth";
+  readonly scale: number;
+  readonly offset: number;
 }
 
 const REMEDY = "--truth takes npy, png, tif, exr or pfm: one number per pixel, floats in metres or integers in millimetres";
@@ -33,16 +40,35 @@ export async function readTruth(file: string, result: Pick<DepthMap, "width" | "
 export function compareWithTruth(depth: DepthMap, trueDepth: DepthMap, file: string): TruthErrors {
   const { mask, count } = inBoth(depth, trueDepth, file);
   const known = trueDepth.valid.reduce((sum, valid) => sum + valid, 0);
-  const fit = depth.space === "index" ? affineFit(depth.values, trueDepth.values, mask) : undefined;
-  const fitted = fit ? { ...depth, space: trueDepth.space, values: depth.values.map((value) => fit.scale * value + fit.offset) } : depth;
-  const comparison = { depth: fitted, trueDepth };
-  return {
-    absRel: absoluteRelativeError(comparison),
-    rmse: rootMeanSquaredError(comparison),
-    delta1: ratioAccuracy(comparison, { power: 1 }),
-    coverage: count / known,
-    ...(fit ? { fit } : {}),
+  const measured = (fitted: DepthMap): TruthErrors => {
+    const comparison = { depth: fitted, trueDepth };
+    return {
+      absRel: absoluteRelativeError(comparison),
+      rmse: rootMeanSquaredError(comparison),
+      delta1: ratioAccuracy(comparison, { power: 1 }),
+      coverage: count / known,
+    };
   };
+  if (depth.space !== "index") return measured(depth);
+  const [first, second] = (["depth", "1/depth"] as const).map((of) => {
+    const { fit, fitted } = fittedTo(of, { depth, trueDepth, mask });
+    return { ...measured(fitted), fit };
+  }) as [TruthErrors, TruthErrors];
+  return second.absRel < first.absRel ? second : first;
+}
+
+/** The plane numbers as depths, by the line that fits the truth best in the least squares. */
+function fittedTo(
+  of: TruthFit["of"],
+  { depth, trueDepth, mask }: { depth: DepthMap; trueDepth: DepthMap; mask: Uint8Array },
+): { fit: TruthFit; fitted: DepthMap } {
+  const inverse = of === "1/depth";
+  const { scale, offset } = affineFit(depth.values, inverse ? trueDepth.values.map((value) => 1 / value) : trueDepth.values, mask);
+  const values = depth.values.map((value) => {
+    const line = scale * value + offset;
+    return inverse ? 1 / Math.max(line, Number.EPSILON) : line; // a line that leads behind infinity is as good as there
+  });
+  return { fit: { of, scale, offset }, fitted: { ...depth, space: trueDepth.space, values } };
 }
 
 function inBoth(depth: DepthMap, trueDepth: DepthMap, file: string): ReturnType<typeof comparedPixels> {

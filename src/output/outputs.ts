@@ -20,6 +20,8 @@ export const OUTPUT_FILES = {
   color: "color.png",
   aif: "aif.png",
   confidence: "confidence.png",
+  error: "error.tif",
+  beyond: "beyond.png",
   index: "index.png",
   ply: "points.ply",
   glb: "mesh.glb",
@@ -43,15 +45,19 @@ export interface OutputOptions {
   readonly mesh?: MeshOptions;
 }
 
-/** The outputs this result has the data for. */
-export function availableOutputs({ allInFocus, confidence, planeIndex, probability }: DepthResult): OutputName[] {
-  const absent = new Set<OutputName>([
-    ...(allInFocus ? [] : (["aif"] as const)),
-    ...(confidence ? [] : (["confidence"] as const)),
-    ...(planeIndex ? [] : (["index"] as const)),
-    ...(probability ? [] : (["probability"] as const)),
-  ]);
-  return OUTPUT_NAMES.filter((name) => !absent.has(name));
+/** What an output needs besides the depth map. */
+const NEEDS: Readonly<Partial<Record<OutputName, keyof DepthResult>>> = {
+  aif: "allInFocus",
+  confidence: "confidence",
+  error: "error",
+  beyond: "beyond",
+  index: "planeIndex",
+  probability: "probability",
+};
+
+/** The outputs this result has the data for. Looks at none of it: a map may be made only when it is read. */
+export function availableOutputs(result: DepthResult): OutputName[] {
+  return OUTPUT_NAMES.filter((name) => (NEEDS[name] ?? "depth") in result);
 }
 
 /** One file after the other, so that only one is in memory. A mesh without a single triangle is left out. */
@@ -68,6 +74,9 @@ export async function* encodeOutputs(
     if (encoded) yield { name, file: OUTPUT_FILES[name], ...encoded };
   }
 }
+
+/** Far enough apart to be told by eye. */
+const BEYOND = { nearer: 128, farther: 255 } as const;
 
 type Encoded = Pick<OutputFile, "bytes" | "encoding">;
 type Encoder = (result: DepthResult, options: OutputOptions) => Encoded | undefined | Promise<Encoded>;
@@ -103,6 +112,24 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     const text = { meaning: "65535 is certain, 0 is unknown" };
     const bytes = encodePng({ width: depth.width, height: depth.height, channels: 1, data }, { depth: 16, text });
     return { bytes, encoding: { scale: 1 / 65535, offset: 0, invalid: 0 } };
+  },
+  error: ({ depth, unit, error, beyond }) => {
+    if (!error) return undefined;
+    const data = error.map((value, pixel) => (isKnown(depth, pixel) && !beyond?.[pixel] ? value : NaN));
+    const description = `dualfocus expected error of the depth; unit ${unit}; NaN is unknown or beyond the planes`;
+    const page = { width: depth.width, height: depth.height, channels: 1 as const, data, description };
+    return { bytes: encodeTiff([page]), encoding: { unit, invalid: "NaN", within: 0.68 } };
+  },
+  beyond: ({ depth, beyond }) => {
+    if (!beyond) return undefined;
+    const data = Uint8Array.from(beyond, (side, pixel) =>
+      !isKnown(depth, pixel) || side === 0 ? 0 : BEYOND[side < 0 ? "nearer" : "farther"],
+    );
+    const text = { meaning: `${BEYOND.nearer} is nearer than the first plane, ${BEYOND.farther} farther than the last, 0 neither` };
+    return {
+      bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }),
+      encoding: { ...BEYOND, neither: 0 },
+    };
   },
   index: encodeIndex,
   ply: (result) => ({ bytes: encodePoints(result), encoding: { projection: describeProjection(projectionOf(result)) } }),

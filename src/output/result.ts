@@ -11,6 +11,10 @@ export interface DepthResult {
   readonly unit: DepthUnit;
   /** In [0, 1]. */
   readonly confidence?: Float32Array;
+  /** ±e, in the unit of the depth: about 68 % of the pixels lie within it. Says nothing about pixels that are marked as `beyond`. */
+  readonly error?: Float32Array;
+  /** −1 nearer than the first plane, +1 farther than the last, else 0. The depth of a marked pixel reads "here or beyond". */
+  readonly beyond?: Int8Array;
   /** May be larger or smaller than the depth map. */
   readonly allInFocus?: Image;
   /** Bits a sample of the input pictures: the all-in-focus picture is written with as many. */

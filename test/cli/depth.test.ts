@@ -63,7 +63,7 @@ test("the shipped macro stack comes out within 3 % of its exact depth, in every 
 test("without distances depth is in plane numbers, and is called that", async (context) => {
   const { code, out, err } = await runCommand(context, "depth", unknown, "-o", join(root, "index"), "--truth", truth);
   assert.equal(code, 0, err);
-  assert.match(out, /^5 planes, 96×64; depth [\d.]+ to [\d.]+ \(plane numbers\)\n/);
+  assert.match(out, /^5 planes, 96×64; depth [\d.]+ to [\d.]+ \(plane numbers\), ±[\d.]+ on average\n/);
   assert.match(out, /against the truth, after 1\.\d+ · plane number \+ \d\.\d+ was fitted to it: absRel 0\.0/, "planes 1 m apart");
   const document = JSON.parse(readFileSync(join(root, "index", "result.json"), "utf8")) as DepthDocument;
   assert.equal(document.unit, "index");

@@ -26,6 +26,8 @@ const result: DepthResult = {
   depth: depthMap({ ...size, values, valid, space: "depth" }),
   unit: "m",
   confidence: Float32Array.from({ length: 35 }, () => random.uniform()),
+  error: Float32Array.from({ length: 35 }, () => 0.01 + random.uniform()),
+  beyond: Int8Array.from({ length: 35 }, (_, i) => [0, 0, -1, 0, 1][i % 5] as number),
   allInFocus: { ...size, channels: 3, data: Float32Array.from({ length: 105 }, () => random.uniform()) },
   bits: 16,
   planeIndex: Uint8Array.from({ length: 35 }, (_, i) => i % 5),
@@ -126,6 +128,38 @@ test("confidence and plane numbers are 0 where nothing is known", async () => {
   );
   const many = decode((await encode("index", { ...result, planeIndex: Uint16Array.from({ length: 35 }, (_, i) => i * 20) })).bytes);
   assert.deepEqual([many.depth, many.data[34]], [16, 681]);
+});
+
+test("the expected error is in the unit of the depth, and NaN where nothing is known or nothing can be said", async () => {
+  const { bytes, file, encoding } = await encode("error");
+  assert.deepEqual([file, encoding], ["error.tif", { unit: "m", invalid: "NaN", within: 0.68 }]);
+  const image = await (await fromArrayBuffer(bytes.slice().buffer)).getImage();
+  const said = (result.error ?? new Float32Array()).map((value, i) => (valid[i] && result.beyond?.[i] === 0 ? value : NaN));
+  assert.deepEqual(Float32Array.from(await image.readRasters({ interleave: true })), said);
+  assert.ok(said.some(Number.isNaN) && said.some(Number.isFinite));
+});
+
+test("pixels beyond the planes are marked by the end they lie behind, and keep the depth of that end", async () => {
+  const { bytes, encoding } = await encode("beyond");
+  const marks = decode(bytes);
+  assert.deepEqual([marks.depth, marks.channels, encoding], [8, 1, { nearer: 128, farther: 255, neither: 0 }]);
+  const expected = Array.from(valid, (known, i) => (known ? ([0, 0, 128, 0, 255][i % 5] as number) : 0));
+  assert.deepEqual([...marks.data], expected);
+  assert.match(marks.text["meaning"] ?? "", /128 is nearer than the first plane, 255 farther than the last/);
+  assert.deepEqual(decodeNpy((await encode("npy")).bytes).data, unknown);
+});
+
+test("a map that is made when it is read is not made for being on offer", async () => {
+  const lazy: DepthResult = {
+    depth: result.depth,
+    unit: "m",
+    get error(): Float32Array {
+      throw new Error("read");
+    },
+  };
+  assert.ok(availableOutputs(lazy).includes("error"));
+  await encode("depth16", lazy);
+  await assert.rejects(encode("error", lazy), /read/);
 });
 
 test("probability keeps its own size", async () => {
