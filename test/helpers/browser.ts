@@ -20,6 +20,7 @@ const QUIET = [
 const GPU = {
   none: ["--disable-gpu"],
   software: ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan"],
+  graphics: ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
 } as const;
 
 /** A file for the page to fetch. */

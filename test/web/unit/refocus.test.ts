@@ -60,8 +60,8 @@ test("twice the f-number is half the blur, whatever the unit", () => {
 
 test("larger is nearer in dioptres and disparity, farther in metres and plane numbers", () => {
   const of = (unit: DepthResult["unit"], space: DepthResult["depth"]["space"]): number => {
-    const { nearness } = lensFor(twoWalls({ unit, depth: { ...twoWalls().depth, space } }));
-    return Math.sign(nearness(2) - nearness(1));
+    const lens = lensFor(twoWalls({ unit, depth: { ...twoWalls().depth, space } }));
+    return Math.sign(lens.nearness(2) - lens.nearness(1));
   };
   assert.deepEqual([of("m", "depth"), of("index", "index"), of("dpt", "disparity"), of("disparity", "disparity")], [-1, -1, 1, 1]);
 });
@@ -73,8 +73,8 @@ test("a microscope's blur grows with the distance from the focus and nothing els
 });
 
 test("an assumed lens is no longer than a quarter of the distance to the nearest thing", () => {
-  const { camera: _, ...unknown } = twoWalls();
-  const closeUp = { ...unknown, depth: { ...unknown.depth, values: unknown.depth.values.map((value) => value / 100) } };
+  const { depth } = twoWalls();
+  const closeUp: DepthResult = { depth: { ...depth, values: depth.values.map((value) => value / 100) }, unit: "m" };
   // f = 2.5 mm, 60 degrees over 48 pixels are 41.57 pixels of focal length, v = f / (1 - f/S): r = f/N · v/pitch / 2 per dioptre
   const expected = ((0.0025 / 2) * (41.569 / (1 - 0.0025 / 0.01))) / 2;
   assert.ok(Math.abs(lensFor(closeUp).gain({ focus: 0.01, fNumber: 2 }) / expected - 1) < 1e-3);
@@ -106,8 +106,7 @@ test("pixels without depth borrow their neighbour's, and a result without a pict
   const values = depth.values.map((value, i) => (valid[i] ? value : NaN));
   const plan = planRefocus({ ...rest, depth: { ...depth, values, valid } }, { side: 1024 });
   assert.deepEqual(plan.nearness, planRefocus(twoWalls(), { side: 1024 }).nearness);
-  const { allInFocus: _, ...bare } = twoWalls();
-  assert.throws(() => planRefocus(bare, { side: 64 }), /needs the all-in-focus picture/);
+  assert.throws(() => planRefocus({ depth, unit: "m" }, { side: 64 }), /needs the all-in-focus picture/);
 });
 
 test("large results are shrunk: colours are averaged, depths are not, and blur shrinks along", () => {

@@ -9,7 +9,7 @@ export interface Painter {
 
 /** Blur wider than this share of the longer side is cut: the picture would be fog. */
 const MOST_REACH = 0.08;
-const SAMPLES = { least: 24, most: 256 } as const;
+const SAMPLES = { least: 96, most: 256 } as const;
 
 /** Draws the plan through a lens with WebGL 2; undefined where the browser has none. */
 export function createGather(canvas: HTMLCanvasElement, plan: RefocusPlan): Painter | undefined {

@@ -30,6 +30,11 @@ const float GOLDEN_ANGLE = 2.39996323;
 const float POINT = 0.5641896; // radius of a disk as large as a pixel: nothing is sharper
 const float LEVEL = 1.0; // surfaces whose blur differs by less need no order
 
+// 1 inside a disk, 0 outside; the rim is a pixel wide, less for the smallest disks, so that what is sharp stays so.
+float within(float disk, float radius) {
+  return clamp((disk - radius) / clamp(2.0 * (disk - POINT), 1e-3, 1.0) + 0.5, 0.0, 1.0);
+}
+
 vec3 storedLight(vec3 light) {
   return mix(12.92 * light, 1.055 * pow(light, vec3(1.0 / 2.4)) - 0.055, step(vec3(0.0031308), light));
 }
@@ -56,8 +61,8 @@ void main() {
     float signedPoint = gain * (point.a - focus);
     if (signedPoint > signedCentre + LEVEL) {
       float r = max(abs(signedPoint), POINT);
-      near += vec4(point.rgb, 1.0) * area / (PI * r * r) * clamp(r - radius + 0.5, 0.0, 1.0);
-    } else level += vec4(point.rgb, 1.0) * area / (PI * own * own) * clamp(own - radius + 0.5, 0.0, 1.0);
+      near += vec4(point.rgb, 1.0) * area / (PI * r * r) * within(r, radius);
+    } else level += vec4(point.rgb, 1.0) * area / (PI * own * own) * within(own, radius);
   }
   vec3 behind = level.rgb / level.a;
   vec3 light = near.a < 1.0 ? near.rgb + (1.0 - near.a) * behind : near.rgb / near.a;

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Vector3 } from "three";
+
+import { fieldOfView, frameOf, viewingDistance } from "../../../web/src/scene3d/framing.ts";
+import { createRuler, measured } from "../../../web/src/scene3d/ruler.ts";
+
+const pinhole = { kind: "pinhole", focalLength: 100, assumed: false } as const;
+
+/** A wall of 200 × 100 pixels at 2 m before a camera of 100 pixels focal length: 4 m × 2 m. */
+const wall = Float32Array.from({ length: 3 * 21 * 11 }, (_, i) => {
+  const point = Math.floor(i / 3);
+  return [((point % 21) - 10) / 5, (Math.floor(point / 21) - 5) / 5, -2][i % 3] as number;
+});
+
+test("a wall is brought to the size 2 about its middle, under the camera's angle", () => {
+  const { scale, centre, tangents, sample } = frameOf(wall, { projection: pinhole, width: 200, height: 100 });
+  assert.deepEqual([scale, [...centre], [...tangents]], [0.5, [0, 0, -2], [1, 0.5]]);
+  assert.deepEqual([...sample.subarray(0, 3)].map(Math.fround), [-1, -0.5, 0]);
+});
+
+test("from straight ahead the wall is seen whole from where it was photographed, but for a little air", () => {
+  const frame = frameOf(wall, { projection: pinhole, width: 200, height: 100 });
+  const fov = fieldOfView(frame.tangents, 2);
+  assert.ok(Math.abs(fov - 53.13) < 0.01, "2 · atan(1/2)");
+  const distance = viewingDistance(frame, { azimuth: 0, polar: 0, fov, aspect: 2 });
+  assert.ok(Math.abs(distance - 1.08) < 1e-5, `${distance}: tangent 1 at distance 1 spans 2`);
+  assert.ok(Math.abs(fieldOfView(frame.tangents, 0.5) - 126.87) < 0.01, "on a tall screen the width decides: 2 · atan(1 / 0.5)");
+});
+
+test("turned by a quarter the wall is a line, whose near end needs room", () => {
+  const frame = frameOf(wall, { projection: pinhole, width: 200, height: 100 });
+  const distance = viewingDistance(frame, { azimuth: Math.PI / 2, polar: 0, fov: 90, aspect: 1 });
+  assert.ok(Math.abs(distance - 1.08 * 1.5) < 0.15, `${distance}: 1 towards the viewer, half as high`);
+});
+
+test("without perspective the longer side spans 2 as well", () => {
+  const flat = Float32Array.of(-0.5, 0, 0, 0.5, 0, -0.25);
+  assert.equal(frameOf(flat, { projection: { kind: "relief", height: 0.25 }, width: 300, height: 100 }).scale, 2);
+  const slide = frameOf(flat, { projection: { kind: "orthographic", pixelSize: 1e-6 }, width: 300, height: 100 });
+  assert.ok(Math.abs(slide.scale - 2 / 3e-4) < 1e-9 * slide.scale);
+});
+
+test("two points are measured, a third begins anew, and clearing forgets", () => {
+  const ruler = createRuler(pinhole);
+  assert.equal(ruler.add(new Vector3(0, 0, -1)), undefined);
+  assert.deepEqual(ruler.add(new Vector3(0.3, 0.4, -1)), { distance: 0.5, text: "500 mm" });
+  assert.equal(ruler.add(new Vector3(1, 1, 1)), undefined);
+  ruler.clear();
+  assert.equal(ruler.add(new Vector3(1, 1, 1)), undefined);
+  ruler.dispose();
+});
+
+test("a length says its unit, and what it rests on", () => {
+  assert.equal(measured(1.2345, pinhole).text, "1.23 m");
+  assert.equal(measured(4.2e-5, { kind: "orthographic", pixelSize: 1e-6 }).text, "42 µm");
+  assert.match(measured(2, { ...pinhole, assumed: true }).text, /^2 m \(camera unknown/);
+  assert.match(measured(0.5, { kind: "relief", height: 0.25 }).text, /^0\.5 × the picture's longer side \(no unit is known\)$/);
+});

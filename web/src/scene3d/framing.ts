@@ -1,0 +1,66 @@
+import type { Projection } from "../../../src/output/projection.ts";
+
+/** How a cloud of points is brought to a handy size: world = scale · (point - centre). The longer side then spans 2. */
+export interface Frame {
+  readonly scale: number;
+  readonly centre: readonly [number, number, number];
+  /** Tangents of half the angles the camera saw, across and down. */
+  readonly tangents: readonly [number, number];
+  /** Some of the points, in the world: x, y, z, x, y, z, … */
+  readonly sample: Float32Array;
+}
+
+/** Without perspective the picture is looked at from this many times half its longer side. */
+const RELIEF_DISTANCE = 3;
+const SAMPLE = 5000;
+
+/** The surface is turned about its middle, and seen under the angle it was photographed under. */
+export function frameOf(
+  positions: Float32Array,
+  { projection, width, height }: { projection: Projection; width: number; height: number },
+): Frame {
+  const stride = 3 * Math.max(1, Math.floor(positions.length / 3 / SAMPLE));
+  const points = Float32Array.from({ length: 3 * Math.floor(positions.length / stride) }, (_, i) => {
+    return positions[Math.floor(i / 3) * stride + (i % 3)] as number;
+  });
+  const depths = points.filter((_, i) => i % 3 === 2).map((z) => -z);
+  const middle = (quantile(depths, 0.02) + quantile(depths, 0.98)) / 2;
+  const longer = Math.max(width, height);
+  const isPinhole = projection.kind === "pinhole";
+  const perPixel = isPinhole ? middle / projection.focalLength : projection.kind === "orthographic" ? projection.pixelSize : 1 / longer;
+  const scale = 2 / (longer * perPixel);
+  const distance = isPinhole ? scale * middle : RELIEF_DISTANCE;
+  return {
+    scale,
+    centre: [0, 0, -middle],
+    tangents: [width / longer / distance, height / longer / distance],
+    sample: points.map((value, i) => scale * (i % 3 === 2 ? value + middle : value)),
+  };
+}
+
+/** The value that this share of all values does not exceed: unlike the largest, it is not moved by a few wild points. */
+function quantile(values: Float32Array, share: number): number {
+  return values.toSorted()[Math.floor(share * (values.length - 1))] ?? 0;
+}
+
+/** Vertical field of view [degrees] at which the whole picture is seen on a canvas of this shape. */
+export function fieldOfView([across, down]: readonly [number, number], aspect: number): number {
+  return (360 / Math.PI) * Math.atan(Math.max(down, across / aspect));
+}
+
+/** How far from the centre a viewer in this direction must be to have nearly all points in view. Angles in radians, `fov` in degrees. */
+export function viewingDistance(
+  { sample }: Pick<Frame, "sample">,
+  { azimuth, polar, fov, aspect }: { azimuth: number; polar: number; fov: number; aspect: number },
+): number {
+  const [sinA, cosA, sinP, cosP] = [Math.sin(azimuth), Math.cos(azimuth), Math.sin(polar), Math.cos(polar)];
+  const down = Math.tan((fov * Math.PI) / 360);
+  const needed = Float32Array.from({ length: sample.length / 3 }, (_, i) => {
+    const [x, y, z] = sample.subarray(3 * i, 3 * i + 3) as unknown as [number, number, number];
+    const right = x * cosA - z * sinA;
+    const up = -x * sinA * sinP + y * cosP - z * cosA * sinP;
+    const towards = x * sinA * cosP + y * sinP + z * cosA * cosP;
+    return towards + Math.max(Math.abs(up) / down, Math.abs(right) / (down * aspect));
+  });
+  return 1.08 * quantile(needed, 0.98);
+}

@@ -1,0 +1,66 @@
+import { BufferAttribute, BufferGeometry, Group, Line, LineBasicMaterial, Points, PointsMaterial } from "three";
+import type { Vector3 } from "three";
+
+import type { Projection } from "../../../src/output/projection.ts";
+import { displayUnit } from "../../../src/output/ticks.ts";
+import type { Measurement } from "../contract.ts";
+
+const COLOR = 0xff5a36;
+
+/** Two points of a surface and the line between them. */
+export interface Ruler {
+  /** To be put beside the surface, so that it is stretched along. */
+  readonly group: Group;
+  /** The distance, once there are two points; a third point begins anew. Points are in the projection's own unit. */
+  add(point: Vector3): Measurement | undefined;
+  clear(): void;
+  dispose(): void;
+}
+
+export function createRuler(projection: Projection): Ruler {
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(new Float32Array(6), 3));
+  geometry.setDrawRange(0, 0);
+  // Drawn over everything: the far end of a ruler may lie behind the surface.
+  const pointMaterial = new PointsMaterial({ color: COLOR, size: 10, sizeAttenuation: false, depthTest: false });
+  const lineMaterial = new LineBasicMaterial({ color: COLOR, depthTest: false });
+  const group = new Group();
+  for (const part of [new Line(geometry, lineMaterial), new Points(geometry, pointMaterial)]) {
+    part.renderOrder = 1;
+    part.frustumCulled = false; // the bounds of points that move are stale
+    group.add(part);
+  }
+  let points: Vector3[] = [];
+  const show = (next: Vector3[]): void => {
+    points = next;
+    const position = geometry.getAttribute("position");
+    for (const [i, { x, y, z }] of points.entries()) position.setXYZ(i, x, y, z);
+    position.needsUpdate = true;
+    geometry.setDrawRange(0, points.length);
+  };
+  return {
+    group,
+    add(point) {
+      show(points.length === 2 ? [point] : [...points, point]);
+      const [from, to] = points;
+      return from && to ? measured(from.distanceTo(to), projection) : undefined;
+    },
+    clear() {
+      show([]);
+    },
+    dispose() {
+      geometry.dispose();
+      pointMaterial.dispose();
+      lineMaterial.dispose();
+    },
+  };
+}
+
+/** In metres, said in the unit people read best; without a unit, in parts of the picture's longer side. */
+export function measured(distance: number, projection: Projection): Measurement {
+  if (projection.kind === "relief")
+    return { distance, text: `${Number(distance.toPrecision(3))} × the picture's longer side (no unit is known)` };
+  const { name, factor } = displayUnit("m", distance);
+  const assumed = projection.kind === "pinhole" && projection.assumed ? " (camera unknown, 60° field of view assumed)" : "";
+  return { distance, text: `${Number((distance * factor).toPrecision(3))} ${name}${assumed}` };
+}

@@ -1,0 +1,80 @@
+import {
+  BufferAttribute,
+  BufferGeometry,
+  DataTexture,
+  DoubleSide,
+  LinearFilter,
+  LinearMipmapLinearFilter,
+  Mesh,
+  MeshBasicMaterial,
+  RGBAFormat,
+  SRGBColorSpace,
+} from "three";
+
+import { depthMesh } from "../../../src/output/model.ts";
+import { projectionOf } from "../../../src/output/projection.ts";
+import { paintDepth } from "../../../src/output/colorPicture.ts";
+import type { DepthResult } from "../../../src/output/result.ts";
+import type { Image } from "../../../src/image.ts";
+import { shrinkImage, sizeWithin } from "../shrink.ts";
+
+/** What a graphics card without a fan turns smoothly. */
+const MOST_VERTICES = 300_000;
+const TEXTURE_SIDE = 2048;
+
+export interface Surface {
+  readonly mesh: Mesh<BufferGeometry, MeshBasicMaterial>;
+  dispose(): void;
+}
+
+/** The result as a skin with its picture on it: holes where depth jumps or is unknown. Points are in the projection's own unit. */
+export function createSurface(result: DepthResult): Surface {
+  const { positions, textureCoordinates, indices } = depthMesh(result, { projection: projectionOf(result), maxVertices: MOST_VERTICES });
+  if (indices.length === 0) throw new Error("no three neighbouring pixels have a depth: there is no surface to show");
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(positions, 3));
+  geometry.setAttribute("uv", new BufferAttribute(textureCoordinates, 2));
+  geometry.setIndex(new BufferAttribute(indices, 1));
+  const texture = textureOf(result);
+  const material = new MeshBasicMaterial({ map: texture, side: DoubleSide });
+  return {
+    mesh: new Mesh(geometry, material),
+    dispose() {
+      geometry.dispose();
+      material.dispose();
+      texture.dispose();
+    },
+  };
+}
+
+/** The first row of the data is the picture's first: texture coordinates count from there, too. */
+function textureOf(result: DepthResult): DataTexture {
+  const { width, height, data } = result.allInFocus ? bytesOf(result.allInFocus) : opaque(paintDepth(result, "turbo"));
+  const texture = new DataTexture(data, width, height, RGBAFormat);
+  texture.colorSpace = SRGBColorSpace;
+  texture.magFilter = LinearFilter;
+  texture.minFilter = LinearMipmapLinearFilter;
+  texture.generateMipmaps = true;
+  texture.needsUpdate = true;
+  return texture;
+}
+
+interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint8Array<ArrayBuffer>;
+}
+
+function bytesOf(picture: Image): Pixels {
+  const { width, height, channels, data } = shrinkImage(picture, sizeWithin(picture, TEXTURE_SIDE));
+  const bytes = new Uint8Array(4 * width * height).fill(255);
+  for (let i = 0; i < width * height; i++)
+    for (let c = 0; c < 3; c++) bytes[4 * i + c] = Math.round(255 * (data[i * channels + (channels === 3 ? c : 0)] as number));
+  return { width, height, data: bytes };
+}
+
+function opaque({ width, height, data }: { width: number; height: number; data: Uint8Array }): Pixels {
+  const bytes = new Uint8Array(4 * width * height).fill(255);
+  for (let i = 0; i < width * height; i++) bytes.set(data.subarray(3 * i, 3 * i + 3), 4 * i);
+  return { width, height, data: bytes };
+}
