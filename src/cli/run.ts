@@ -9,6 +9,7 @@ import { exportCommand } from "./export.ts";
 import { modelsCommand } from "./models.ts";
 import { renderCommand } from "./render.ts";
 import { reproduceCommand } from "./reproduce.ts";
+import { serveCommand } from "./serve.ts";
 import { synthesizeCommand } from "./synthesize.ts";
 import { trainCommand } from "./train.ts";
 import { webCommand } from "./web.ts";
@@ -28,6 +29,7 @@ export function program(): Command {
     .addCommand(exportCommand())
     .addCommand(modelsCommand())
     .addCommand(webCommand())
+    .addCommand(serveCommand())
     .showHelpAfterError("(dualfocus --help lists the commands)")
     .exitOverride();
 }

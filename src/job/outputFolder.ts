@@ -81,7 +81,8 @@ export async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-function isRunning(pid: number): boolean {
+/** Whether there is a process of this number on this machine. */
+export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0); // sends nothing
   } catch (cause) {

@@ -1,0 +1,159 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { readingInput } from "../job/depthErrors.ts";
+import type { DepthOptions } from "../job/depthOptions.ts";
+import { UserError } from "../job/errors.ts";
+import { createEmbeddedQueue } from "../queue/embeddedQueue.ts";
+import { openStore } from "../queue/openStore.ts";
+import { createProcessRunner } from "../queue/processRunner.ts";
+import type { JobQueue } from "../queue/queue.ts";
+import { claimFolder } from "../serve/claim.ts";
+import { isLoopback } from "../serve/guard.ts";
+import { DEFAULT_LIMITS, type Limits } from "../serve/limits.ts";
+import { createLog, type Log } from "../serve/log.ts";
+import { loggedRunner } from "../serve/loggedRunner.ts";
+import { startServer } from "../serve/server.ts";
+import { threadCount } from "./depthArguments.ts";
+
+interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly store: string;
+  readonly redis?: string;
+  readonly tokenFile?: string;
+  readonly cors: readonly string[];
+  readonly proxy: boolean;
+  readonly keep: number;
+  readonly maxSize: number;
+  readonly maxFile: number;
+  readonly maxFrames: number;
+  readonly maxMegapixels: number;
+  readonly maxQueue: number;
+  readonly rate: number;
+  readonly timeLimit: number;
+  readonly device: DepthOptions["device"];
+  readonly concurrency?: number;
+  readonly threads?: number;
+}
+
+const MEGABYTE = 1 << 20;
+
+export function serveCommand(): Command {
+  return new Command("serve")
+    .description("Depth over HTTP: POST a stack, follow the job, GET the results. /docs describes it.")
+    .option("--host <ADDRESS>", "where to listen; 0.0.0.0 for every address", "127.0.0.1")
+    .option("--port <N>", "where to listen; 0 for any that is free", portNumber, 8080)
+    .option("--store <DIR|s3://BUCKET/PREFIX>", "where pictures and results are kept", "dualfocus-data")
+    .option("--redis <URL>", "queue jobs there for dualfocus worker, instead of computing them here")
+    .option("--token-file <FILE>", "clients must send the token in it; or set DUALFOCUS_TOKEN")
+    .option("--cors <ORIGIN>", "let pages of this origin use the server; may be given several times", collect, [])
+    .option("--proxy", "a proxy stands before the server and sets X-Forwarded-For", false)
+    .option("--keep <HOURS>", "how long results are kept", positive, 24)
+    .option("--max-size <MB>", "of one request", positive, DEFAULT_LIMITS.requestBytes / MEGABYTE)
+    .option("--max-file <MB>", "of one picture", positive, DEFAULT_LIMITS.fileBytes / MEGABYTE)
+    .option("--max-frames <N>", "of one stack", positive, DEFAULT_LIMITS.frames)
+    .option("--max-megapixels <N>", "of one picture", positive, DEFAULT_LIMITS.pixels / 1e6)
+    .option("--max-queue <N>", "jobs that may wait", positive, DEFAULT_LIMITS.queued)
+    .option("--rate <N>", "requests a minute of one client (0: any number)", threadCount, DEFAULT_LIMITS.requestsPerMinute)
+    .option("--time-limit <SECONDS>", "for one job (without --redis)", positive, 900)
+    .addOption(
+      new Option("--device <DEVICE>", "where jobs are computed (without --redis)").choices(["auto", "cpu", "webgpu"]).default("auto"),
+    )
+    .option("--concurrency <N>", "jobs at the same time (without --redis; default: one for each core)", positive)
+    .option("--threads <N>", "CPU threads of each job (without --redis)", positive)
+    .action(serve);
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (text.trim() === "" || !Number.isInteger(port) || port < 0 || port > 65535)
+    throw new InvalidArgumentError("It takes a whole number from 0 to 65535.");
+  return port;
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && Number.isFinite(value))) throw new InvalidArgumentError("It takes a number above 0.");
+  return value;
+}
+
+function collect(origin: string, before: readonly string[]): readonly string[] {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  if (url?.origin !== origin) throw new InvalidArgumentError("It takes an origin such as https://example.org, without a path.");
+  return [...before, origin];
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const log = createLog(process.stderr);
+  const token = await readToken(options.tokenFile);
+  if (token === undefined && !isLoopback(options.host))
+    log("warning", "everybody who reaches this server may use it; give it a --token-file");
+  const store = await openStore(options.store);
+  const isFolder = !options.store.includes("://");
+  const release = isFolder && options.redis === undefined ? await claimFolder(options.store) : () => Promise.resolve();
+  try {
+    const server = await startServer({
+      queue: await openQueue(options, log),
+      store,
+      uploads: join(isFolder ? options.store : tmpdir(), ".uploads"),
+      host: options.host,
+      port: options.port,
+      origins: options.cors,
+      behindProxy: options.proxy,
+      limits: limitsOf(options),
+      keep: options.keep * 3600 * 1000,
+      log,
+      ...(token === undefined ? {} : { token }),
+    });
+    process.stdout.write(`${server.url}\n`);
+    await stopSignal();
+    await server.close();
+  } finally {
+    await release();
+  }
+}
+
+async function readToken(file: string | undefined): Promise<string | undefined> {
+  const remedy = "put a long random word into it, such as openssl rand -hex 32 prints";
+  const token =
+    file === undefined ? process.env["DUALFOCUS_TOKEN"] : (await readingInput(file, remedy, () => readFile(file, "utf8"))).trim();
+  if (token === undefined || /^[\w\-.~+/]{16,}=*$/.test(token)) return token;
+  throw new UserError(`${file ?? "DUALFOCUS_TOKEN"}: a token has 16 or more letters, digits and -._~+/`, { exitCode: 2, remedy });
+}
+
+async function openQueue({ store, device, concurrency, threads, timeLimit }: ServeOptions, log: Log): Promise<JobQueue> {
+  const runner = await createProcessRunner({
+    store,
+    device,
+    timeLimit: timeLimit * 1000,
+    ...(concurrency === undefined ? {} : { processes: concurrency }),
+    ...(threads === undefined ? {} : { threads }),
+  });
+  return createEmbeddedQueue({ runner: loggedRunner(runner, log) });
+}
+
+const limitsOf = ({ maxSize, maxFile, maxFrames, maxMegapixels, maxQueue, rate }: ServeOptions): Limits => ({
+  ...DEFAULT_LIMITS,
+  requestBytes: maxSize * MEGABYTE,
+  fileBytes: maxFile * MEGABYTE,
+  frames: maxFrames,
+  pixels: maxMegapixels * 1e6,
+  queued: maxQueue,
+  requestsPerMinute: rate,
+});
+
+/** Resolves at the first Ctrl-C or SIGTERM; the second ends the program at once. */
+async function stopSignal(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    let asked = false;
+    for (const signal of ["SIGINT", "SIGTERM"] as const)
+      process.on(signal, () => {
+        if (asked) process.exit(130);
+        asked = true;
+        resolve();
+      });
+  });
+}

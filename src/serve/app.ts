@@ -1,0 +1,149 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
+
+import { packageVersion } from "../job/version.ts";
+import { jobPrefix } from "../queue/job.ts";
+import type { JobQueue } from "../queue/queue.ts";
+import type { FileStore } from "../queue/store.ts";
+import { docsPage } from "./docsPage.ts";
+import { jobEvents, LAST_EVENT } from "./events.ts";
+import type { Limits } from "./limits.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { protect, type AppEnvironment, type Protection } from "./protect.ts";
+import { asProblem, Problem, problemResponse } from "./problem.ts";
+import { bodyOf, noSuchJob, openResult } from "./results.ts";
+import { deleteRoute, eventsRoute, healthRoute, jobRoute, liveRoute, resultRoute, submitRoute } from "./routes.ts";
+import { describeJob } from "./schemas.ts";
+import { createSubmit } from "./submit.ts";
+import type { UploadFolder } from "./uploadFolder.ts";
+
+export interface AppOptions extends Protection {
+  readonly queue: JobQueue;
+  readonly store: FileStore;
+  readonly uploads: UploadFolder;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Aborted when the server is about to stop. */
+  readonly stopping: AbortSignal;
+}
+
+type App = OpenAPIHono<AppEnvironment>;
+type Description = ReturnType<App["getOpenAPI31Document"]>;
+
+/** The HTTP API. Everything it is made of is handed in. */
+export function createApp(options: AppOptions): App {
+  const app: App = new OpenAPIHono<AppEnvironment>({
+    defaultHook: (result) => {
+      if (!result.success) throw noSuchJob(); // only ids and names of results are checked there, and a wrong one is no one's
+    },
+  });
+  app.onError((error, c) => {
+    const problem = asProblem(error);
+    const cause = problem.code === "internal" && error instanceof Error ? error.stack : undefined;
+    if (cause !== undefined) options.log("error", "failure", { request: c.res.headers.get("X-Request-Id") ?? undefined, cause });
+    return problemResponse(problem);
+  });
+  app.notFound(() =>
+    problemResponse(new Problem("not-found", { detail: "there is nothing at this path", remedy: "GET /docs lists what there is" })),
+  );
+  protect(app, options);
+  addJobs(app, options);
+  addHealth(app, options);
+  addDescription(app);
+  return app;
+}
+
+function addJobs(app: App, options: AppOptions): void {
+  const { queue, store, metrics, limits } = options;
+  const submit = createSubmit({ ...options, onActive: metrics.uploads, onAccepted: metrics.accepted });
+  const find = async (id: string): Promise<Awaited<ReturnType<typeof describeJob>>> => {
+    const status = await queue.get(id);
+    if (!status) throw noSuchJob();
+    return describeJob(status, store);
+  };
+  app.openAPIRegistry.registerPath(submitRoute); // not app.openapi, which would read the whole body to check it
+  app.post(submitRoute.path, async (c) => {
+    if (options.stopping.aborted)
+      throw new Problem("busy", { detail: "the server is stopping", remedy: "try again", headers: { "Retry-After": "10" } });
+    const id = await submit(c.env.incoming);
+    c.header("Location", `/v1/jobs/${id}`);
+    return c.json(await find(id), 202);
+  });
+  app.openapi(jobRoute, async (c) => c.json(await find(c.req.valid("param").id), 200));
+  app.openapi(resultRoute, async (c) => {
+    const { headers, stream } = await openResult(c.req.valid("param"), { queue, store });
+    if (c.req.method === "HEAD") {
+      stream.destroy();
+      return c.body(null, 200, headers);
+    }
+    const onError = (error: unknown): void => {
+      options.log("error", "result broke off", { cause: String(error) });
+    };
+    return c.body(bodyOf(stream, { outgoing: c.env.outgoing, onError }), 200, headers);
+  });
+  app.openapi(deleteRoute, async (c) => {
+    const { id } = c.req.valid("param");
+    if (!(await queue.remove(id))) throw noSuchJob();
+    await store.remove(jobPrefix(id));
+    return c.body(null, 204);
+  });
+  let listeners = 0;
+  app.openapi(eventsRoute, async (c) => {
+    const { id } = c.req.valid("param");
+    if (!(await queue.get(id))) throw noSuchJob();
+    if (c.req.header("Last-Event-ID") === LAST_EVENT) return c.body(null, 204); // tells an EventSource not to come back
+    if (listeners >= limits.listeners)
+      throw new Problem("busy", {
+        detail: "too many clients listen to jobs",
+        remedy: "GET the job now and then instead",
+        headers: { "Retry-After": "30" },
+      });
+    listeners += 1;
+    const events = jobEvents(id, {
+      ...{ queue, store, heartbeatSeconds: limits.heartbeatSeconds, signal: options.stopping },
+      onEnd: () => (listeners -= 1),
+      onError: (error) => {
+        options.log("error", "events broke off", { cause: String(error) });
+      },
+    });
+    return c.body(events, 200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no" });
+  });
+}
+
+function addHealth(app: App, { queue, metrics, stopping }: AppOptions): void {
+  app.openapi(healthRoute, async (c) => {
+    const reason = stopping.aborted ? "the server is stopping" : await queue.ping().then(noReason, () => "the queue cannot be reached");
+    const ready = reason === undefined;
+    return c.json({ live: true as const, ready, version: packageVersion(), ...(ready ? {} : { reason }) }, ready ? 200 : 503);
+  });
+  app.openapi(liveRoute, (c) => c.json({ live: true as const }, 200));
+  app.get("/metrics", async (c: Context<AppEnvironment>) => c.body(await metrics.text(), 200, { "Content-Type": metrics.type }));
+}
+
+const noReason = (): undefined => undefined;
+
+function addDescription(app: App): void {
+  let description: Description | undefined;
+  const describe = (): Description => (description ??= describeApi(app)); // once all routes are known
+  app.get("/openapi.json", (c) => c.json(describe()));
+  app.get("/docs", (c) => c.html(docsPage(describe())));
+}
+
+export function describeApi(app: App): Description {
+  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", {
+    type: "http",
+    scheme: "bearer",
+    description: "Only where the server was started with a token.",
+  });
+  return app.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: {
+      title: "DualFocus",
+      version: packageVersion(),
+      description: "Metric depth from focal stacks: send the pictures, follow the job, fetch the results.",
+      license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+    },
+  });
+}

@@ -1,0 +1,85 @@
+import { z } from "zod";
+
+/** What can go wrong with a request: its status and the sentence that is the same for all of its kind. */
+export const PROBLEMS = {
+  "bad-request": { status: 400, title: "The request is malformed" },
+  unauthorized: { status: 401, title: "A token is needed" },
+  forbidden: { status: 403, title: "The request comes from a place that is not allowed" },
+  "not-found": { status: 404, title: "There is no such thing" },
+  "method-not-allowed": { status: 405, title: "This cannot be done here" },
+  timeout: { status: 408, title: "The request took too long to arrive" },
+  "not-ready": { status: 409, title: "The job has no results" },
+  "length-required": { status: 411, title: "The length of the request is not known" },
+  "too-large": { status: 413, title: "The request is too large" },
+  "unsupported-type": { status: 415, title: "The request is of a type that is not understood" },
+  expectation: { status: 417, title: "The expectation cannot be met" },
+  invalid: { status: 422, title: "The stack or its options cannot be used" },
+  "rate-limited": { status: 429, title: "Too many requests" },
+  "header-too-large": { status: 431, title: "The headers of the request are too large" },
+  internal: { status: 500, title: "Something went wrong in the server" },
+  busy: { status: 503, title: "The server is busy" },
+  "no-space": { status: 507, title: "The server has no room left" },
+} as const;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
+
+/** The body of every answer that is not a success (RFC 9457). */
+export const problemSchema = z
+  .object({
+    type: z.string().describe("urn:dualfocus:problem: and the code"),
+    title: z.string().describe("what kind of problem it is"),
+    status: z.int().describe("the HTTP status"),
+    code: z.enum(CODES).describe("for programs"),
+    detail: z.string().describe("what was wrong with this request"),
+    remedy: z.string().describe("what to do about it"),
+  })
+  .meta({ id: "Problem", description: "What went wrong and what to do about it (RFC 9457)" });
+
+interface ProblemParts {
+  readonly detail: string;
+  readonly remedy: string;
+  /** Further headers of the answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** Thrown anywhere in a request; the client sees the code, the detail and the remedy, nothing else. */
+export class Problem extends Error {
+  override readonly name = "Problem";
+  readonly code: ProblemCode;
+  readonly remedy: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ProblemCode, { detail, remedy, headers = {}, cause }: ProblemParts) {
+    super(detail, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.remedy = remedy;
+    this.headers = headers;
+  }
+}
+
+export function problemBody({ code, message, remedy }: Problem): string {
+  const { status, title } = PROBLEMS[code];
+  const body: z.infer<typeof problemSchema> = { type: `urn:dualfocus:problem:${code}`, title, status, code, detail: message, remedy };
+  return JSON.stringify(body);
+}
+
+export function problemResponse(problem: Problem): Response {
+  const headers = { "Content-Type": "application/problem+json", "Cache-Control": "no-store", ...problem.headers };
+  return new Response(problemBody(problem), { status: PROBLEMS[problem.code].status, headers });
+}
+
+/** Whatever was thrown, as something a client may see: what is not a `Problem` says nothing of the inside. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const { code } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  if (code === "ENOSPC" || code === "EDQUOT")
+    return new Problem("no-space", {
+      detail: "the disk is full",
+      remedy: "try again later",
+      headers: { "Retry-After": "60" },
+      cause: error,
+    });
+  return new Problem("internal", { detail: "the server failed", remedy: "try again later; the server's log says more", cause: error });
+}

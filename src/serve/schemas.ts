@@ -1,0 +1,107 @@
+import { z } from "zod";
+
+import { depthSettings } from "../job/depthSettings.ts";
+import { OUTPUT_NAMES } from "../output/outputs.ts";
+import type { FileStore } from "../queue/store.ts";
+import { readResults } from "../queue/results.ts";
+import { JOB_ERROR_CODES, JOB_STATES, type JobStatus } from "../queue/queue.ts";
+
+/** What can be asked for by name: the outputs, the alignment that was used, and the document that describes them. */
+export const RESULT_NAMES = [...OUTPUT_NAMES, "alignment", "result"] as const;
+export type ResultName = (typeof RESULT_NAMES)[number];
+
+/** By the ending of the result's file. */
+export const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  png: "image/png",
+  tif: "image/tiff",
+  exr: "image/x-exr",
+  npy: "application/octet-stream",
+  ply: "application/octet-stream",
+  glb: "model/gltf-binary",
+  json: "application/json",
+};
+
+export const contentType = (file: string): string => CONTENT_TYPES[file.split(".").at(-1) ?? ""] ?? "application/octet-stream";
+
+const time = z.iso.datetime();
+
+const resultSchema = z
+  .object({
+    name: z.enum(RESULT_NAMES),
+    file: z.string().describe("a name to save it under"),
+    type: z.string().describe("its media type"),
+    bytes: z.int(),
+    href: z.string().describe("where to get it"),
+  })
+  .meta({ id: "Result" });
+
+export const jobView = z
+  .object({
+    id: z.string(),
+    state: z.enum(JOB_STATES),
+    progress: z
+      .object({ stage: z.string().describe("what is being done"), done: z.int(), of: z.int() })
+      .optional()
+      .describe("how far the present stage is"),
+    error: z
+      .object({ code: z.enum(JOB_ERROR_CODES), message: z.string(), remedy: z.string().optional() })
+      .optional()
+      .describe("why it failed and what to do about it"),
+    attempts: z.int().describe("how often it was started"),
+    submittedAt: time,
+    startedAt: time.optional(),
+    endedAt: time.optional(),
+    results: z.array(resultSchema).optional().describe("what can be fetched, once the job is done"),
+    links: z.object({ self: z.string(), events: z.string() }),
+  })
+  .meta({ id: "Job", description: "A stack on its way to a depth map" });
+
+export type JobView = z.infer<typeof jobView>;
+
+/** The parts of a request for depth. */
+export const depthForm = z.object({
+  frames: z
+    .array(z.any().meta({ type: "string", format: "binary" }))
+    .min(1)
+    .describe("the pictures in their order: JPEG, PNG, TIFF, WebP or AVIF, or one TIFF of many pages. Their names are not looked at."),
+  options: depthSettings.meta({ id: "DepthOptions" }).optional().describe("JSON; each of its fields may be left out"),
+});
+
+export const healthView = z
+  .object({
+    live: z.literal(true),
+    ready: z.boolean().describe("whether jobs are taken now"),
+    version: z.string(),
+    reason: z.string().optional().describe("why not"),
+  })
+  .meta({ id: "Health" });
+
+/** What went wrong inside is for the log: it may tell of the machine. */
+const INTERNAL = { code: "internal", message: "the server failed to compute it", remedy: "submit the stack again" } as const;
+
+/** What a client sees of a job. */
+export async function describeJob(status: JobStatus, store: FileStore): Promise<JobView> {
+  const { id, state, progress, error, attempts, submittedAt, startedAt, endedAt } = status;
+  const self = `/v1/jobs/${id}`;
+  const found = state === "done" ? await readResults(store, id) : undefined;
+  const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
+  return {
+    id,
+    state,
+    ...(progress ? { progress } : {}),
+    ...(error ? { error: error.code === "internal" ? INTERNAL : error } : {}),
+    attempts,
+    submittedAt: iso(submittedAt),
+    ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),
+    ...(endedAt === undefined ? {} : { endedAt: iso(endedAt) }),
+    ...(found ? { results: RESULT_NAMES.flatMap((name) => describeResult(name, { self, entry: found.files[name] })) } : {}),
+    links: { self, events: `${self}/events` },
+  };
+}
+
+type Entry = { readonly file: string; readonly size: number };
+
+function describeResult(name: ResultName, { self, entry }: { self: string; entry: Entry | undefined }): NonNullable<JobView["results"]> {
+  if (!entry) return [];
+  return [{ name, file: entry.file, type: contentType(entry.file), bytes: entry.size, href: `${self}/results/${name}` }];
+}

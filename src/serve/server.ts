@@ -1,0 +1,152 @@
+import { getRequestListener } from "@hono/node-server";
+import { createServer, STATUS_CODES, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+
+import { UserError } from "../job/errors.ts";
+import type { JobQueue } from "../queue/queue.ts";
+import type { FileStore } from "../queue/store.ts";
+import { createApp } from "./app.ts";
+import type { Limits } from "./limits.ts";
+import type { Log } from "./log.ts";
+import { createMetrics } from "./metrics.ts";
+import { asProblem, Problem, problemBody, problemResponse, PROBLEMS, type ProblemCode } from "./problem.ts";
+import { createSweeper } from "./sweeper.ts";
+import { createUploadFolder } from "./uploadFolder.ts";
+
+export interface ServerOptions {
+  /** The server closes it when it stops. */
+  readonly queue: JobQueue;
+  readonly store: FileStore;
+  /** A folder for what is being received; on the store's disk if that is a directory. */
+  readonly uploads: string;
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly token?: string;
+  readonly origins: readonly string[];
+  readonly behindProxy: boolean;
+  readonly limits: Limits;
+  /** Milliseconds for which the files of ended jobs are kept. */
+  readonly keep: number;
+  readonly log: Log;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  /** Takes no new requests, lets those that run end within this many milliseconds, and tidies up. */
+  close(options?: { readonly grace?: number }): Promise<void>;
+}
+
+const GRACE = 10_000;
+
+/** Starts to listen. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { queue, store, limits, log } = options;
+  const stop = new AbortController();
+  const uploads = await createUploadFolder(options.uploads);
+  const app = createApp({ ...options, uploads, metrics: createMetrics(queue), stopping: stop.signal });
+  const server = listenerFor((request, environment) => app.fetch(request, environment), limits);
+  try {
+    await listen(server, options);
+  } catch (error) {
+    await uploads.close();
+    throw error;
+  }
+  const sweeper = createSweeper({ queue, store, keep: options.keep, log });
+  const { address, port } = server.address() as AddressInfo;
+  const url = `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
+  log("info", "listening", { url });
+  return {
+    url,
+    async close({ grace = GRACE } = {}) {
+      stop.abort(); // those who listen to jobs are let go, and nothing new is taken
+      sweeper.close();
+      await closeServer(server, grace);
+      await queue.close();
+      await uploads.close();
+      log("info", "stopped");
+    },
+  };
+}
+
+type Fetch = Parameters<typeof getRequestListener>[0];
+
+function listenerFor(fetch: Fetch, limits: Limits): Server {
+  const answers = new WeakMap<Duplex, ServerResponse>();
+  const listener = getRequestListener(fetch, {
+    overrideGlobalObjects: false,
+    errorHandler: (error) => problemResponse(error instanceof Error && error.name === "RequestError" ? malformed(error) : asProblem(error)),
+  });
+  const server = createServer(
+    {
+      headersTimeout: limits.headerSeconds * 1000,
+      requestTimeout: limits.requestSeconds * 1000,
+      connectionsCheckingInterval: Math.min(1000, limits.headerSeconds * 250),
+      keepAliveTimeout: 5000,
+      maxHeaderSize: 16 << 10,
+    },
+    (request, response) => {
+      answers.set(request.socket, response);
+      void listener(request, response);
+    },
+  );
+  server.maxConnections = limits.connections;
+  server.timeout = 4 * 1000 * Math.max(limits.idleSeconds, limits.heartbeatSeconds); // of a connection on which nothing moves, either way
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    refuse(socket, { error, hasAnswered: answers.get(socket)?.headersSent === true });
+  });
+  return server;
+}
+
+const malformed = (cause: unknown): Problem =>
+  new Problem("bad-request", { detail: "the request line or a header is malformed", remedy: "send plain HTTP/1.1", cause });
+
+const CLIENT_ERRORS: Readonly<Record<string, readonly [ProblemCode, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ["timeout", "the request took too long to arrive"],
+  HPE_HEADER_OVERFLOW: ["header-too-large", "the headers are too large"],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ["too-large", "the chunk extensions are too large"],
+};
+
+/** Answers what never became a request. Where an answer has begun another would be taken for part of it. */
+function refuse(socket: Duplex, { error, hasAnswered }: { error: NodeJS.ErrnoException; hasAnswered: boolean }): void {
+  if (error.code === "ECONNRESET" || !socket.writable || hasAnswered) {
+    socket.destroy();
+    return;
+  }
+  const [code, detail] = CLIENT_ERRORS[error.code ?? ""] ?? ["bad-request", "this is not HTTP/1.1"];
+  const body = problemBody(new Problem(code, { detail, remedy: "send the request again, whole and well-formed" }));
+  const { status } = PROBLEMS[code];
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`;
+  socket.end(head + body, () => socket.destroy());
+}
+
+async function listen(server: Server, { host, port }: Pick<ServerOptions, "host" | "port">): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      const reasons: Readonly<Record<string, string>> = {
+        EADDRINUSE: "another program listens there",
+        EACCES: "this user may not listen there",
+        EADDRNOTAVAIL: "this machine has no such address",
+        ENOTFOUND: "there is no such name",
+      };
+      const reason = reasons[cause.code ?? ""] ?? cause.message;
+      reject(new UserError(`${host}, port ${port}: ${reason}`, { exitCode: 2, remedy: "choose another --host or --port", cause }));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+async function closeServer(server: Server, grace: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+  });
+  server.closeIdleConnections();
+  const force = setTimeout(() => {
+    server.closeAllConnections();
+  }, grace);
+  await closed;
+  clearTimeout(force);
+}

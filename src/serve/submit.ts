@@ -1,0 +1,128 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { z } from "zod";
+
+import { depthSettings, type DepthSettings } from "../job/depthSettings.ts";
+import { frameOf, jobPrefix } from "../queue/job.ts";
+import type { JobQueue } from "../queue/queue.ts";
+import type { FileStore } from "../queue/store.ts";
+import { checkFrames, checkStack, type CheckedFrame } from "./frames.ts";
+import type { Limits } from "./limits.ts";
+import { Problem } from "./problem.ts";
+import { receiveUpload } from "./upload.ts";
+import type { UploadFolder } from "./uploadFolder.ts";
+
+export interface Submitting {
+  readonly queue: JobQueue;
+  readonly store: FileStore;
+  readonly uploads: UploadFolder;
+  readonly limits: Limits;
+  /** Told how many uploads there are. */
+  readonly onActive: (uploads: number) => void;
+  /** Told how many bytes an accepted job's pictures have. */
+  readonly onAccepted: (bytes: number) => void;
+}
+
+/** Headers are read, and TIFFs measured, this many at a time, however many clients there are. */
+const CHECKS_AT_ONCE = 2;
+
+/** Takes a request for depth from its first byte to a job in the queue; the number it resolves to is the job's id. */
+export function createSubmit({
+  queue,
+  store,
+  uploads,
+  limits,
+  onActive,
+  onAccepted,
+}: Submitting): (request: IncomingMessage) => Promise<string> {
+  const inTurn = createGate(CHECKS_AT_ONCE);
+  let active = 0;
+  const receive = (request: IncomingMessage): Promise<string> =>
+    uploads.use(async (folder) => {
+      const { files, options, bytes } = await receiveUpload(request, { folder, limits });
+      const settings = readSettings(options);
+      const frames = await inTurn(() => checkFrames(files, limits));
+      checkStack(frames, settings);
+      await checkRoom(queue, limits);
+      const id = await putJob({ frames, settings }, { queue, store });
+      onAccepted(bytes);
+      return id;
+    });
+  return async (request) => {
+    await checkRoom(queue, limits); // before a byte of the body is read
+    if (active >= limits.uploads) throw busy(`${active} stacks are being received already`, 5);
+    onActive((active += 1));
+    try {
+      return await receive(request);
+    } finally {
+      onActive((active -= 1));
+    }
+  };
+}
+
+const busy = (detail: string, seconds: number): Problem =>
+  new Problem("busy", {
+    detail,
+    remedy: `try again in ${seconds} seconds`,
+    headers: { "Retry-After": String(seconds), Connection: "close" },
+  });
+
+async function checkRoom(queue: JobQueue, { queued: most }: Limits): Promise<void> {
+  const { queued } = await queue.counts();
+  if (queued >= most) throw busy(`${queued} jobs are waiting already`, 30);
+}
+
+function readSettings(text = "{}"): DepthSettings {
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch (cause) {
+    throw new Problem("bad-request", {
+      detail: "“options” is not JSON",
+      remedy: 'send it as {"distances": [0.5, 0.7], "unit": "m"}',
+      cause,
+    });
+  }
+  const { success, data, error } = depthSettings.safeParse(given);
+  if (!success)
+    throw new Problem("invalid", {
+      detail: z.prettifyError(error).replaceAll("✖ ", "").replaceAll(/\n\s*/g, " "),
+      remedy: "correct “options”; GET /docs says what it may hold",
+      cause: error,
+    });
+  return data;
+}
+
+/** The pictures into the store, then the job into the queue; if either fails, neither is left. */
+async function putJob(
+  { frames, settings }: { frames: readonly CheckedFrame[]; settings: DepthSettings },
+  { queue, store }: Pick<Submitting, "queue" | "store">,
+): Promise<string> {
+  const id = randomUUID();
+  const placed = frames.map(({ ending }, n) => frameOf(id, n, ending));
+  try {
+    for (const [n, { key }] of placed.entries()) await store.move(key, (frames[n] as CheckedFrame).file);
+    await queue.submit({ id, frames: placed, settings });
+  } catch (error) {
+    await store.remove(jobPrefix(id));
+    throw error;
+  }
+  return id;
+}
+
+/** Runs at most `places` tasks at a time, the others in the order they came. */
+function createGate(places: number): <T>(task: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = places;
+  return async (task) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}
