@@ -1,24 +1,31 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 
 import { UserError } from "../job/errors.ts";
-import { configs, type DualFocusConfig } from "../model/config.ts";
-import { presets } from "../train/presets.ts";
-import { formatTable } from "../reproduce/report.ts";
+import { isConfigName, shippedModel } from "../job/loadModel.ts";
+import { configs, type ConfigName, type DualFocusConfig } from "../model/config.ts";
+import { runInChild, type RunCommand } from "../reproduce/child.ts";
+import { evaluateTable } from "../reproduce/evaluateTables.ts";
+import { evaluatedTables, runtime } from "../reproduce/evaluatedTables.ts";
+import { TABLE_NAMES, type PaperTable, type TableName } from "../reproduce/paperTable.ts";
+import { formatTable, type ReproducedTable } from "../reproduce/report.ts";
 import { trainedTables } from "../reproduce/trainedTables.ts";
-import { trainInChild } from "../reproduce/trainChild.ts";
 import type { TrainSettings } from "../reproduce/trainRun.ts";
 import { trainTables } from "../reproduce/trainTables.ts";
+import { presets, type PresetName } from "../train/presets.ts";
 
 interface ReproduceOptions {
-  readonly preset: "render" | "smoke";
+  readonly preset: PresetName;
   readonly model?: "base" | "small";
-  readonly steps: number;
+  readonly steps?: number;
   readonly seeds: readonly number[];
   readonly crop?: number;
   readonly pool?: number;
   readonly batch?: number;
   readonly set: readonly string[];
   readonly only?: readonly string[];
+  readonly data?: string;
+  readonly weights: Partial<Record<ConfigName, string>>;
+  readonly limit?: number;
   readonly textures?: string;
   readonly device: string;
   readonly threads?: number;
@@ -28,39 +35,49 @@ interface ReproduceOptions {
   readonly quiet: boolean;
 }
 
-type TrainedName = keyof typeof trainedTables;
+const tables: Readonly<Record<TableName, PaperTable>> = { ...evaluatedTables, ...trainedTables, runtime };
+const isTrained = (name: TableName): name is keyof typeof trainedTables => name in trainedTables;
 
 export function reproduceCommand(): Command {
   return new Command("reproduce")
-    .description("Reproduce tables of the paper, its figures beside ours.")
-    .addArgument(new Argument("<tables...>", "which tables").choices(Object.keys(trainedTables)))
+    .description("Reproduce tables of the paper, its figures beside ours; without a table: list them.")
+    .addArgument(new Argument("[tables...]", "which tables").choices(TABLE_NAMES))
+    .option("--data <dir>", "folder of the table's set (docs/datasets.md)")
+    .option("--weights <name=file>", "measure these weights instead of the shipped ones (repeatable)", weightsOption, {})
+    .option("--limit <count>", "measure so many images, spread over the set", count)
     .addOption(
-      new Option("--preset <name>", "recipe of the trainings; smoke is for trying out").choices(["render", "smoke"]).default("render"),
+      new Option("--preset <name>", "recipe of the trainings").choices(["render", "smoke", "nyu", "fod500", "ddff12"]).default("render"),
     )
-    .addOption(new Option("--model <name>", "network whose parts are changed (default: small)").choices(["base", "small"]))
-    .option("--steps <count>", "of each training", count, 4000)
+    .addOption(
+      new Option("--model <name>", "network whose parts are changed (default: small, and base on a published set)").choices([
+        "base",
+        "small",
+      ]),
+    )
+    .option("--steps <count>", "of each training (default: 4000, and the recipe's own on a published set)", count)
     .option("--seeds <list>", "train each variant once with each, as 0 or 0,1,2", seedList, [0])
-    .option("--crop <pixels>", "side of the training crops (default: 160)", count)
+    .option("--crop <pixels>", "side of the training crops (default: 160 on rendered scenes)", count)
     .option("--pool <stacks>", "rendered stacks held at a time (default: 4000)", count)
     .option("--batch <stacks>", "stacks per step", count)
     .option("--set <name=value>", "change any setting of the trainings, as in dualfocus train (repeatable)", collect, [])
     .option("--only <list>", "train these variants alone, by the names of their folders", nameList)
     .option("--textures <path>", "pictures to texture rendered scenes with (a folder, or raw pixels in a .bin)")
-    .option("--device <device>", "cpu, cuda or cuda:N", "cpu")
-    .option("--threads <count>", "CPU threads of each training", count)
+    .option("--device <device>", "of the trainings and timings: cpu, cuda or cuda:N", "cpu")
+    .option("--threads <count>", "CPU threads of each process", count)
     .option("--jobs <count>", "trainings at a time", count, 1)
-    .option("-o, --output <dir>", "folder of the trainings and tables; the same one goes on where it was left")
+    .option("-o, --output <dir>", "folder of the trainings, tables and kept results; the same one goes on where it was left")
     .option("--json", "print one JSON document", false)
     .option("--quiet", "no progress", false)
     .action(runReproduce);
 }
 
-async function runReproduce(names: readonly TrainedName[], options: ReproduceOptions): Promise<void> {
-  const { output: folder, seeds, only, jobs, json, quiet } = options;
-  if (folder === undefined)
-    throw new UserError("where should the trainings go?", { exitCode: 2, remedy: "add -o DIR; the same one goes on where it was left" });
+async function runReproduce(names: readonly TableName[], options: ReproduceOptions): Promise<void> {
+  if (names.length === 0) {
+    process.stdout.write(options.json ? `${JSON.stringify({ tables: Object.values(tables) })}\n` : listTables());
+    return;
+  }
   const progress = (line: string): void => {
-    if (!quiet) process.stderr.write(`${line}\n`);
+    if (!options.quiet) process.stderr.write(`${line}\n`);
   };
   const stop = new AbortController();
   const interrupt = (): void => {
@@ -68,32 +85,75 @@ async function runReproduce(names: readonly TrainedName[], options: ReproduceOpt
   };
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   try {
-    const tables = [...new Set(names)].map((name) => trainedTables[name]);
-    const train = trainInChild({ program: [process.argv[1] ?? ""], progress });
-    const request = { tables, settings: trainSettings(options), seeds, only, folder, jobs, train, stop: stop.signal, progress };
-    const made = await trainTables(request);
-    process.stdout.write(json ? `${JSON.stringify({ tables: made })}\n` : made.map(formatTable).join("\n"));
+    const run = runInChild({ program: [process.argv[1] ?? ""], progress });
+    const made = await reproduce([...new Set(names)], options, { run, stop: stop.signal, progress });
+    process.stdout.write(options.json ? `${JSON.stringify({ tables: made })}\n` : made.map(formatTable).join("\n"));
   } finally {
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
   }
 }
 
-/** Short runs, so that all variants fit into an hour of one GPU; equal for all. */
+interface Means {
+  readonly run: RunCommand;
+  readonly stop: AbortSignal;
+  readonly progress: (line: string) => void;
+}
+
+async function reproduce(names: readonly TableName[], options: ReproduceOptions, means: Means): Promise<readonly ReproducedTable[]> {
+  const { output: folder, threads, limit, data, weights } = options;
+  const trained = names.filter(isTrained);
+  const made: ReproducedTable[] = [];
+  if (trained.length > 0) made.push(...(await train(trained, options, means)));
+  for (const name of names) {
+    if (isTrained(name)) continue;
+    const isShipped = (model: ConfigName): boolean => shippedModel(model) !== undefined;
+    made.push(await evaluateTable(tables[name], { data, weights, isShipped, limit, threads, folder, ...means }));
+  }
+  return made;
+}
+
+function train(
+  names: readonly (keyof typeof trainedTables)[],
+  options: ReproduceOptions,
+  means: Means,
+): Promise<readonly ReproducedTable[]> {
+  const { output: folder, seeds, only, jobs } = options;
+  if (folder === undefined)
+    throw new UserError("where should the trainings go?", { exitCode: 2, remedy: "add -o DIR; the same one goes on where it was left" });
+  const chosen = names.map((name) => trainedTables[name]);
+  return trainTables({ tables: chosen, settings: trainSettings(options), seeds, only, folder, jobs, ...means });
+}
+
+/** Rendered: short runs, so that all variants fit into minutes of one GPU. On a published set: the paper's recipe. Equal for all. */
 function trainSettings(options: ReproduceOptions): TrainSettings {
-  const { preset, model, steps, crop, pool, batch, set, device, textures, threads } = options;
-  const render = preset === "render";
+  const { preset, model, crop, pool, batch, set, device, data, textures, threads } = options;
+  const { kind } = presets[preset].data;
+  const steps = options.steps ?? (kind === "render" ? 4000 : undefined);
   const settings = [
-    ...(render ? [`batch.crop=${crop ?? 160}`, `data.pool=${pool ?? 4000}`] : ["data.planes=10"]), // smoke renders four planes otherwise
-    ...(!render && crop !== undefined ? [`batch.crop=${crop}`] : []),
-    ...(!render && pool !== undefined ? [`data.pool=${pool}`] : []),
-    ...(batch === undefined ? [] : [`batch.size=${batch}`]),
-    `logEvery=${Math.ceil(steps / 10)}`,
-    `evaluateEvery=${Math.ceil(steps / 4)}`,
-    "saveEveryMinutes=0.5",
+    ...(preset === "smoke" ? ["data.planes=10"] : []), // it renders four otherwise
+    ...setting("batch.crop", crop ?? (preset === "render" ? 160 : undefined)),
+    ...setting("data.pool", pool ?? (preset === "render" ? 4000 : undefined)),
+    ...setting("batch.size", batch),
+    ...(steps === undefined ? [] : [`logEvery=${Math.ceil(steps / 10)}`, `evaluateEvery=${Math.ceil(steps / 4)}`, "saveEveryMinutes=0.5"]),
     ...set,
   ];
-  const network: DualFocusConfig = model === undefined && !render ? presets.smoke.model : configs[model ?? "small"];
-  return { preset, model: network, steps, device, textures, threads, settings };
+  const network: DualFocusConfig =
+    model === undefined && preset === "smoke" ? presets.smoke.model : configs[model ?? (kind === "render" ? "small" : "base")];
+  return { preset, model: network, steps, device, data, textures, threads, settings };
+}
+
+const setting = (name: string, value: number | undefined): readonly string[] => (value === undefined ? [] : [`${name}=${value}`]);
+
+function listTables(): string {
+  const takes = (table: PaperTable): string => {
+    if (table === runtime) return "runs here";
+    if (!isTrained(table.name)) return `needs: ${table.on} (--data DIR)`;
+    return `trains here on rendered scenes (-o DIR); on ${table.on}: --preset ${table.on.startsWith("NYU") ? "nyu" : "ddff12"} --data DIR`;
+  };
+  const rows = TABLE_NAMES.map((name) => tables[name]).sort((a, b) => a.number - b.number);
+  return rows
+    .map((table) => `${table.name.padEnd(9)} Table ${String(table.number).padEnd(2)}  ${table.title}\n${" ".repeat(20)}${takes(table)}\n`)
+    .join("");
 }
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
@@ -108,6 +168,12 @@ function seedList(text: string): readonly number[] {
   const seeds = text.split(",").map(Number);
   if (!seeds.every((seed) => Number.isInteger(seed) && seed >= 0)) throw new InvalidArgumentError("whole numbers, 0 or more, as 0,1,2");
   return [...new Set(seeds)];
+}
+
+function weightsOption(text: string, before: ReproduceOptions["weights"]): ReproduceOptions["weights"] {
+  const [, name = "", file = ""] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  if (!isConfigName(name)) throw new InvalidArgumentError(`NAME=FILE, with NAME one of ${Object.keys(configs).join(", ")}`);
+  return { ...before, [name]: file };
 }
 
 const nameList = (text: string): readonly string[] => text.split(",").map((name) => name.trim());

@@ -1,16 +1,20 @@
+import type { ConfigName } from "../model/config.ts";
 import type { Variant } from "./variant.ts";
 
 /** What the paper prints, by the name of the column; a figure it leaves out is not there. */
 export type Figures = Readonly<Record<string, number>>;
 
+/** Measured by `dualfocus evaluate`. A network's name stands for weights trained as the row says, or for the shipped ones. */
+export type EvaluatedModel = ConfigName | "rdf" | "laplacian";
+
 /** How a row is reproduced. */
 export type Recipe =
-  /** Trained here, on rendered scenes, and measured with `planes` planes. */
+  /** Trained here and measured with `planes` planes. */
   | { readonly kind: "train"; readonly variant: Variant; readonly planes: number }
-  /** Measured by `dualfocus evaluate` on the table's set. `model`: a weights file trained for the row, or a classical method. */
-  | { readonly kind: "evaluate"; readonly model: "base" | "dfv" | "rdf"; readonly planes: number }
+  /** Measured on the table's set. */
+  | { readonly kind: "evaluate"; readonly model: EvaluatedModel }
   /** Timed on this machine. */
-  | { readonly kind: "time"; readonly model: "base" | "dfv" };
+  | { readonly kind: "time"; readonly model: ConfigName };
 
 export interface PaperRow {
   readonly label: string;

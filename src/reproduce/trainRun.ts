@@ -6,14 +6,19 @@ import { z } from "zod";
 import { UserError } from "../job/errors.ts";
 import type { DualFocusConfig } from "../model/config.ts";
 import { writeAtomically } from "../train/atomicFile.ts";
+import type { PresetName } from "../train/presets.ts";
 import { runFiles } from "../train/run.ts";
+import type { RunCommand } from "./child.ts";
 import { variantName, variantNetwork, variantSettings, type Variant } from "./variant.ts";
 
 /** What all variants of a table have in common. */
 export interface TrainSettings {
-  readonly preset: "render" | "smoke";
+  readonly preset: PresetName;
   readonly model: DualFocusConfig;
-  readonly steps: number;
+  /** The preset's own budget if left out. */
+  readonly steps: number | undefined;
+  /** Folder of the set, for presets that read one. */
+  readonly data: string | undefined;
   readonly device: string;
   readonly textures: string | undefined;
   readonly threads: number | undefined;
@@ -38,13 +43,9 @@ const outcome = z.object({
 
 /** What `dualfocus train --json` prints. */
 export type Outcome = z.infer<typeof outcome>;
-export const parseOutcome = (text: string): Outcome => outcome.parse(JSON.parse(text));
 
 const record = z.object({ arguments: z.array(z.string()), outcome: outcome.optional() });
 type RunRecord = z.infer<typeof record>;
-
-/** Runs `dualfocus` with these arguments to its end; `name` is for progress. */
-export type RunTrain = (args: readonly string[], options: { readonly name: string; readonly stop: AbortSignal }) => Promise<Outcome>;
 
 export const trainRun = (variant: Variant, { seed, folder }: { readonly seed: number; readonly folder: string }): TrainRun => {
   const name = seed === 0 ? variantName(variant) : `${variantName(variant)}-seed${seed}`;
@@ -57,14 +58,13 @@ const recordFile = ({ folder }: TrainRun): string => join(folder, "run.json");
 /** What decides the outcome; a run may go on elsewhere, with other threads or on another device. */
 function recipeArguments(run: TrainRun, { preset, steps, settings }: TrainSettings): string[] {
   const sets = [...settings, ...variantSettings(run.variant)].flatMap((setting) => ["--set", setting]);
-  return ["--preset", preset, "--steps", `${steps}`, "--seed", `${run.seed}`, ...sets];
+  return ["--preset", preset, ...(steps === undefined ? [] : ["--steps", `${steps}`]), "--seed", `${run.seed}`, ...sets];
 }
 
-function placeArguments(run: TrainRun, { device, textures, threads }: TrainSettings): string[] {
-  const optional = [
-    ...(textures === undefined ? [] : ["--textures", textures]),
-    ...(threads === undefined ? [] : ["--threads", `${threads}`]),
-  ];
+function placeArguments(run: TrainRun, { device, data, textures, threads }: TrainSettings): string[] {
+  const optional = Object.entries({ data, textures, threads }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, `${value}`],
+  );
   return ["--device", device, ...optional, "-o", run.folder];
 }
 
@@ -78,7 +78,7 @@ export function trainCommandLine(run: TrainRun, settings: TrainSettings): string
 export async function trainOnce(
   run: TrainRun,
   settings: TrainSettings,
-  { train, stop }: { readonly train: RunTrain; readonly stop: AbortSignal },
+  { run: runCommand, stop }: { readonly run: RunCommand; readonly stop: AbortSignal },
 ): Promise<Outcome> {
   await mkdir(run.folder, { recursive: true });
   const network = JSON.stringify(variantNetwork(run.variant, settings.model));
@@ -94,7 +94,8 @@ export async function trainOnce(
   await writeAtomically(networkFile(run), Buffer.from(network));
   await writeRecord(run, started);
   const from = existsSync(runFiles(run.folder).checkpoint) ? ["--resume"] : ["--model", networkFile(run), ...recipe];
-  const ended = await train(["train", ...from, ...placeArguments(run, settings), "--json"], { name: run.name, stop });
+  const printed = await runCommand(["train", ...from, ...placeArguments(run, settings), "--json"], { name: run.name, stop });
+  const ended = outcome.parse(JSON.parse(printed));
   if (!ended.stopped) await writeRecord(run, { ...started, outcome: ended });
   return ended;
 }

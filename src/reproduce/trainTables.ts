@@ -3,9 +3,11 @@ import { join } from "node:path";
 
 import { UserError } from "../job/errors.ts";
 import { writeAtomically } from "../train/atomicFile.ts";
-import type { PaperTable } from "./paperTable.ts";
+import { presets } from "../train/presets.ts";
+import type { Figures, PaperTable } from "./paperTable.ts";
+import type { RunCommand } from "./child.ts";
 import { formatTable, type ReproducedRow, type ReproducedTable } from "./report.ts";
-import { trainCommandLine, trainOnce, trainRun, type Outcome, type RunTrain, type TrainRun, type TrainSettings } from "./trainRun.ts";
+import { trainCommandLine, trainOnce, trainRun, type Outcome, type TrainRun, type TrainSettings } from "./trainRun.ts";
 import { variantName, type Variant } from "./variant.ts";
 
 export interface TrainTablesRequest {
@@ -19,14 +21,14 @@ export interface TrainTablesRequest {
   readonly folder: string;
   /** Trainings at a time. */
   readonly jobs: number;
-  readonly train: RunTrain;
+  readonly run: RunCommand;
   readonly stop: AbortSignal;
   readonly progress: (line: string) => void;
 }
 
 /** Trains what the tables need, each variant once, and writes the tables after each; a run that fails leaves the others going. */
 export async function trainTables(request: TrainTablesRequest): Promise<readonly ReproducedTable[]> {
-  const { settings, folder, jobs, train, stop, progress } = request;
+  const { settings, folder, jobs, run: runCommand, stop, progress } = request;
   const runs = planRuns(request);
   await mkdir(folder, { recursive: true });
   const outcomes = new Map<string, Outcome>();
@@ -36,7 +38,7 @@ export async function trainTables(request: TrainTablesRequest): Promise<readonly
   const work = async (): Promise<void> => {
     for (let run = waiting.shift(); run !== undefined && !stop.aborted; run = waiting.shift()) {
       try {
-        const outcome = await trainOnce(run, settings, { train, stop });
+        const outcome = await trainOnce(run, settings, { run: runCommand, stop });
         if (outcome.stopped) continue;
         outcomes.set(run.name, outcome);
         progress(`${run.name} is done: ${outcomes.size} of ${runs.length}`);
@@ -90,25 +92,34 @@ function reproducedTable(table: PaperTable, request: TrainTablesRequest, outcome
     if (found.length === 0) return { label, paper, command, needs: "its training" };
     return { label, paper, command, ours: trainedFigures(found, recipe) };
   });
-  const { steps, preset } = request.settings;
-  const measured = `rendered scenes (${preset}), held-out textures; ${steps} steps each, seed ${request.seeds.join(", ")}; means over seeds`;
+  const measured = `${describeData(request.settings)}; seed ${request.seeds.join(", ")}`;
   return { name: table.name, number: table.number, title: table.title, on: table.on, measured, rows };
 }
 
-/** Means over the seeds; a plane is a share 1 / (N − 1) of the stack's range, so errors of different N compare by that. */
-function trainedFigures(outcomes: readonly Outcome[], { variant, planes }: { variant: Variant; planes: number }): Record<string, number> {
+function describeData({ preset, steps }: TrainSettings): string {
+  const trained = steps === undefined ? "trained as in the paper" : `${steps} steps each`;
+  return presets[preset].data.kind === "render" ? `rendered scenes (${preset}), held-out textures, ${trained}` : `${preset}, ${trained}`;
+}
+
+/**
+ * Means over the seeds. Rendered scenes are measured in planes with every number of planes trained with; files in their own unit with
+ * the first. A plane is a share 1 / (N − 1) of the stack's range, so errors of different N compare by that.
+ */
+function trainedFigures(outcomes: readonly Outcome[], { variant, planes }: { variant: Variant; planes: number }): Figures {
   const mean = (name: string): number => outcomes.reduce((sum, { metrics }) => sum + (metrics[name] ?? NaN), 0) / outcomes.length;
-  const counts = variant.planes.length > 1 ? variant.planes : [planes];
-  const rmse = outcomes.map(({ metrics }) => metrics[`rmse@${planes}`] ?? NaN);
-  const single = variant.planes.length === 1;
-  const named = (title: string, N: number): string => (single ? title : `${title}, N=${N}`);
-  return Object.fromEntries([
-    ...counts.flatMap((N) => [
-      [named("RMSE planes", N), mean(`rmse@${N}`)],
-      ...(single ? [["RMSE % of range", (100 * mean(`rmse@${N}`)) / (N - 1)]] : []),
-      [named("within ¼ plane %", N), 100 * mean(`within@${N}`)],
-      [named("invalid trend %", N), 100 * mean(`invalidTrend@${N}`)],
-    ]),
-    ...(outcomes.length > 1 ? [["RMSE spread over seeds", Math.max(...rmse) - Math.min(...rmse)]] : []),
-  ]) as Record<string, number>;
+  const spread = (name: string): [string, number][] => {
+    const values = outcomes.map(({ metrics }) => metrics[name] ?? NaN);
+    return values.length > 1 ? [["RMSE spread over seeds", Math.max(...values) - Math.min(...values)]] : [];
+  };
+  if (outcomes.some(({ metrics }) => "rmse" in metrics))
+    return Object.fromEntries([["RMSE", mean("rmse")], ["invalid trend %", 100 * mean("invalidTrend")], ...spread("rmse")]);
+  const several = variant.planes.length > 1;
+  const at = (title: string, N: number): string => (several ? `${title}, N=${N}` : title);
+  const figures = variant.planes.flatMap((N): [string, number][] => [
+    [at("RMSE planes", N), mean(`rmse@${N}`)],
+    ...(several ? [] : [["RMSE % of range", (100 * mean(`rmse@${N}`)) / (N - 1)] as [string, number]]),
+    [at("within ¼ plane %", N), 100 * mean(`within@${N}`)],
+    [at("invalid trend %", N), 100 * mean(`invalidTrend@${N}`)],
+  ]);
+  return Object.fromEntries([...figures, ...spread(`rmse@${planes}`)]);
 }

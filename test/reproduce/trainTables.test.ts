@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { UserError } from "../../src/job/errors.ts";
 import { small } from "../../src/model/config.ts";
+import type { RunCommand } from "../../src/reproduce/child.ts";
 import type { ReproducedTable } from "../../src/reproduce/report.ts";
 import { trainedTables } from "../../src/reproduce/trainedTables.ts";
-import type { Outcome, RunTrain, TrainSettings } from "../../src/reproduce/trainRun.ts";
+import type { TrainSettings } from "../../src/reproduce/trainRun.ts";
 import { trainTables, type TrainTablesRequest } from "../../src/reproduce/trainTables.ts";
 
 const root = mkdtempSync(join(tmpdir(), "dualfocus-reproduce-"));
@@ -21,6 +22,7 @@ const settings: TrainSettings = {
   model: small,
   steps: 10,
   device: "cpu",
+  data: undefined,
   textures: undefined,
   threads: undefined,
   settings: [],
@@ -29,7 +31,7 @@ const settings: TrainSettings = {
 /** Stands in for a training: its error at N = 5 is 0.5, and 0.1 more for each seed. */
 function fakeTraining({ broken, stopAt }: { broken?: string; stopAt?: string } = {}) {
   const calls: { readonly name: string; readonly args: readonly string[] }[] = [];
-  const train: RunTrain = (args, { name }) => {
+  const run: RunCommand = (args, { name }) => {
     calls.push({ name, args });
     if (name === broken) return Promise.reject(new Error(`${name}: out of memory`));
     const seed = Number(/-seed(\d+)/.exec(name)?.[1] ?? 0);
@@ -40,12 +42,12 @@ function fakeTraining({ broken, stopAt }: { broken?: string; stopAt?: string } =
         [`invalidTrend@${N}`, 0.01],
       ]),
     );
-    return Promise.resolve<Outcome>({ step: 10, seconds: 1, stopped: name === stopAt, metrics });
+    return Promise.resolve(JSON.stringify({ step: 10, seconds: 1, stopped: name === stopAt, metrics }));
   };
-  return { calls, train };
+  return { calls, run };
 }
 
-function request(train: RunTrain, change: Partial<TrainTablesRequest> = {}): TrainTablesRequest {
+function request(run: RunCommand, change: Partial<TrainTablesRequest> = {}): TrainTablesRequest {
   const { grid, channels } = trainedTables;
   return {
     tables: [grid, channels],
@@ -54,7 +56,7 @@ function request(train: RunTrain, change: Partial<TrainTablesRequest> = {}): Tra
     only: undefined,
     folder: join(root, `${folders++}`),
     jobs: 2,
-    train,
+    run,
     stop: new AbortController().signal,
     progress: () => undefined,
     ...change,
@@ -62,8 +64,8 @@ function request(train: RunTrain, change: Partial<TrainTablesRequest> = {}): Tra
 }
 
 test("rows that are the same network are trained once, and a second call trains nothing", async () => {
-  const { calls, train } = fakeTraining();
-  const asked = request(train);
+  const { calls, run } = fakeTraining();
+  const asked = request(run);
   const [grid, channels] = await trainTables(asked);
   assert.deepEqual(calls.map(({ name }) => name).sort(), ["both", "channels1", "channels8", "grid10", "grid20", "grid28"]);
   assert.deepEqual(grid?.rows[1]?.ours, channels?.rows[2]?.ours);
@@ -76,10 +78,10 @@ test("rows that are the same network are trained once, and a second call trains 
 });
 
 test("an interrupted training is resumed, one with other settings is refused", async () => {
-  const { calls, train } = fakeTraining();
-  const asked = request(train, { only: ["both"], seeds: [0] });
+  const { calls, run } = fakeTraining();
+  const asked = request(run, { only: ["both"], seeds: [0] });
   const stopped = fakeTraining({ stopAt: "both" });
-  await trainTables({ ...asked, train: stopped.train });
+  await trainTables({ ...asked, run: stopped.run });
   writeFileSync(join(asked.folder, "variants/both/checkpoint.safetensors"), "");
   await trainTables(asked);
   assert.ok(stopped.calls[0]?.args.includes("--preset"));
@@ -93,8 +95,8 @@ test("an interrupted training is resumed, one with other settings is refused", a
 });
 
 test("a training that fails leaves the others going and the tables of what is done", async () => {
-  const { calls, train } = fakeTraining({ broken: "grid10" });
-  const asked = request(train);
+  const { calls, run } = fakeTraining({ broken: "grid10" });
+  const asked = request(run);
   await assert.rejects(trainTables(asked), /grid10: out of memory/);
   assert.equal(calls.length, 6);
   const table = JSON.parse(readFileSync(join(asked.folder, "grid.rows.json"), "utf8")) as ReproducedTable;
@@ -110,16 +112,16 @@ test("a training that fails leaves the others going and the tables of what is do
 });
 
 test("several seeds are averaged, and their spread is told", async () => {
-  const { train } = fakeTraining();
-  const [grid] = await trainTables(request(train, { seeds: [0, 2], only: ["both"] }));
+  const { run } = fakeTraining();
+  const [grid] = await trainTables(request(run, { seeds: [0, 2], only: ["both"] }));
   const figures = grid?.rows[1]?.ours ?? {};
   assert.ok(Math.abs((figures["RMSE planes, N=5"] ?? NaN) - 0.6) < 1e-12); // 0.5 and 0.7
   assert.ok(Math.abs((figures["RMSE spread over seeds"] ?? NaN) - 0.2) < 1e-12);
 });
 
 test("errors with different numbers of planes are told as shares of the range too", async () => {
-  const { train } = fakeTraining();
-  const [table] = await trainTables(request(train, { tables: [trainedTables.planes] }));
+  const { run } = fakeTraining();
+  const [table] = await trainTables(request(run, { tables: [trainedTables.planes] }));
   const shares = table?.rows.flatMap(({ ours }) => ours?.["RMSE % of range"] ?? []) ?? [];
   const expected = [3, 3, 5, 5, 10, 10].map((N) => (100 * 0.1 * N) / (N - 1)); // DFV and ours, N = 3, 5, 10
   assert.deepEqual(
@@ -133,7 +135,7 @@ test("errors with different numbers of planes are told as shares of the range to
 });
 
 test("a name that is no variant is refused with those there are", async () => {
-  await assert.rejects(trainTables(request(fakeTraining().train, { only: ["grid11"] })), (error) => {
+  await assert.rejects(trainTables(request(fakeTraining().run, { only: ["grid11"] })), (error) => {
     assert.ok(error instanceof UserError && error.exitCode === 2);
     assert.match(`${error.message} ${error.remedy ?? ""}`, /grid11.*grid10, both, grid20/);
     return true;

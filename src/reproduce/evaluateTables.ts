@@ -1,0 +1,107 @@
+import { z } from "zod";
+
+import { configs, type ConfigName } from "../model/config.ts";
+import type { RunCommand } from "./child.ts";
+import type { EvaluatedModel, Figures, PaperTable } from "./paperTable.ts";
+import type { ReproducedRow, ReproducedTable } from "./report.ts";
+
+export interface EvaluateTableRequest {
+  /** Folder of the set; without it the rows say what they need. */
+  readonly data: string | undefined;
+  /** Weights to measure, by the network; where one is left out the shipped ones. */
+  readonly weights: Partial<Record<ConfigName, string>>;
+  /** Whether weights of a network are there. */
+  readonly isShipped: (name: ConfigName) => boolean;
+  readonly limit: number | undefined;
+  readonly threads: number | undefined;
+  /** Results of single images are kept here. */
+  readonly folder: string | undefined;
+  readonly run: RunCommand;
+  readonly stop: AbortSignal;
+}
+
+/** What each set is, for those who do not have it. */
+const SETS: Readonly<Record<string, string>> = {
+  nyu: "NYU Depth v2, test split",
+  fod500: "FoD500, scenes 400 to 499",
+  ddff12: "DDFF 12-Scene, validation split",
+  arkit: "ARKitScenes upsampling, validation set",
+};
+
+/** The recipe whose weights a row of the paper has; Table 4 tests the networks of NYU Depth v2. */
+const presetFor = (table: PaperTable): string => (table.name === "arkit" ? "nyu" : table.name);
+
+/** Measures every row that can be on the table's set, in one pass over its images. */
+export async function evaluateTable(table: PaperTable, request: EvaluateTableRequest): Promise<ReproducedTable> {
+  const { data, weights, isShipped, run, stop } = request;
+  const models = table.rows.flatMap(({ recipe }) => (recipe?.kind === "evaluate" ? [recipe.model] : []));
+  const lacking = (model: EvaluatedModel): string | undefined => {
+    if (data === undefined) return `${SETS[table.name] ?? table.on}: --data DIR (docs/datasets.md)`;
+    if (!isNetwork(model) || weights[model] !== undefined || isShipped(model)) return undefined;
+    return `weights: dualfocus train --preset ${presetFor(table)} --model ${model} --data DIR -o RUN, then --weights ${model}=RUN/weights.safetensors`;
+  };
+  const runnable = models.filter((model) => lacking(model) === undefined);
+  const found =
+    runnable.length === 0
+      ? new Map<string, Figures>()
+      : parseResults(await run(args(table, runnable, request), { name: table.name, stop }));
+  const rows = table.rows.map(({ label, paper, recipe }): ReproducedRow => {
+    if (recipe?.kind !== "evaluate") return { label, paper, needs: "a method this project does not have" };
+    const command = `dualfocus ${args(table, [recipe.model], request).join(" ")}`;
+    const needs = lacking(recipe.model);
+    if (needs !== undefined) return { label, paper, command, needs };
+    const ours = found.get(fileOf(recipe.model, weights));
+    return { label, paper, command, ...(ours && { ours }) };
+  });
+  return { name: table.name, number: table.number, title: table.title, on: table.on, measured: describeWeights(table, request), rows };
+}
+
+const isNetwork = (model: EvaluatedModel): model is ConfigName => model in configs;
+const fileOf = (model: EvaluatedModel, weights: EvaluateTableRequest["weights"]): string => (isNetwork(model) && weights[model]) || model;
+
+function args(
+  table: PaperTable,
+  models: readonly EvaluatedModel[],
+  { data, weights, limit, threads, folder }: EvaluateTableRequest,
+): string[] {
+  const optional = Object.entries({ data: data ?? "DIR", limit, threads, "resume-dir": folder });
+  return [
+    ...["evaluate", "--dataset", table.name, "--model", models.map((model) => fileOf(model, weights)).join(","), "--planes", "5", "--json"],
+    ...optional.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, `${value}`])),
+  ];
+}
+
+function describeWeights(table: PaperTable, { weights, limit, data }: EvaluateTableRequest): string {
+  const given = Object.entries(weights).map(([model, file]) => `${model} from ${file}`);
+  const networks = `networks not trained on the set (the shipped weights)${given.length === 0 ? "" : `, but ${given.join(", ")}`}`;
+  if (data === undefined) return "nothing yet";
+  return `${SETS[table.name] ?? table.on}${limit === undefined ? "" : `, ${limit} images`}; 5 planes; ${networks}`;
+}
+
+const metrics = z.record(z.string(), z.number().nullable());
+const entry = z.object({ model: z.string(), metrics });
+const printed = z.union([entry.transform((one) => [one]), z.object({ results: z.array(entry) }).transform(({ results }) => results)]);
+
+const COLUMNS = {
+  MSE: "mse",
+  RMSE: "rmse",
+  AbsRel: "absRel",
+  SqRel: "sqRel",
+  δ1: "delta1",
+  δ2: "delta2",
+  δ3: "delta3",
+  Bump: "bump",
+} as const;
+
+/** What `dualfocus evaluate --json` printed, by the model, in the paper's columns. */
+function parseResults(text: string): ReadonlyMap<string, Figures> {
+  return new Map(
+    printed.parse(JSON.parse(text)).map(({ model, metrics }) => {
+      const figures = Object.entries(COLUMNS).flatMap(([column, name]) => {
+        const value = metrics[name];
+        return typeof value === "number" ? [[column, value] as const] : [];
+      });
+      return [model, Object.fromEntries(figures)];
+    }),
+  );
+}

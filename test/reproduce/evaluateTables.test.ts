@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RunCommand } from "../../src/reproduce/child.ts";
+import { evaluatedTables, runtime } from "../../src/reproduce/evaluatedTables.ts";
+import { evaluateTable, type EvaluateTableRequest } from "../../src/reproduce/evaluateTables.ts";
+import { TABLE_NAMES } from "../../src/reproduce/paperTable.ts";
+import { formatTable } from "../../src/reproduce/report.ts";
+import { trainedTables } from "../../src/reproduce/trainedTables.ts";
+
+const { nyu, ddff12 } = evaluatedTables;
+
+function request(run: RunCommand, change: Partial<EvaluateTableRequest> = {}): EvaluateTableRequest {
+  const isShipped = (name: string): boolean => name !== "dfv";
+  const rest = { weights: {}, isShipped, limit: undefined, threads: undefined, folder: undefined, run };
+  return { data: undefined, stop: new AbortController().signal, ...rest, ...change };
+}
+
+const never: RunCommand = () => Promise.reject(new Error("nothing can run"));
+
+test("the tables are the paper's eleven but for the hyperparameters, each once", () => {
+  const numbers = Object.values({ ...evaluatedTables, ...trainedTables, runtime }).map(({ number }) => number);
+  assert.deepEqual(
+    numbers.sort((a, b) => a - b),
+    [1, 2, 3, 4, 5, 7, 8, 9, 10, 11],
+  );
+  assert.equal(numbers.length, TABLE_NAMES.length);
+});
+
+test("the paper's improvements follow from the figures of its tables", () => {
+  const figure = (rows: typeof nyu.rows, label: string, name: string): number =>
+    rows.find((row) => row.label === label)?.paper[name] ?? NaN;
+  const cut = (from: number, to: number): string => ((100 * (from - to)) / from).toFixed(1);
+  // §4.2: RMSE 20.2 % and AbsRel 35.0 % below DFV on NYU, Bump 8.4 % on FoD500
+  assert.equal(cut(figure(nyu.rows, "DFV (DFF)", "RMSE"), figure(nyu.rows, "Ours (DFF)", "RMSE")), "20.2");
+  assert.equal(cut(figure(nyu.rows, "DFV (DFF)", "AbsRel"), figure(nyu.rows, "Ours (DFF)", "AbsRel")), "35.0");
+  assert.equal(cut(figure(evaluatedTables.fod500.rows, "DFV", "Bump"), figure(evaluatedTables.fod500.rows, "Ours", "Bump")), "8.4");
+  // a mean of roots is not above the root of the mean
+  for (const { paper } of ddff12.rows) if (paper["MSE"] !== undefined) assert.ok((paper["RMSE"] ?? NaN) <= Math.sqrt(paper["MSE"]) + 1e-4);
+});
+
+test("without the set every row says what it needs, and nothing runs", async () => {
+  const table = await evaluateTable(nyu, request(never));
+  assert.ok(table.rows.every(({ ours, needs }) => ours === undefined && needs !== undefined));
+  assert.match(table.rows[8]?.needs ?? "", /^NYU Depth v2, test split: --data DIR/);
+  assert.match(table.rows[8]?.command ?? "", /^dualfocus evaluate --dataset nyu --model base --planes 5 --json --data DIR$/);
+  assert.match(formatTable(table), /\| Ours \(DFF\) \| 0\.075 \| 0\.013 \| 0\.999 \| 1 \| 1 \| NYU Depth v2, test split/);
+});
+
+test("with the set all that can be measured is, in one command, and missing weights are named", async () => {
+  const calls: (readonly string[])[] = [];
+  const run: RunCommand = (args) => {
+    calls.push(args);
+    const models = (args[args.indexOf("--model") + 1] ?? "").split(",");
+    const results = models.map((model, i) => ({
+      model,
+      metrics: { mse: 0.01 * i, rmse: 0.1 * i, absRel: null, delta1: 0.9, coverage: 1 },
+    }));
+    return Promise.resolve(JSON.stringify({ results }));
+  };
+  const table = await evaluateTable(ddff12, request(run, { data: "set", limit: 3, folder: "kept", weights: { base: "mine.safetensors" } }));
+  assert.deepEqual(calls, [
+    [
+      ...["evaluate", "--dataset", "ddff12", "--model", "rdf,mine.safetensors,small,laplacian", "--planes", "5", "--json"],
+      ...["--data", "set", "--limit", "3", "--resume-dir", "kept"],
+    ],
+  ]);
+  const ours = Object.fromEntries(table.rows.map((row) => [row.label, row.ours]));
+  assert.deepEqual(ours["Ours"], { MSE: 0.01, RMSE: 0.1, δ1: 0.9 });
+  assert.deepEqual(ours["RDF"], { MSE: 0, RMSE: 0, δ1: 0.9 });
+  assert.match(table.rows[3]?.needs ?? "", /--preset ddff12 --model dfv .* --weights dfv=/);
+  assert.match(table.measured, /3 images; 5 planes; .*base from mine\.safetensors/);
+});
+
+test("a single model's result is read too", async () => {
+  const run: RunCommand = () => Promise.resolve(JSON.stringify({ model: "rdf", metrics: { rmse: 0.5 } }));
+  const only = { ...ddff12, rows: ddff12.rows.slice(0, 1) };
+  const { rows } = await evaluateTable(only, request(run, { data: "set" }));
+  assert.deepEqual(rows[0]?.ours, { RMSE: 0.5 });
+});
