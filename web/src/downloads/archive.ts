@@ -1,0 +1,58 @@
+import { Zip, ZipDeflate, ZipPassThrough } from "fflate";
+
+import { availableOutputs, encodeOutputs, OUTPUT_FILES } from "../../../src/output/outputs.ts";
+import type { OutputName } from "../../../src/output/outputs.ts";
+import type { DepthResult } from "../../../src/output/result.ts";
+import { encodeResultJson } from "../../../src/output/resultJson.ts";
+import type { ViewResult } from "../contract.ts";
+
+/** What a zip is made of. */
+export type ArchiveInput = Pick<ViewResult, "result" | "summary" | "alignmentJson">;
+
+export interface ArchiveListener {
+  /** The next bytes of the zip. */
+  readonly onChunk: (bytes: Uint8Array<ArrayBuffer>) => void;
+  /** From 0 to 1. */
+  readonly onProgress: (share: number) => void;
+}
+
+/** Every output the result has data for, alignment.json and result.json, one after the other: only one is in memory at a time. */
+export async function writeArchive(
+  { result, summary, alignmentJson }: ArchiveInput,
+  { onChunk, onProgress }: ArchiveListener,
+): Promise<void> {
+  const failures: Error[] = [];
+  const zip = new Zip((error, chunk) => {
+    if (error) failures.push(error);
+    else onChunk(chunk);
+  });
+  const add = (file: string, bytes: Uint8Array): void => {
+    const entry = /\.(png|glb|exr)$/.test(file) ? new ZipPassThrough(file) : new ZipDeflate(file, { level: 6 }); // some are packed already
+    zip.add(entry);
+    entry.push(bytes, true);
+  };
+  const names = availableOutputs(result);
+  const files: Record<string, string> = {};
+  const encoding: Record<string, object> = {};
+  for (const [done, name] of names.entries()) {
+    for await (const output of encodeOutputs(result, [name])) {
+      add(output.file, output.bytes);
+      files[name] = output.file;
+      encoding[name] = output.encoding;
+    }
+    onProgress((done + 1) / names.length);
+  }
+  if (alignmentJson !== undefined) {
+    add("alignment.json", new TextEncoder().encode(alignmentJson));
+    files["alignment"] = "alignment.json";
+  }
+  add("result.json", encodeResultJson({ ...summary, files, encoding }));
+  zip.end();
+  if (failures[0]) throw failures[0];
+}
+
+/** One output as the bytes of its file. */
+export async function encodeOne(result: DepthResult, name: OutputName): Promise<Uint8Array<ArrayBuffer>> {
+  for await (const { bytes } of encodeOutputs(result, [name])) return bytes as Uint8Array<ArrayBuffer>;
+  throw new Error(`${OUTPUT_FILES[name]}: no three neighbouring pixels have a depth, so there is no surface to save`);
+}

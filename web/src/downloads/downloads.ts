@@ -1,0 +1,87 @@
+import { availableOutputs, OUTPUT_FILES } from "../../../src/output/outputs.ts";
+import type { OutputName } from "../../../src/output/outputs.ts";
+import type { DepthResult } from "../../../src/output/result.ts";
+import { encodeResultJson } from "../../../src/output/resultJson.ts";
+import type { Downloads, ZipAll } from "../contract.ts";
+import type { EncodeAnswer, EncodeRequest } from "./protocol.ts";
+
+const LABELS: Readonly<Record<OutputName, string>> = {
+  depth16: "Depth, 16-bit PNG with its scale inside",
+  depth: "Depth, floating-point TIFF",
+  exr: "Depth, OpenEXR for compositing",
+  npy: "Depth, NumPy array",
+  color: "Depth in colour with a legend, PNG",
+  aif: "All-in-focus picture, PNG",
+  confidence: "Confidence, 16-bit PNG",
+  error: "Expected error of the depth, floating-point TIFF",
+  beyond: "Pixels nearer or farther than every plane, PNG",
+  index: "Sharpest plane of every pixel, PNG",
+  ply: "Coloured points, PLY",
+  glb: "Textured surface, glTF binary",
+  probability: "Focus probability over the planes, NumPy array",
+};
+
+/** Everything `dualfocus depth --save` writes, from the same encoders. */
+export const downloads: Downloads = ({ result, summary, alignmentJson }) => [
+  ...availableOutputs(result).map((name) => ({
+    name,
+    file: OUTPUT_FILES[name],
+    label: LABELS[name],
+    make: () => inWorker({ kind: "one", name, result: lean(result, name) }, () => undefined),
+  })),
+  ...(alignmentJson === undefined
+    ? []
+    : [
+        {
+          name: "alignment",
+          file: "alignment.json",
+          label: "Alignment of the frames, for dualfocus depth --align",
+          make: () => Promise.resolve(new Blob([alignmentJson], { type: "application/json" })),
+        },
+      ]),
+  {
+    name: "result",
+    file: "result.json",
+    label: "Distances, range, findings and times, JSON",
+    make: () =>
+      Promise.resolve(new Blob([encodeResultJson({ ...summary, files: {} }) as Uint8Array<ArrayBuffer>], { type: "application/json" })),
+  },
+];
+
+export const zipAll: ZipAll = ({ result, summary, alignmentJson }, onProgress) =>
+  inWorker({ kind: "all", input: { result, summary, ...(alignmentJson === undefined ? {} : { alignmentJson }) } }, onProgress);
+
+/** Large maps, and the outputs made of them. */
+const USERS: Readonly<Partial<Record<keyof DepthResult, readonly OutputName[]>>> = {
+  confidence: ["confidence"],
+  error: ["error"],
+  beyond: ["beyond"],
+  planeIndex: ["index"],
+  probability: ["probability"],
+  allInFocus: ["aif", "ply", "glb"],
+};
+
+/** Without the maps that this output has no use for: what is sent to a worker is copied. */
+function lean(result: DepthResult, name: OutputName): DepthResult {
+  const entries = Object.entries(result).filter(([key]) => USERS[key as keyof DepthResult]?.includes(name) ?? true);
+  return Object.fromEntries(entries) as unknown as DepthResult;
+}
+
+function inWorker(request: EncodeRequest, onProgress: (share: number) => void): Promise<Blob> {
+  const worker = new Worker(new URL("./encodeWorker.ts", import.meta.url), { type: "module" });
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  return new Promise<Blob>((resolve, reject) => {
+    worker.addEventListener("message", ({ data }: MessageEvent<EncodeAnswer>) => {
+      if (data.kind === "piece") pieces.push(data.bytes);
+      else if (data.kind === "progress") onProgress(data.share);
+      else if (data.kind === "done") resolve(new Blob(pieces, { type: "application/octet-stream" }));
+      else reject(new Error(data.message));
+    });
+    worker.addEventListener("error", ({ message }) => {
+      reject(new Error(`this file could not be made: ${message || "the browser ended the work, perhaps for want of memory"}`));
+    });
+    worker.postMessage(request);
+  }).finally(() => {
+    worker.terminate();
+  });
+}
