@@ -12,6 +12,7 @@ import { reproduceCommand } from "./reproduce.ts";
 import { serveCommand } from "./serve.ts";
 import { synthesizeCommand } from "./synthesize.ts";
 import { trainCommand } from "./train.ts";
+import { workerCommand } from "./worker.ts";
 import { webCommand } from "./web.ts";
 
 /** The whole command line. Results go to stdout, progress and errors to stderr. */
@@ -30,6 +31,7 @@ export function program(): Command {
     .addCommand(modelsCommand())
     .addCommand(webCommand())
     .addCommand(serveCommand())
+    .addCommand(workerCommand())
     .showHelpAfterError("(dualfocus --help lists the commands)")
     .exitOverride();
 }

@@ -3,7 +3,9 @@ import { z } from "zod";
 import { depthSettings } from "../job/depthSettings.ts";
 
 /** Made by whoever submits, so that submitting twice is submitting once: `randomUUID()`, or a hash of what is asked. */
-export const jobIdSchema = z.string().regex(/^[A-Za-z0-9_-]{8,64}$/, "a job's id is 8 to 64 letters, digits, - or _");
+export const jobIdSchema = z
+  .string()
+  .regex(/^(?!\d+$)[A-Za-z0-9_-]{8,64}$/, "a job's id is 8 to 64 letters, digits, - or _, not digits alone");
 
 /** Where something is kept in the store: names joined by slashes, none of which leads out of it. */
 export const storeKeySchema = z

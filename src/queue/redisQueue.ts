@@ -1,0 +1,168 @@
+import { Queue, QueueEvents, type Job as QueueJob } from "bullmq";
+import { EventEmitter } from "node:events";
+import type { Redis } from "ioredis";
+
+import { jobSchema } from "./job.ts";
+import { decodeJobError } from "./jobErrors.ts";
+import type { JobProgress, JobQueue, JobState, JobStatus, QueueCounts } from "./queue.ts";
+import { connect, HEARTBEAT, PREFIX, QUEUE, WORKERS_KEY, type StoredJob } from "./redis.ts";
+import { RETRIES } from "./retries.ts";
+import { watch } from "./watch.ts";
+
+/** A queue in Redis, by BullMQ. A job that failed for good is kept with its reason: a dead letter. */
+export interface RedisQueue extends JobQueue {
+  /** Those that failed, the latest first. */
+  deadLetters(): Promise<JobStatus[]>;
+  /** Gives a dead letter another chance; false if there is no such one. */
+  retry(id: string): Promise<boolean>;
+}
+
+/** Seconds that a job is remembered after it is done. */
+const REMEMBERED = 7 * 24 * 3600;
+/** Milliseconds after which a subscriber looks even if no event came: events are lost while Redis restarts. */
+const PATIENCE = 2000;
+
+const STATES: Readonly<Record<string, JobState>> = {
+  waiting: "queued",
+  delayed: "queued",
+  prioritized: "queued",
+  "waiting-children": "queued",
+  active: "running",
+  completed: "done",
+  failed: "failed",
+};
+
+export function createRedisQueue(url: string): RedisQueue {
+  const redis = connect(url, { patient: false });
+  const queue = new Queue<StoredJob>(QUEUE, { connection: redis, prefix: PREFIX });
+  const events = createEvents(url);
+  for (const each of [redis, queue]) each.on("error", () => undefined); // whoever asks for something is told
+  const find = async (id: string): Promise<QueueJob<StoredJob> | undefined> => {
+    const found = await queue.getJob(id);
+    return found?.data.cancelled ? undefined : found;
+  };
+  const get = async (id: string): Promise<JobStatus | undefined> => {
+    const before = await find(id);
+    if (!before) return undefined;
+    const state = STATES[await before.getState()];
+    const found = state === "done" || state === "failed" ? await find(id) : before; // it may have ended between the two questions
+    return found && state && statusOf(found, state);
+  };
+  return {
+    get,
+    async submit(given) {
+      const job = jobSchema.parse(given);
+      await queue.add(QUEUE, { job }, jobOptions(job.id));
+    },
+    subscribe: (id, { signal }) =>
+      watch({ get: () => get(id), onChange: (changed) => events.listen(id, changed), signal, patience: PATIENCE }),
+    async remove(id) {
+      const found = await find(id);
+      if (!found) return false;
+      await removeJob(found);
+      events.tell(id);
+      return true;
+    },
+    counts: () => countsOf(queue, redis),
+    async ping() {
+      await redis.ping();
+    },
+    async deadLetters() {
+      const failed = await queue.getFailed();
+      return failed.filter(({ data }) => !data.cancelled).map((job) => statusOf(job, "failed"));
+    },
+    async retry(id) {
+      const found = await find(id);
+      if (!found || !(await found.isFailed())) return false;
+      await found.retry("failed", { resetAttemptsMade: true });
+      return true;
+    },
+    async close() {
+      await events.close();
+      await queue.close();
+      redis.disconnect();
+    },
+  };
+}
+
+const jobOptions = (jobId: string) => ({
+  jobId,
+  attempts: RETRIES.attempts,
+  backoff: { type: "exponential", delay: RETRIES.firstDelay, jitter: RETRIES.jitter },
+  removeOnComplete: { age: REMEMBERED },
+  stackTraceLimit: 0, // the reason is enough; traces belong to the worker's log
+});
+
+/** A job that is being computed is locked: it is marked, and the worker that sees the mark stops and removes it. */
+async function removeJob(job: QueueJob<StoredJob>): Promise<void> {
+  const remove = (): Promise<boolean> =>
+    job.remove().then(
+      () => true,
+      () => false,
+    );
+  if (await remove()) return;
+  await job.updateData({ ...job.data, cancelled: true });
+  await remove(); // for the case that it has ended meanwhile
+}
+
+function statusOf(job: QueueJob<StoredJob>, state: JobState): JobStatus {
+  const progress = job.progress as JobProgress | number | undefined; // 0 until something is told
+  return {
+    id: job.id ?? job.data.job.id,
+    state,
+    attempts: job.attemptsStarted,
+    submittedAt: job.timestamp,
+    ...(typeof progress === "object" ? { progress } : {}),
+    ...(state === "failed" ? { error: decodeJobError(job.failedReason) } : {}),
+    ...(job.processedOn === undefined ? {} : { startedAt: job.processedOn }),
+    ...(job.finishedOn === undefined ? {} : { endedAt: job.finishedOn }),
+  };
+}
+
+async function countsOf(queue: Queue<StoredJob>, redis: Redis): Promise<QueueCounts> {
+  const [counts, workers] = await Promise.all([
+    queue.getJobCounts("waiting", "delayed", "prioritized", "active", "completed", "failed"),
+    redis.zcount(WORKERS_KEY, Date.now() - HEARTBEAT.missing, "+inf"),
+  ]);
+  const of = (...names: readonly string[]): number => names.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
+  return {
+    queued: of("waiting", "delayed", "prioritized"),
+    running: of("active"),
+    done: of("completed"),
+    failed: of("failed"),
+    workers,
+  };
+}
+
+const EVENTS = ["active", "progress", "completed", "failed", "waiting", "delayed", "stalled", "removed"] as const;
+
+interface Events {
+  readonly listen: (id: string, changed: () => void) => () => void;
+  readonly tell: (id: string) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** One connection for all subscriptions, made when the first comes. */
+function createEvents(url: string): Events {
+  const changes = new EventEmitter().setMaxListeners(0);
+  let source: { readonly redis: Redis; readonly stream: QueueEvents } | undefined;
+  const start = (): NonNullable<typeof source> => {
+    const redis = connect(url, { patient: true });
+    const stream = new QueueEvents(QUEUE, { connection: redis, prefix: PREFIX });
+    for (const name of EVENTS) stream.on(name, ({ jobId }: { jobId: string }) => changes.emit(jobId));
+    for (const each of [redis, stream]) each.on("error", () => undefined); // it comes back by itself; subscribers look now and then
+    return { redis, stream };
+  };
+  return {
+    listen(id, changed) {
+      source ??= start();
+      changes.on(id, changed);
+      return () => changes.off(id, changed);
+    },
+    tell: (id) => changes.emit(id),
+    async close() {
+      source?.redis.disconnect();
+      await source?.stream.close();
+    },
+  };
+}
