@@ -84,6 +84,11 @@ export interface Addon {
   /** Milliseconds per iteration of "add", "conv2d" or "conv3d" looped in C++. */
   benchmark(operation: string, a: Handle, b: Handle, iterations: number, backward: boolean): number;
 
+  /** values ← a(values + bias [+ residual]), channels innermost; a(v) = v for v > 0, else slope · v. See native/fuse.h. */
+  finishConvolution(values: Handle, bias: Handle, residual: Handle | null, slope: number): void;
+  /** Bilinear resampling of `from` into the channels of `to` that begin with `firstChannel`, channels innermost. */
+  resampleInto(to: Handle, firstChannel: number, from: Handle): void;
+
   /** The thin-lens renderer: packed scenes into pictures and depth, see native/lens.h. */
   renderLens(
     primitives: Handle,

@@ -13,5 +13,6 @@ void registerCuda(napi_env env, napi_value exports);
 void registerBenchmark(napi_env env, napi_value exports);
 void registerDistributed(napi_env env, napi_value exports);
 void registerLens(napi_env env, napi_value exports);
+void registerFuse(napi_env env, napi_value exports);
 
 } // namespace dualfocus

@@ -13,6 +13,7 @@ import { torchCalls } from "./torchCall.ts";
 import type { TorchCalls } from "./torchCall.ts";
 import { torchDevice } from "./torchDevice.ts";
 import type { TorchDevice } from "./torchDevice.ts";
+import { createFusion, type Deferred, type Fusion, type FusionOptions } from "./torchFusion.ts";
 import { torchGradients } from "./torchGradient.ts";
 import type { TorchGradients } from "./torchGradient.ts";
 import { torchResize, type TorchResize } from "./torchResize.ts";
@@ -25,6 +26,10 @@ export { TorchTensor } from "./torchTensor.ts";
 export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTransfers, TorchDevice, TorchResize {
   readonly name: "torch";
   readonly device: string;
+  /** How operations are arranged for inference, where the engine is for that. */
+  readonly fusion: Fusion | undefined;
+  /** A tensor that is computed when first looked at; its operands must live until then. */
+  defer(deferred: Deferred): TorchTensor;
   constant(values: ArrayLike<number> | NumericArray, options: { readonly shape: readonly number[]; readonly dtype?: DType }): TorchTensor;
   full(shape: Shape, value: number, options?: { readonly dtype?: DType }): TorchTensor;
   range(length: Dim, options?: { readonly dtype?: DType }): TorchTensor;
@@ -107,16 +112,23 @@ export interface TorchOptions {
   readonly device?: string;
   /** For operations on the CPU; all cores by default. */
   readonly threads?: number;
+  /** For inference alone: batch norms folded, kernels fused, this precision. Without it every operation is run as it is asked for. */
+  readonly inference?: FusionOptions;
 }
 
-export function createTorchEngine({ device = "cpu", threads = availableParallelism() }: TorchOptions = {}): TorchEngine {
+export function createTorchEngine({ device = "cpu", threads = availableParallelism(), inference }: TorchOptions = {}): TorchEngine {
   const calls = torchCalls(loadAddon(), () => engine);
   const { native, compute } = calls;
   const gradients = torchGradients(calls, { device });
+  let fusion: Fusion | undefined;
 
   const engine: TorchEngine = {
     name: "torch",
     device,
+    get fusion() {
+      return fusion;
+    },
+    defer: (deferred) => track(new TorchTensor(engine, { deferred })),
     ...calls,
     ...gradients,
     ...transfers(calls, gradients),
@@ -126,7 +138,7 @@ export function createTorchEngine({ device = "cpu", threads = availableParalleli
     constant(values, { shape, dtype = "f32" }) {
       const array = typed(values, dtype);
       const half = (dtype === "f16" || dtype === "bf16") && !(array instanceof Uint16Array);
-      const tensor = new TorchTensor(engine, native("fromArray", array, shape, half ? "f32" : dtype, device));
+      const tensor = new TorchTensor(engine, { handle: native("fromArray", array, shape, half ? "f32" : dtype, device) });
       if (!half) return track(tensor);
       try {
         return tensor.cast(dtype);
@@ -139,8 +151,9 @@ export function createTorchEngine({ device = "cpu", threads = availableParalleli
       return compute("aten::full", sizes, value, dtype, null, device);
     },
     range: (length, { dtype = "f32" } = {}) => compute("aten::arange", concrete(length, "range"), dtype, null, device),
-    concat: (tensors, axis) => compute("aten::cat", tensors, axis),
+    concat: (tensors, axis) => fusion?.concat(tensors as readonly TorchTensor[], axis) ?? compute("aten::cat", tensors, axis),
   };
+  if (inference) fusion = createFusion(engine, inference);
 
   native("setThreads", threads);
   if (device !== "cpu") native("useCuda", device);

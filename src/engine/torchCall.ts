@@ -48,7 +48,7 @@ function invoke<T>(operation: string, args: readonly unknown[], body: (args: unk
 }
 
 export function torchCalls(addon: Addon, engine: () => TorchEngine): TorchCalls {
-  const adopt = (handle: Handle): TorchTensor => track(new TorchTensor(engine(), handle));
+  const adopt = (handle: Handle): TorchTensor => track(new TorchTensor(engine(), { handle }));
   const lift = (result: Result): TorchValue => {
     if (Array.isArray(result)) return result.map(lift);
     return typeof result === "object" && result !== null ? adopt(result) : result;

@@ -3,23 +3,44 @@ import { concrete } from "./dims.ts";
 import type { Dim } from "./dims.ts";
 import type { BatchNormOptions, ConvOptions, DType, GroupNormOptions, PoolOptions, Shape, Tensor } from "./engine.ts";
 import { EngineError } from "./errors.ts";
+import { keep } from "./scope.ts";
 import type { TorchEngine } from "./torch.ts";
+import type { Deferred } from "./torchFusion.ts";
 
 type Keep = { readonly keepAxes?: boolean };
 
 /** Numbers in libtorch's memory. Shape and dtype are asked for when first needed. */
 export class TorchTensor implements Tensor {
   readonly engine: TorchEngine;
-  readonly handle: Handle;
+  #handle: Handle | undefined;
+  #deferred: Deferred | undefined;
   #shape: readonly number[] | undefined;
   #dtype: DType | undefined;
   #disposed = false;
 
-  constructor(engine: TorchEngine, handle: Handle) {
+  /** `values` where they are, or how to get them when they are first looked at. */
+  constructor(engine: TorchEngine, values: { readonly handle: Handle } | { readonly deferred: Deferred }) {
     this.engine = engine;
-    this.handle = handle;
+    if ("handle" in values) this.#handle = values.handle;
+    else {
+      this.#deferred = values.deferred;
+      this.#shape = values.deferred.shape;
+      this.#dtype = values.deferred.dtype;
+    }
   }
 
+  get handle(): Handle {
+    if (this.#handle === undefined) {
+      if (!this.#deferred || this.#disposed) throw new EngineError("a deferred tensor was disposed before it was computed");
+      this.#handle = keep(this.#deferred.run()).handle; // this tensor owns it now
+      this.#deferred = undefined;
+    }
+    return this.#handle;
+  }
+  /** Of a tensor that is not computed yet. */
+  get deferred(): Deferred | undefined {
+    return this.#deferred;
+  }
   get shape(): readonly number[] {
     return (this.#shape ??= this.engine.native("shape", this));
   }
@@ -31,7 +52,7 @@ export class TorchTensor implements Tensor {
   }
   dispose(): void {
     if (this.#disposed) return;
-    this.engine.native("dispose", this);
+    if (this.#handle !== undefined) this.engine.native("dispose", this);
     this.#disposed = true;
   }
   /** For messages: never throws. */
@@ -48,7 +69,7 @@ export class TorchTensor implements Tensor {
   }
 
   add(other: Tensor | number): TorchTensor {
-    return this.#pair("add", other);
+    return this.#deferred?.plus(other) ?? this.#pair("add", other);
   }
   sub(other: Tensor | number): TorchTensor {
     return this.#pair("sub", other);
@@ -88,10 +109,10 @@ export class TorchTensor implements Tensor {
     return this.#run("square");
   }
   relu(): TorchTensor {
-    return this.#run("relu");
+    return this.#deferred?.activated(0) ?? this.#run("relu");
   }
   leakyRelu(slope: number): TorchTensor {
-    return this.#run("leaky_relu", slope);
+    return this.#deferred?.activated(slope) ?? this.#run("leaky_relu", slope);
   }
   sigmoid(): TorchTensor {
     return this.#run("sigmoid");
@@ -195,16 +216,24 @@ export class TorchTensor implements Tensor {
     return this.#run("detach");
   }
 
-  conv2d(weight: Tensor, { bias, stride = 1, padding = 0 }: ConvOptions = {}): TorchTensor {
-    return this.#run("conv2d", weight, bias ?? null, stride, padding);
+  conv2d(weight: Tensor, options: ConvOptions = {}): TorchTensor {
+    return this.#convolution("conv2d", weight, options);
   }
-  conv3d(weight: Tensor, { bias, stride = 1, padding = 0 }: ConvOptions = {}): TorchTensor {
-    return this.#run("conv3d", weight, bias ?? null, stride, padding);
+  conv3d(weight: Tensor, options: ConvOptions = {}): TorchTensor {
+    return this.#convolution("conv3d", weight, options);
+  }
+  #convolution(operator: "conv2d" | "conv3d", weight: Tensor, options: ConvOptions): TorchTensor {
+    const { bias, stride = 1, padding = 0 } = options;
+    if (this.engine.fusion && weight instanceof TorchTensor) return this.engine.fusion.convolution(this, weight, options);
+    return this.#run(operator, weight, bias ?? null, stride, padding);
   }
   linear(weight: Tensor, bias?: Tensor): TorchTensor {
     return this.#run("linear", weight, bias ?? null);
   }
-  batchNorm({ weight, bias, runningMean, runningVariance, training, momentum, epsilon }: BatchNormOptions): TorchTensor {
+  batchNorm(options: BatchNormOptions): TorchTensor {
+    const folded = this.#deferred?.normalised(options);
+    if (folded) return folded;
+    const { weight, bias, runningMean, runningVariance, training, momentum, epsilon } = options;
     const cudnn = true;
     return this.#run("batch_norm", weight, bias, runningMean, runningVariance, training, momentum, epsilon, cudnn);
   }
@@ -217,7 +246,7 @@ export class TorchTensor implements Tensor {
     const [h, w] = numbers(size, "resize2d") as [number, number];
     if (this.shape.length !== 4 && this.shape.length !== 5) throw new EngineError(`resize2d(${this.describe()}): needs 4 or 5 axes`);
     if (!(h > 0 && w > 0)) throw new EngineError(`resize2d(${this.describe()}): cannot resize to ${h}×${w}`);
-    if (mode === "bilinear") return this.engine.resizeBilinear(this, [h, w]);
+    if (mode === "bilinear") return this.engine.fusion?.resize(this, [h, w]) ?? this.engine.resizeBilinear(this, [h, w]);
     if (this.shape.length === 4) return this.#run("upsample_nearest2d", [h, w]);
     const [B, C, N, ...from] = this.shape as [number, number, number, number, number];
     return this.reshape([B, C * N, ...from])

@@ -12,7 +12,7 @@ export interface Value {
 
 /** A graph loaded by a runtime, ready to run. */
 export interface Session {
-  readonly device: "cpu" | "webgpu" | "wasm";
+  readonly device: "cpu" | "webgpu" | "wasm" | "cuda";
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   /** One run at a time: wait for the answer before the next. */

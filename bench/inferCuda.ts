@@ -1,0 +1,251 @@
+// Inference on CUDA: the arranged network as one graph, what it differs from f32 by, where its time goes, and how far that is from the GPU's limit.
+import { existsSync, readFileSync } from "node:fs";
+import { lensTextures, renderLens } from "../src/engine/lens.ts";
+import { scope } from "../src/engine/scope.ts";
+import { createTorchEngine, TorchTensor, type TorchEngine } from "../src/engine/torch.ts";
+import type { FusionOptions } from "../src/engine/torchFusion.ts";
+import { createCudaSession, predict } from "../src/infer/cuda.ts";
+import { configs, type ConfigName } from "../src/model/config.ts";
+import { DualFocus } from "../src/model/dualFocus.ts";
+import { createNetwork, type Network } from "../src/model/network.ts";
+import { countMultiplyAccumulates, initialWeights } from "../src/model/state.ts";
+import { readModel, type Model } from "../src/model/weightsFile.ts";
+import { createParameters } from "../src/nn/module.ts";
+import { packRandomScenes } from "../src/optics/sceneRandom.ts";
+import { generateTextures } from "../src/optics/texture.ts";
+import { createRandom } from "../src/random.ts";
+
+export interface InferBench {
+  readonly device: string;
+  readonly models: readonly ConfigName[];
+  readonly planes: number;
+  readonly height: number;
+  readonly width: number;
+  readonly repeats: number;
+}
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
+const rounded = (value: number): number => Number(value.toPrecision(4));
+
+/** Shipped weights, run from the project's folder; else those training starts from. */
+function loadWeights(name: ConfigName): Pick<Model, "config" | "weights"> & { readonly trained: boolean } {
+  const file = `models/${name}.safetensors`;
+  if (existsSync(file)) return { ...readModel(readFileSync(file), file), trained: true };
+  return { config: configs[name], weights: initialWeights(configs[name], createRandom(0)), trained: false };
+}
+
+/** A rendered stack, as bytes. */
+function renderStack(engine: TorchEngine, { planes, height, width }: InferBench): Uint8Array {
+  return scope(() => {
+    const textures = lensTextures(engine, generateTextures());
+    const scenes = packRandomScenes(createRandom(11), { count: 1, planes, width, height });
+    return engine.read(renderLens(engine, scenes, { textures, samples: 96, dtype: "u8" }).images) as Uint8Array;
+  });
+}
+
+interface Loaded {
+  readonly engine: TorchEngine;
+  readonly network: Network;
+  readonly forward: () => ReturnType<typeof predict>;
+  dispose(): void;
+}
+
+type Precision = FusionOptions["precision"] | "plain";
+
+function load({ config, weights }: Pick<Model, "config" | "weights">, stack: Uint8Array, bench: InferBench, precision: Precision): Loaded {
+  const { device, planes, height, width } = bench;
+  const engine = createTorchEngine({ device, ...(precision === "plain" ? {} : { inference: { precision, tuned: true } }) });
+  engine.fastMath({ tf32: false, cudnnBenchmark: true });
+  const tree = createParameters(engine, { weights });
+  const network = createNetwork(tree.source, config);
+  const images = engine.constant(stack, { shape: [1, planes, 3, height, width], dtype: "u8" });
+  const focusDistances = engine.constant(Float32Array.from({ length: planes }, (_, n) => n), { shape: [1, planes] }); // prettier-ignore
+  return {
+    engine,
+    network,
+    forward: () => engine.noGradient(() => predict(network, { images, focusDistances })),
+    dispose() {
+      for (const tensor of [...tree.state.values(), images, focusDistances]) tensor.dispose();
+    },
+  };
+}
+
+/** Median milliseconds of a body run one operation after the other. */
+function eager({ engine }: Loaded, body: () => unknown, repeats: number): number {
+  const once = (): void => {
+    scope(() => {
+      body();
+    });
+  };
+  for (let i = 0; i < 3; i++) once();
+  const time = (): number => engine.milliseconds(once);
+  return median(Array.from({ length: repeats }, time));
+}
+
+/** Median milliseconds of a body as one graph. */
+function graphed({ engine }: Loaded, body: () => unknown, repeats: number): number {
+  if (engine.device === "cpu") return engine.milliseconds(() => scope(body)); // for trying this program out
+  const graph = engine.captureGraph(body);
+  const replay = (): void => {
+    graph.replay();
+  };
+  for (let i = 0; i < 10; i++) replay();
+  const times = Array.from({ length: repeats }, () => engine.milliseconds(replay));
+  graph.dispose();
+  return median(times);
+}
+
+const depthOf = ({ engine, forward }: Loaded): Float32Array => scope(() => engine.read(forward().depth) as Float32Array);
+
+/** How far depths, in planes, are from those of f32. */
+function deviation(depth: Float32Array, exact: Float32Array): Record<string, number> {
+  const distances = depth.map((value, i) => Math.abs(value - (exact[i] as number))).sort();
+  const at = (share: number): number => rounded(distances[Math.min(distances.length - 1, Math.floor(share * distances.length))] as number);
+  return {
+    mean: rounded(distances.reduce((sum, value) => sum + value, 0) / distances.length),
+    p99: at(0.99),
+    p999: at(0.999),
+    largest: at(1),
+  };
+}
+
+class Reached extends Error {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    super("stage reached");
+    this.value = value;
+  }
+}
+
+/** Computes what is still deferred and collects it. */
+function settled(value: unknown): TorchTensor[] {
+  if (value instanceof TorchTensor) {
+    value.engine.native("shape", value); // looks at it
+    return [value];
+  }
+  if (typeof value !== "object" || value === null || value instanceof Map) return [];
+  return Object.values(value).flatMap(settled);
+}
+
+interface Step {
+  readonly name: string;
+  readonly of: { forward: (...args: never[]) => unknown };
+  readonly stop: "before" | "after";
+}
+
+/** The network's steps in the order they are done; each is over when its method begins or returns. */
+function stepsOf({ encoder, variational, decoder }: DualFocus): Step[] {
+  return [
+    { name: "trunk", of: encoder.trunk, stop: "after" },
+    { name: "pyramid", of: encoder, stop: "after" },
+    { name: "volumes", of: variational, stop: "before" },
+    { name: "surface", of: variational, stop: "after" },
+    { name: "fuse16", of: decoder.stages[0], stop: "after" },
+    { name: "fuse8", of: decoder.stages[1], stop: "after" },
+    { name: "fuse4", of: decoder.stages[2], stop: "after" },
+    { name: "head", of: decoder, stop: "after" },
+  ];
+}
+
+/** Milliseconds of each step: those of the graph up to its end less those of the graph up to the end of the step before. */
+function stages(loaded: Loaded, whole: number, repeats: number): Record<string, number> | undefined {
+  if (!(loaded.network instanceof DualFocus)) return undefined;
+  let before = 0;
+  const times = stepsOf(loaded.network).map(({ name, of, stop }): [string, number] => {
+    const original = of.forward.bind(of);
+    of.forward = (...args) => {
+      throw new Reached(stop === "before" ? args : original(...args));
+    };
+    const body = (): TorchTensor[] => {
+      try {
+        loaded.forward();
+      } catch (error) {
+        if (error instanceof Reached) return settled(error.value);
+        throw error;
+      }
+      throw new Error(`bench: ${name} is not a step of the network`);
+    };
+    const until = graphed(loaded, body, repeats);
+    Reflect.deleteProperty(of, "forward");
+    const spent = until - before;
+    before = until;
+    return [name, rounded(spent)];
+  });
+  return { ...Object.fromEntries(times), depth: rounded(whole - before) };
+}
+
+/** TFLOP/s of one large f16 product and GB/s of one large copy, as graphs. */
+function ceilings(device: string): { readonly tflops: number; readonly gigabytesPerSecond: number } {
+  const engine = createTorchEngine({ device });
+  const side = device === "cpu" ? 256 : 8192;
+  const dtype = device === "cpu" ? "f32" : "f16";
+  return scope(() => {
+    const [a, b] = [1, 2].map(() => engine.compute("aten::randn", [side, side], dtype, null, device)) as [TorchTensor, TorchTensor];
+    const loaded = { engine } as Loaded;
+    const product = graphed(loaded, () => a.matmul(b), 20);
+    const large = engine.full([device === "cpu" ? 1e6 : 2 ** 28], 1);
+    const copy = graphed(loaded, () => large.mul(1), 20);
+    return { tflops: (2 * side ** 3) / product / 1e9, gigabytesPerSecond: (8 * (large.shape[0] as number)) / copy / 1e6 };
+  });
+}
+
+/** A stack from host memory to depth in host memory, bytes in. */
+async function endToEnd(model: Pick<Model, "config" | "weights">, stack: Uint8Array, bench: InferBench): Promise<number> {
+  const { device, planes, height, width, repeats } = bench;
+  const session = createCudaSession(model, { device, precision: device === "cpu" ? "f32" : "f16", tuned: true });
+  const times: number[] = [];
+  for (let i = 0; i < repeats + 3; i++) {
+    const start = performance.now();
+    await session.run({
+      images: { data: stack, shape: [1, planes, 3, height, width] },
+      focusDistances: { data: Float32Array.from({ length: planes }, (_, n) => n), shape: [1, planes] },
+    });
+    times.push(performance.now() - start);
+  }
+  await session.dispose();
+  return rounded(median(times.slice(3)));
+}
+
+export async function benchCuda(bench: InferBench): Promise<object> {
+  const { device, repeats } = bench;
+  const stack = renderStack(createTorchEngine({ device }), bench);
+  const limits = ceilings(device);
+  const rows: object[] = [];
+  for (const name of bench.models) {
+    const model = loadWeights(name);
+    const plain = load(model, stack, bench, "plain");
+    const exact = depthOf(plain);
+    const few = Math.min(repeats, 20);
+    const baselines = {
+      eagerF32: rounded(eager(plain, plain.forward, few)),
+      eagerBf16: rounded(eager(plain, () => plain.engine.autocast(plain.forward), few)),
+      graphBf16: rounded(graphed(plain, () => plain.engine.autocast(plain.forward), few)),
+    };
+    plain.dispose();
+    const precisions = device === "cpu" ? (["f32"] as const) : (["f16", "bf16"] as const);
+    const arranged = precisions.map((precision) => {
+      const loaded = load(model, stack, bench, precision);
+      const planes = deviation(depthOf(loaded), exact);
+      const milliseconds = graphed(loaded, loaded.forward, repeats);
+      const steps =
+        precision === precisions[0] ? { stages: stages(loaded, milliseconds, few), convolutions: loaded.engine.fusion?.choices } : {};
+      loaded.dispose();
+      return { precision, milliseconds: rounded(milliseconds), planesFromF32: planes, ...steps };
+    });
+    const gmac = countMultiplyAccumulates(model.config, bench) / 1e9;
+    const floor = (2 * gmac) / limits.tflops / 1e3;
+    const best = arranged[0]?.milliseconds ?? NaN;
+    rows.push({
+      model: name,
+      trained: model.trained,
+      gmac: rounded(gmac),
+      floorMilliseconds: rounded(1e3 * floor),
+      ofCeiling: rounded((1e3 * floor) / best),
+      endToEndMilliseconds: await endToEnd(model, stack, bench),
+      baselines,
+      arranged,
+    });
+  }
+  return { ...bench, torch: createTorchEngine({ device }).native("libraryVersion"), limits, rows };
+}

@@ -1,0 +1,62 @@
+// The arithmetic of fuse.h, the same for both hosts: `width` neighbouring channels at a time. Included inside a namespace.
+#pragma once
+
+#ifdef __CUDACC__
+#define FUSE_CODE __device__ inline
+#else
+#define FUSE_CODE inline
+#endif
+
+/** As many neighbouring channels as are read and written at once. */
+template <class T, int width> struct alignas(sizeof(T) * width) Pack {
+  T values[width];
+};
+
+template <class T, int width> FUSE_CODE void finishPack(const Epilogue& work, int64_t pack) {
+  const int64_t start = pack * width;
+  const float* bias = work.bias + start % work.channels;
+  auto* place = reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.values) + start);
+  Pack<T, width> values = *place, residual{};
+  if (work.residual) residual = *reinterpret_cast<const Pack<T, width>*>(static_cast<const T*>(work.residual) + start);
+  for (int i = 0; i < width; i++) {
+    float value = static_cast<float>(values.values[i]) + bias[i];
+    if (work.residual) value += static_cast<float>(residual.values[i]);
+    values.values[i] = static_cast<T>(value > 0 ? value : work.slope * value);
+  }
+  *place = values;
+}
+
+/** Where an output row or column lies between two of the input, which are `from` in number. */
+struct Between {
+  int lower, upper;
+  float share; // of the upper
+};
+
+FUSE_CODE Between between(int at, int from, int to) {
+  float place = (static_cast<float>(at) + 0.5f) * (static_cast<float>(from) / static_cast<float>(to)) - 0.5f;
+  if (place < 0) place = 0;
+  int lower = static_cast<int>(place);
+  if (lower > from - 1) lower = from - 1;
+  return {lower, lower < from - 1 ? lower + 1 : lower, place - static_cast<float>(lower)};
+}
+
+template <class T, int width> FUSE_CODE void resamplePack(const Resample& work, int64_t pack) {
+  const int packs = work.channels / width;
+  const int channel = static_cast<int>(pack % packs) * width;
+  const int64_t pixel = pack / packs;
+  const int column = static_cast<int>(pixel % work.toWidth), row = static_cast<int>(pixel / work.toWidth % work.toHeight);
+  const int64_t picture = pixel / work.toWidth / work.toHeight;
+  const Between y = between(row, work.fromHeight, work.toHeight), x = between(column, work.fromWidth, work.toWidth);
+  const T* from = static_cast<const T*>(work.from) + picture * work.fromHeight * work.fromWidth * work.channels + channel;
+  const auto read = [&](int atRow, int atColumn) {
+    return *reinterpret_cast<const Pack<T, width>*>(from + (static_cast<int64_t>(atRow) * work.fromWidth + atColumn) * work.channels);
+  };
+  const Pack<T, width> a = read(y.lower, x.lower), b = read(y.lower, x.upper), c = read(y.upper, x.lower), d = read(y.upper, x.upper);
+  Pack<T, width> result;
+  for (int i = 0; i < width; i++) {
+    const float top = static_cast<float>(a.values[i]) * (1 - x.share) + static_cast<float>(b.values[i]) * x.share;
+    const float bottom = static_cast<float>(c.values[i]) * (1 - x.share) + static_cast<float>(d.values[i]) * x.share;
+    result.values[i] = static_cast<T>(top * (1 - y.share) + bottom * y.share);
+  }
+  *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + pixel * work.toChannels + work.first + channel) = result;
+}

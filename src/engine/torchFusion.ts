@@ -1,0 +1,159 @@
+import type { BatchNormOptions, ConvOptions, DType, Tensor } from "./engine.ts";
+import { keep } from "./scope.ts";
+import type { TorchEngine } from "./torch.ts";
+import { createKernels, type Choice, type Kernels } from "./torchKernels.ts";
+import { TorchTensor } from "./torchTensor.ts";
+
+/** A result that is computed when somebody looks at it, so that what is done to it next can become part of the same kernel. */
+export interface Deferred {
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  /** Computes it; the caller owns the tensor. */
+  run(): TorchTensor;
+  /** What follows as part of this result, or undefined where it cannot be. */
+  normalised(norm: BatchNormOptions): TorchTensor | undefined;
+  plus(other: Tensor | number): TorchTensor | undefined;
+  activated(slope: number): TorchTensor | undefined;
+  /** Writes the result into channels `first` … of `target`; undefined where it can only be computed by itself. */
+  readonly writeInto: ((target: TorchTensor, first: number) => void) | undefined;
+}
+
+/** The arrangement of a network's operations for inference. */
+export interface Fusion {
+  /** Batch norm folded into the weights, the sum with a residual and the activation in the convolution's own kernel, channels innermost. */
+  convolution(input: TorchTensor, weight: TorchTensor, options: ConvOptions): TorchTensor;
+  /** Bilinear, straight into its place where a concatenation follows. Undefined for what libtorch's own kernel does as well. */
+  resize(input: TorchTensor, size: readonly [number, number]): TorchTensor | undefined;
+  concat(tensors: readonly TorchTensor[], axis: number): TorchTensor;
+  /** What tuning measured. */
+  readonly choices: readonly Choice[];
+}
+
+export interface FusionOptions {
+  /** Of convolutions and what lies between them. Convolutions to one channel (logits) and everything behind are f32. */
+  readonly precision: "f32" | "f16" | "bf16";
+  /** Measure on CUDA which kernel is fastest for each convolution when it is met first: seconds, for a network that runs often. */
+  readonly tuned?: boolean;
+}
+
+/** One convolution and what was found to follow it. */
+interface Convolution {
+  readonly input: TorchTensor;
+  readonly weight: TorchTensor;
+  readonly bias: TorchTensor | undefined;
+  readonly stride: number;
+  readonly padding: number;
+  readonly norm: BatchNormOptions | undefined;
+  readonly residual: TorchTensor | undefined;
+  /** Of the activation where the value is negative: 1 is none, 0 is ReLU. */
+  readonly slope: number;
+}
+
+interface Prepared {
+  readonly weight: TorchTensor;
+  /** f32. */
+  readonly bias: TorchTensor;
+}
+
+const isPlain = ({ residual, slope }: Convolution): boolean => residual === undefined && slope === 1;
+
+export function createFusion(engine: TorchEngine, { precision, tuned = false }: FusionOptions): Fusion {
+  const kernels = createKernels(engine, { tuned });
+  const prepared = new Map<TorchTensor, Prepared>();
+  const merged = new Map<TorchTensor, TorchTensor>(); // a convolution's bias and that of the one it is added to
+  const convolutions = new WeakMap<Deferred, Convolution>();
+
+  const dtypeOf = ({ weight }: Convolution): DType => (weight.shape[0] === 1 ? "f32" : precision);
+
+  const prepare = (call: Convolution): Prepared => cached(prepared, call.weight, () => folded(engine, call, dtypeOf(call)));
+
+  const run = (call: Convolution): TorchTensor => {
+    const { weight, bias } = prepare(call);
+    const other = call.residual?.deferred && convolutions.get(call.residual.deferred);
+    if (!call.residual || !other || !isPlain(other)) return kernels.convolve({ ...call, ...inputs(call), weight, bias });
+    const second = prepare(other);
+    const residual = kernels.convolve({ ...other, ...inputs(other), weight: second.weight, bias: undefined });
+    const both = cached(merged, call.weight, () => keep(bias.add(second.bias)));
+    return kernels.convolve({ ...call, ...inputs(call), weight, bias: both, residual });
+  };
+  const inputs = (call: Convolution): Pick<Convolution, "input" | "residual"> => {
+    const laidOut = (tensor: TorchTensor): TorchTensor => engine.channelsLast(tensor.cast(dtypeOf(call)));
+    return { input: laidOut(call.input), residual: call.residual && laidOut(call.residual) };
+  };
+
+  const defer = (call: Convolution): TorchTensor => {
+    const shape = outputShape(call);
+    const deferred: Deferred = {
+      shape,
+      dtype: dtypeOf(call),
+      run: () => run(call),
+      normalised: (norm) => (isPlain(call) && !call.norm && !norm.training ? defer({ ...call, norm }) : undefined),
+      plus(other) {
+        const fits = other instanceof TorchTensor && other.dtype === dtypeOf(call) && other.shape.join() === shape.join();
+        return isPlain(call) && fits ? defer({ ...call, residual: other }) : undefined;
+      },
+      activated: (slope) => (call.slope === 1 ? defer({ ...call, slope }) : undefined),
+      writeInto: undefined,
+    };
+    convolutions.set(deferred, call);
+    return engine.defer(deferred);
+  };
+
+  return {
+    choices: kernels.choices,
+    convolution: (input, weight, { bias, stride = 1, padding = 0 }) =>
+      defer({ input, weight, bias: bias as TorchTensor | undefined, stride, padding, norm: undefined, residual: undefined, slope: 1 }),
+    resize(input, size) {
+      const isVolume = input.shape.length === 5;
+      if (!isVolume && input.dtype === "f32") return undefined;
+      return engine.defer(deferredResize(kernels, engine.channelsLast(input), size));
+    },
+    concat(tensors, axis) {
+      const ready = axis !== 1 || !tensors.some((tensor) => tensor.deferred?.writeInto);
+      return ready ? engine.compute("aten::cat", tensors, axis) : kernels.join(tensors);
+    },
+  };
+}
+
+function cached<K, V>(known: Map<K, V>, key: K, make: () => V): V {
+  let value = known.get(key);
+  if (value === undefined) known.set(key, (value = make()));
+  return value;
+}
+
+/** Weights and bias with the batch norm in them: w · γ/√(σ² + ε) and β + (b − μ) · γ/√(σ² + ε). */
+function folded(engine: TorchEngine, { weight, bias, norm }: Convolution, dtype: DType): Prepared {
+  const outputs = weight.shape[0] as number;
+  const perRow = [outputs, ...weight.shape.slice(1).map(() => 1)];
+  const finish = (w: Tensor, b: Tensor): Prepared => ({ weight: keep(engine.channelsLast(w.cast(dtype))), bias: keep(b as TorchTensor) });
+  if (!norm) return finish(weight, bias ?? engine.full([outputs], 0));
+  const scale = norm.weight.div(norm.runningVariance.add(norm.epsilon).sqrt());
+  const centre = bias ? bias.sub(norm.runningMean) : norm.runningMean.neg();
+  return finish(weight.mul(scale.reshape(perRow)), norm.bias.add(centre.mul(scale)));
+}
+
+function outputShape({ input, weight, stride, padding }: Convolution): number[] {
+  const [outputs = 0, , ...kernel] = weight.shape;
+  const size = kernel.map((k, i) => Math.floor(((input.shape[i + 2] as number) + 2 * padding - k) / stride) + 1);
+  return [input.shape[0] as number, outputs, ...size];
+}
+
+function deferredResize(kernels: Kernels, input: TorchTensor, size: readonly [number, number]): Deferred {
+  const shape = [...input.shape.slice(0, -2), ...size];
+  const writeInto = (target: TorchTensor, first: number): void => {
+    kernels.resampleInto(target, first, input);
+  };
+  return {
+    shape,
+    dtype: input.dtype,
+    run() {
+      const target = kernels.empty(shape, input.dtype);
+      writeInto(target, 0);
+      return target;
+    },
+    normalised: () => undefined,
+    plus: () => undefined,
+    activated: () => undefined,
+    writeInto,
+  };
+}

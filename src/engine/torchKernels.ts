@@ -1,0 +1,174 @@
+import type { DType } from "./engine.ts";
+import { EngineError } from "./errors.ts";
+import { keep, scope } from "./scope.ts";
+import type { TorchEngine } from "./torch.ts";
+import type { TorchTensor } from "./torchTensor.ts";
+
+/** A convolution whose operands have one dtype and their channels innermost. */
+export interface ReadyConvolution {
+  readonly input: TorchTensor;
+  readonly weight: TorchTensor;
+  /** f32. */
+  readonly bias: TorchTensor | undefined;
+  readonly residual: TorchTensor | undefined;
+  readonly stride: number;
+  readonly padding: number;
+  /** Of the activation where the value is negative: 1 is none, 0 is ReLU. */
+  readonly slope: number;
+}
+
+/** What the addon and the device's libraries offer for inference. Channels are innermost throughout. */
+export interface Kernels {
+  convolve(call: ReadyConvolution): TorchTensor;
+  resampleInto(target: TorchTensor, first: number, source: TorchTensor): void;
+  /** Concatenation along the channels; resized operands are computed straight into their place. */
+  join(tensors: readonly TorchTensor[]): TorchTensor;
+  empty(shape: readonly number[], dtype: DType): TorchTensor;
+  /** What was measured so far. */
+  readonly choices: readonly Choice[];
+}
+
+type Variant = (call: ReadyConvolution) => TorchTensor;
+
+/** `tuned`: try every variant of a convolution and keep the fastest, which costs some seconds at first. */
+export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: boolean }): Kernels {
+  const { compute, native } = engine;
+  const format = (rank: number): string => (rank === 5 ? "channels_last_3d" : "channels_last");
+  const empty: Kernels["empty"] = (shape, dtype) =>
+    compute("aten::empty.memory_format", shape, dtype, null, engine.device, null, format(shape.length));
+  const choices: Choice[] = [];
+  const plain = separate(engine);
+  const convolve = tuned && engine.device !== "cpu" ? fastestOf(engine, { separate: plain, cudnn: cudnn(engine) }, choices) : plain;
+  const resampleInto: Kernels["resampleInto"] = (target, first, source) => {
+    native("resampleInto", target, first, source);
+  };
+  return {
+    convolve,
+    resampleInto,
+    empty,
+    choices,
+    join(tensors) {
+      const [head] = tensors;
+      if (!head) throw new EngineError("concat: got no tensors");
+      const target = empty(
+        head.shape.with(
+          1,
+          tensors.reduce((sum, { shape }) => sum + (shape[1] as number), 0),
+        ),
+        head.dtype,
+      );
+      let first = 0;
+      for (const tensor of tensors) {
+        const channels = tensor.shape[1] as number;
+        if (tensor.deferred?.writeInto) tensor.deferred.writeInto(target, first);
+        else engine.copy(target.slice(1, { start: first, end: first + channels }), tensor);
+        first += channels;
+      }
+      return target;
+    },
+  };
+}
+
+const each = (value: number, { input }: ReadyConvolution): number[] => input.shape.slice(2).map(() => value);
+
+/** The convolution, then one pass over its result for bias, residual and activation. */
+function separate(engine: TorchEngine): Variant {
+  return (call) => {
+    const { input, weight, bias, residual, stride, padding, slope } = call;
+    const [transposed, groups] = [false, 1];
+    const shift = each(0, call);
+    const product = engine.compute(
+      ...(["aten::convolution", input, weight, null, each(stride, call), each(padding, call), each(1, call)] as const),
+      ...[transposed, shift, groups],
+    );
+    const result = engine.channelsLast(product);
+    if (bias) engine.native("finishConvolution", result, bias, residual ?? null, slope);
+    return result;
+  };
+}
+
+/** cuDNN's convolution with the whole epilogue inside: ReLU only. */
+function cudnn(engine: TorchEngine): Variant {
+  const biases = new WeakMap<TorchTensor, TorchTensor>();
+  const inDtype = (bias: TorchTensor, dtype: DType): TorchTensor => {
+    const known = biases.get(bias) ?? keep(bias.cast(dtype));
+    biases.set(bias, known);
+    return known;
+  };
+  return (call) => {
+    const { input, weight, bias, residual, stride, padding } = call;
+    if (call.slope !== 0 || !bias) throw new EngineError("convolve: cuDNN's fused convolution ends in ReLU");
+    const window = [each(stride, call), each(padding, call), each(1, call), 1] as const;
+    const own = inDtype(bias, input.dtype);
+    return residual
+      ? engine.compute("aten::cudnn_convolution_add_relu", input, weight, residual, 1, own, ...window)
+      : engine.compute("aten::cudnn_convolution_relu", input, weight, own, ...window);
+  };
+}
+
+/** How a convolution of one shape was found to be fastest; milliseconds by variant, those that do not apply left out. */
+export interface Choice {
+  readonly shape: string;
+  readonly milliseconds: Readonly<Record<string, number>>;
+}
+
+const TRIALS = 8;
+/** Largest difference between two ways to compute the same, of the largest value: rounding to bf16, twice. */
+const TOLERANCE = 2 ** -6;
+
+/**
+ * The variant that is fastest for a convolution of this shape, found when the shape is met first (never while a graph is captured: the
+ * runs before have met it). One that fails or gives another result than the first is out.
+ */
+function fastestOf(engine: TorchEngine, variants: Readonly<Record<string, Variant>>, choices: Choice[]): Variant {
+  const chosen = new Map<string, Variant>();
+  const [reference] = Object.values(variants) as [Variant];
+  const choose = (call: ReadyConvolution): Variant => {
+    const expected = reference(call);
+    const timed = Object.entries(variants).flatMap(([name, variant]) => {
+      try {
+        return [{ name, variant, milliseconds: time(engine, () => variant(call), expected) }];
+      } catch {
+        return []; // not for this shape or this library
+      }
+    });
+    const milliseconds = Object.fromEntries(timed.map((each) => [each.name, each.milliseconds]));
+    choices.push({ shape: keyOf(call), milliseconds });
+    return timed.sort((a, b) => a.milliseconds - b.milliseconds)[0]?.variant ?? reference;
+  };
+  return (call) => {
+    const key = keyOf(call);
+    let variant = chosen.get(key);
+    if (!variant) chosen.set(key, (variant = scope(() => choose(call))));
+    return variant(call);
+  };
+}
+
+/** As part of a graph, where launching costs nothing. */
+function time(engine: TorchEngine, body: () => TorchTensor, expected: TorchTensor): number {
+  scope(() => {
+    const largest = (tensor: TorchTensor): number => engine.item(engine.compute("aten::max", tensor.cast("f32").abs()));
+    const distance = largest(body().cast("f32").sub(expected.cast("f32")));
+    if (!(distance <= TOLERANCE * largest(expected))) throw new EngineError("convolve: the results differ");
+  });
+  const graph = engine.captureGraph(() => {
+    for (let i = 0; i < TRIALS; i++) body();
+  });
+  const runs = [1, 2, 3].map(() =>
+    engine.milliseconds(() => {
+      graph.replay();
+    }),
+  );
+  graph.dispose();
+  return Math.min(...runs) / TRIALS;
+}
+
+const keyOf = ({ input, weight, bias, residual, stride, slope }: ReadyConvolution): string =>
+  [
+    `[${input.shape.join(",")}] ${input.dtype}`,
+    `[${weight.shape.join(",")}]`,
+    `stride ${stride}`,
+    ...(bias ? ["bias"] : []),
+    ...(residual ? ["residual"] : []),
+    ...(slope === 1 ? [] : [`slope ${slope}`]),
+  ].join(" ");

@@ -1,0 +1,170 @@
+import type { DType, NumericArray, Tensor } from "../engine/engine.ts";
+import { EngineError } from "../engine/errors.ts";
+import { scope } from "../engine/scope.ts";
+import { createTorchEngine, type TorchEngine, type TorchTensor } from "../engine/torch.ts";
+import type { CapturedGraph } from "../engine/torchDevice.ts";
+import { checkWeights } from "../io/safetensors.ts";
+import { depthSpread } from "../model/focusHead.ts";
+import { createNetwork, type Network } from "../model/network.ts";
+import { stateShapes } from "../model/state.ts";
+import type { Model } from "../model/weightsFile.ts";
+import { createParameters } from "../nn/module.ts";
+import type { Session, Value } from "./session.ts";
+
+export interface CudaOptions {
+  /** "cuda" or "cuda:N"; "cpu" runs the same arrangement there, for tests. */
+  readonly device?: string;
+  /** Of the convolutions; logits, p and depth are f32 either way. f16 has eight times the resolution of bf16 at the same speed. */
+  readonly precision?: "f16" | "bf16" | "f32";
+  /** Find the fastest kernels for each new size first: seconds, worth it for many stacks of one size. */
+  readonly tuned?: boolean;
+}
+
+const INPUTS = ["images", "focusDistances"] as const;
+const OUTPUTS = ["depth", "probability", "spread"] as const;
+
+type Outputs = Readonly<Record<(typeof OUTPUTS)[number], TorchTensor>>;
+
+/** Sizes for which the work is kept recorded; the one not used for longest goes first. */
+const MOST_PLANS = 4;
+
+/**
+ * The network on libtorch, arranged for inference (see `Fusion`): on CUDA one recorded graph for each size of stack. Inputs and outputs are
+ * those of `recordGraph`; `images` may be bytes, a quarter of the way from host to device.
+ */
+export function createCudaSession(
+  { config, weights }: Pick<Model, "config" | "weights">,
+  { device = "cuda", precision = "f16", tuned = false }: CudaOptions = {},
+): Session {
+  checkWeights(stateShapes(config), weights);
+  const engine = createTorchEngine({ device, inference: { precision, tuned } });
+  engine.fastMath({ tf32: false, cudnnBenchmark: tuned });
+  const tree = createParameters(engine, { weights });
+  const network = createNetwork(tree.source, config);
+  const plans = new Map<string, Plan>();
+  const planFor = (images: Value, focusDistances: Value): Plan => {
+    const key = `${images.shape.join("×")} ${dtypeOf(images)}`;
+    const plan = plans.get(key) ?? createPlan(engine, network, { images, focusDistances });
+    plans.delete(key);
+    plans.set(key, plan);
+    const [oldest] = plans;
+    if (plans.size > MOST_PLANS && oldest) {
+      oldest[1].dispose();
+      plans.delete(oldest[0]);
+    }
+    return plan;
+  };
+  return {
+    device: "cuda",
+    inputNames: INPUTS,
+    outputNames: OUTPUTS,
+    run(inputs) {
+      return Promise.resolve().then(() => {
+        const { images, focusDistances } = checkInputs(inputs);
+        return planFor(images, focusDistances).run(images, focusDistances);
+      });
+    },
+    dispose() {
+      for (const plan of plans.values()) plan.dispose();
+      for (const tensor of tree.state.values()) tensor.dispose();
+      plans.clear();
+      return Promise.resolve();
+    },
+  };
+}
+
+function checkInputs(inputs: Readonly<Record<string, Value>>): Record<(typeof INPUTS)[number], Value> {
+  const { images, focusDistances, ...others } = inputs;
+  const extra = Object.keys(others);
+  if (!images || !focusDistances || extra.length > 0)
+    throw new EngineError(`run: got ${Object.keys(inputs).join(", ")}; the network's inputs are ${INPUTS.join(", ")}`);
+  const [B, N, channels, ...size] = images.shape;
+  if (channels !== 3 || size.length !== 2) throw new EngineError(`run: images are [${images.shape.join(", ")}], not [B, N, 3, H, W]`);
+  if (focusDistances.shape.join() !== `${B},${N}`)
+    throw new EngineError(`run: focusDistances are [${focusDistances.shape.join(", ")}], not [${B}, ${N}] as the images are`);
+  return { images, focusDistances };
+}
+
+const dtypeOf = ({ data }: Value): "u8" | "f32" => {
+  if (data instanceof Uint8Array) return "u8";
+  if (data instanceof Float32Array) return "f32";
+  throw new EngineError(`run: images and focusDistances are bytes or 32-bit floats, got a ${data.constructor.name}`);
+};
+
+/** The network ready for stacks of one size. */
+interface Plan {
+  run(images: Value, focusDistances: Value): Record<string, Value>;
+  dispose(): void;
+}
+
+function createPlan(engine: TorchEngine, network: Network, inputs: Record<(typeof INPUTS)[number], Value>): Plan {
+  const [images, focusDistances] = INPUTS.map((name) => createTransfer(engine, inputs[name].shape, dtypeOf(inputs[name]))) as [
+    Transfer,
+    Transfer,
+  ];
+  const forward = (): Outputs =>
+    engine.noGradient(() => predict(network, { images: images.tensor, focusDistances: focusDistances.tensor }));
+  const graph = engine.device === "cpu" ? undefined : engine.captureGraph(forward);
+  const read = (outputs: Outputs): Record<string, Value> =>
+    Object.fromEntries(
+      OUTPUTS.map((name): [string, Value] => [name, { data: engine.read(outputs[name]), shape: outputs[name].shape, dtype: "f32" }]),
+    );
+  return {
+    run(pictures, distances) {
+      images.fill(pictures.data);
+      focusDistances.fill(distances.data);
+      return graph ? replayed(engine, graph, read) : scope(() => read(forward()));
+    },
+    dispose() {
+      graph?.dispose();
+      for (const tensor of [...Object.values(graph?.result ?? {}), images, focusDistances]) tensor.dispose();
+    },
+  };
+}
+
+function replayed(
+  engine: TorchEngine,
+  graph: CapturedGraph<Outputs>,
+  read: (outputs: Outputs) => Record<string, Value>,
+): Record<string, Value> {
+  graph.replay();
+  engine.synchronize();
+  return read(graph.result);
+}
+
+/** What `recordGraph` gives, computed now. */
+export function predict(
+  network: Network,
+  { images, focusDistances }: { readonly images: Tensor; readonly focusDistances: Tensor },
+): Outputs {
+  const pixels = images.dtype === "u8" ? images.cast("f32").mul(1 / 255) : images;
+  const { depth, focusProbability } = network.forward({ images: pixels, focusDistances });
+  const spread = depthSpread({ focusProbability, focusDistances });
+  return { depth, probability: focusProbability, spread } as Outputs;
+}
+
+/** A tensor on the device that is filled from the host through pinned memory, where the device has any. */
+interface Transfer {
+  readonly tensor: TorchTensor;
+  fill(values: NumericArray): void;
+  dispose(): void;
+}
+
+function createTransfer(engine: TorchEngine, shape: readonly number[], dtype: DType): Transfer {
+  const onHost = engine.device === "cpu";
+  const empty = (device: string, pinned: boolean): TorchTensor =>
+    engine.compute("aten::empty.memory_format", shape, dtype, null, device, pinned);
+  const tensor = empty(engine.device, false);
+  const staging = onHost ? tensor : empty("cpu", true);
+  return {
+    tensor,
+    fill(values) {
+      engine.write(staging, values);
+      if (!onHost) engine.compute("aten::copy_", tensor, staging, true).dispose();
+    },
+    dispose() {
+      tensor.dispose();
+      staging.dispose();
+    },
+  };
+}

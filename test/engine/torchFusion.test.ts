@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { Tensor } from "../../src/engine/engine.ts";
+import { scope } from "../../src/engine/scope.ts";
+import { createTorchEngine, type TorchEngine } from "../../src/engine/torch.ts";
+import type { Weights } from "../../src/io/safetensors.ts";
+import { base, dfv, small, type NetworkConfig } from "../../src/model/config.ts";
+import { createNetwork } from "../../src/model/network.ts";
+import { createParameters } from "../../src/nn/module.ts";
+import { createRandom } from "../../src/random.ts";
+import { assertClose } from "../helpers/close.ts";
+import { randomImages, randomWeights } from "../helpers/network.ts";
+
+const plain = createTorchEngine({ threads: 2 });
+const fused = createTorchEngine({ threads: 2, inference: { precision: "f32" } });
+
+const random = createRandom(5);
+const draw = (count: number): Float32Array => Float32Array.from({ length: count }, () => random.normal());
+const count = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
+
+/** The same computation on the same numbers by both engines. */
+function onBoth(
+  shapes: readonly (readonly number[])[],
+  body: (...operands: Tensor[]) => Tensor,
+): { got: Float32Array; want: Float32Array } {
+  const values = shapes.map((shape) => draw(count(shape)));
+  const run = (engine: TorchEngine): Float32Array =>
+    engine.noGradient(() =>
+      scope(() => engine.read(body(...values.map((data, i) => engine.constant(data, { shape: shapes[i] as number[] })))) as Float32Array),
+    );
+  return { got: run(fused), want: run(plain) };
+}
+
+const norm = (weight: Tensor, bias: Tensor) => ({
+  weight,
+  bias,
+  runningMean: bias.mul(0.3),
+  runningVariance: weight.square().add(0.5),
+  training: false,
+  momentum: 0.1,
+  epsilon: 1e-5,
+});
+
+test("a convolution, its norm, a sum and an activation become one result, equal to theirs one by one", () => {
+  const shapes = [[2, 3, 4, 6, 5], [7, 3, 3, 3, 3], [7], [7], [2, 7, 4, 6, 5]] as const;
+  for (const finish of [(t: Tensor) => t, (t: Tensor) => t.relu(), (t: Tensor) => t.leakyRelu(0.1)]) {
+    const { got, want } = onBoth(shapes, (x, w, gain, shift, skip) =>
+      finish(x.conv3d(w, { padding: 1 }).batchNorm(norm(gain, shift)).add(skip)),
+    );
+    assertClose(got, want, 1e-5);
+  }
+});
+
+test("two convolutions that are added share one bias", () => {
+  const shapes = [[1, 4, 6, 6], [5, 4, 3, 3], [5], [5, 4, 1, 1], [5]] as const;
+  const { got, want } = onBoth(shapes, (x, w, b, v, c) => {
+    const skip = x.conv2d(v, { bias: c });
+    return (x).conv2d(w, { bias: b, padding: 1 }).add(skip).relu(); // prettier-ignore
+  });
+  assertClose(got, want, 1e-5);
+});
+
+test("a result that is used twice, before and after its activation, is right both times", () => {
+  const { got, want } = onBoth(
+    [
+      [1, 2, 4, 4],
+      [3, 2, 3, 3],
+    ],
+    (x, w) => {
+      const y = x.conv2d(w, { stride: 2, padding: 1 });
+      return y.relu().add(y.mul(10)).sub(y.abs());
+    },
+  );
+  assertClose(got, want, 1e-5);
+});
+
+test("resized volumes land in their channels of a concatenation", () => {
+  const shapes = [
+    [2, 3, 2, 4, 6],
+    [2, 5, 2, 8, 12],
+    [2, 2, 2, 3, 3],
+  ] as const;
+  const { got, want } = onBoth(shapes, (a, b, c) =>
+    b.engine.concat([a.resize2d([8, 12], "bilinear"), b, c.resize2d([8, 12], "bilinear")], 1),
+  );
+  assertClose(got, want, 1e-5);
+});
+
+test("a sum that broadcasts is left alone", () => {
+  const { got, want } = onBoth([[2, 2, 4, 4], [3, 2, 1, 1], [1, 3, 1, 1]], (x, w, b) => (x).conv2d(w).add(b)); // prettier-ignore
+  assertClose(got, want, 1e-5);
+});
+
+function probability(engine: TorchEngine, config: NetworkConfig, weights: Weights): Float32Array {
+  const [N, H, W] = [2, 64, 64];
+  const tree = createParameters(engine, { weights });
+  const network = createNetwork(tree.source, config);
+  const result = engine.noGradient(() =>
+    scope(() => {
+      const images = engine.constant(randomImages({ B: 1, N, H, W }), { shape: [1, N, 3, H, W] });
+      const focusDistances = engine.constant(Float32Array.from({ length: N }, (_, n) => n), { shape: [1, N] }); // prettier-ignore
+      return engine.read(network.forward({ images, focusDistances }).focusProbability) as Float32Array;
+    }),
+  );
+  for (const tensor of tree.state.values()) tensor.dispose();
+  return result;
+}
+
+for (const [name, config] of Object.entries({ base, small, dfv }))
+  test(`${name} arranged for inference gives the p of ${name} as it is`, () => {
+    const weights = randomWeights(plain, config);
+    const [got, want] = [fused, plain].map((engine) => probability(engine, config, weights)) as [Float32Array, Float32Array];
+    assert.ok(new Set(want.map((p) => Math.round(p * 1000))).size > 50, "p varies, so that agreement means something");
+    assertClose(got, want, 1e-4); // the logits of random weights are large: p shows their rounding many times over
+  });
+
+test("nothing is left behind but the prepared weights", () => {
+  const body = (): void => {
+    onBoth([[1, 2, 4, 4], [3, 2, 3, 3]], (x, w) => (x).conv2d(w, { padding: 1 }).relu()); // prettier-ignore
+  };
+  body();
+  const before = fused.liveTensors();
+  body();
+  assert.ok(fused.liveTensors() <= before + 2, `${fused.liveTensors() - before} more tensors than before`);
+});
