@@ -207,6 +207,48 @@ async function endToEnd(model: Pick<Model, "config" | "weights">, stack: Uint8Ar
   return rounded(median(times.slice(3)));
 }
 
+/** What `body` gives, or why it gives nothing: one row that fails should not cost the others. */
+async function attempt<T>(what: string, body: () => T | Promise<T>): Promise<T | { readonly failed: string }> {
+  console.error(`bench: ${what}`);
+  try {
+    return await body();
+  } catch (error) {
+    return { failed: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function baselines(plain: Loaded, repeats: number): Record<string, number> {
+  const autocast = (): unknown => plain.engine.autocast(plain.forward);
+  return {
+    eagerF32: rounded(eager(plain, plain.forward, repeats)),
+    eagerBf16: rounded(eager(plain, autocast, repeats)),
+    graphBf16: rounded(graphed(plain, autocast, repeats)),
+  };
+}
+
+type Weighted = Pick<Model, "config" | "weights">;
+
+/** The arranged network in one precision; `exact` is f32's depth. */
+async function arrangedRow(
+  model: Weighted,
+  precision: Precision,
+  { stack, bench, exact }: { stack: Uint8Array; bench: InferBench; exact: Float32Array },
+): Promise<Arranged> {
+  const loaded = load(model, stack, bench, precision);
+  const planesFromF32 = deviation(depthOf(loaded), exact);
+  const milliseconds = graphed(loaded, loaded.forward, bench.repeats);
+  const steps = await attempt(`stages, ${precision}`, () => stages(loaded, milliseconds, Math.min(bench.repeats, 20)));
+  const convolutions = loaded.engine.fusion?.choices;
+  loaded.dispose();
+  return { precision, milliseconds: rounded(milliseconds), planesFromF32, stages: steps, convolutions };
+}
+
+interface Arranged {
+  readonly precision: Precision;
+  readonly milliseconds: number;
+  readonly [key: string]: unknown;
+}
+
 export async function benchCuda(bench: InferBench): Promise<object> {
   const { device, repeats } = bench;
   const stack = renderStack(createTorchEngine({ device }), bench);
@@ -216,36 +258,15 @@ export async function benchCuda(bench: InferBench): Promise<object> {
     const model = loadWeights(name);
     const plain = load(model, stack, bench, "plain");
     const exact = depthOf(plain);
-    const few = Math.min(repeats, 20);
-    const baselines = {
-      eagerF32: rounded(eager(plain, plain.forward, few)),
-      eagerBf16: rounded(eager(plain, () => plain.engine.autocast(plain.forward), few)),
-      graphBf16: rounded(graphed(plain, () => plain.engine.autocast(plain.forward), few)),
-    };
+    const unarranged = await attempt(`${name}, operation by operation`, () => baselines(plain, Math.min(repeats, 20)));
     plain.dispose();
-    const precisions = device === "cpu" ? (["f32"] as const) : (["f16", "bf16"] as const);
-    const arranged = precisions.map((precision) => {
-      const loaded = load(model, stack, bench, precision);
-      const planes = deviation(depthOf(loaded), exact);
-      const milliseconds = graphed(loaded, loaded.forward, repeats);
-      const steps =
-        precision === precisions[0] ? { stages: stages(loaded, milliseconds, few), convolutions: loaded.engine.fusion?.choices } : {};
-      loaded.dispose();
-      return { precision, milliseconds: rounded(milliseconds), planesFromF32: planes, ...steps };
-    });
+    const arranged: unknown[] = [];
+    for (const precision of device === "cpu" ? (["f32"] as const) : (["f16", "bf16"] as const))
+      arranged.push(await attempt(`${name}, ${precision}`, () => arrangedRow(model, precision, { stack, bench, exact })));
     const gmac = countMultiplyAccumulates(model.config, bench) / 1e9;
-    const floor = (2 * gmac) / limits.tflops / 1e3;
-    const best = arranged[0]?.milliseconds ?? NaN;
-    rows.push({
-      model: name,
-      trained: model.trained,
-      gmac: rounded(gmac),
-      floorMilliseconds: rounded(1e3 * floor),
-      ofCeiling: rounded((1e3 * floor) / best),
-      endToEndMilliseconds: await endToEnd(model, stack, bench),
-      baselines,
-      arranged,
-    });
+    const floorMilliseconds = (2 * gmac) / limits.tflops;
+    const endToEndMilliseconds = await attempt(`${name}, from host to host`, () => endToEnd(model, stack, bench));
+    rows.push({ model: name, trained: model.trained, gmac, floorMilliseconds, endToEndMilliseconds, unarranged, arranged });
   }
   return { ...bench, torch: createTorchEngine({ device }).native("libraryVersion"), limits, rows };
 }

@@ -106,10 +106,13 @@ function cudnn(engine: TorchEngine): Variant {
   };
 }
 
-/** How a convolution of one shape was found to be fastest; milliseconds by variant, those that do not apply left out. */
+/** How a convolution of one shape was found to be fastest. */
 export interface Choice {
   readonly shape: string;
+  /** By variant. */
   readonly milliseconds: Readonly<Record<string, number>>;
+  /** Variants that are not for this shape or this library, and what they said. */
+  readonly refused: Readonly<Record<string, string>>;
 }
 
 const TRIALS = 8;
@@ -125,15 +128,17 @@ function fastestOf(engine: TorchEngine, variants: Readonly<Record<string, Varian
   const [reference] = Object.values(variants) as [Variant];
   const choose = (call: ReadyConvolution): Variant => {
     const expected = reference(call);
+    const refused: Record<string, string> = {};
     const timed = Object.entries(variants).flatMap(([name, variant]) => {
       try {
         return [{ name, variant, milliseconds: time(engine, () => variant(call), expected) }];
-      } catch {
-        return []; // not for this shape or this library
+      } catch (error) {
+        refused[name] = error instanceof Error ? error.message : String(error);
+        return [];
       }
     });
     const milliseconds = Object.fromEntries(timed.map((each) => [each.name, each.milliseconds]));
-    choices.push({ shape: keyOf(call), milliseconds });
+    choices.push({ shape: keyOf(call), milliseconds, refused });
     return timed.sort((a, b) => a.milliseconds - b.milliseconds)[0]?.variant ?? reference;
   };
   return (call) => {
