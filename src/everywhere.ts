@@ -11,6 +11,7 @@ export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./infer
 export { ERROR_TABLES } from "./infer/errorTable.ts";
 export type { ProbabilityOptions } from "./infer/focusProbability.ts";
 export type { Session } from "./infer/session.ts";
+export { disposeStages, loadStages, type StageSessions } from "./infer/stages.ts";
 export { alignStack, type AlignedStack, type AlignOptions } from "./align/align.ts";
 export { AlignmentError, formatAlignment, parseAlignment, type Alignment } from "./align/alignment.ts";
 export { checkStack, type CheckOptions } from "./check/checkStack.ts";
@@ -24,6 +25,7 @@ export { EngineError, ShapeError } from "./engine/errors.ts";
 export { configs, type ConfigName, type NetworkConfig } from "./model/config.ts";
 export { countMultiplyAccumulates, countParameters, initialWeights } from "./model/state.ts";
 export { recordGraph, type GraphRequest, type GraphSize } from "./model/graph.ts";
+export { recordStages, type StageName } from "./model/stages.ts";
 export { readModel, writeModel, type Model } from "./model/weightsFile.ts";
 export type { Weights } from "./io/safetensors.ts";
 

@@ -27,7 +27,7 @@ export interface GraphOptions {
  */
 export interface OnnxEngine extends Engine {
   readonly name: "onnx";
-  /** A graph input. A symbolic size must be a plain `symbol("H")`; the same symbol in two inputs is the same size. */
+  /** A graph input. A symbolic size is a plain `symbol("H")`, the same size wherever it stands, or made of symbols of earlier inputs. */
   input(name: string, shape: Shape, options?: InputOptions): Tensor;
   /** The bytes of the `.onnx` file. Nodes and constants no output needs are left out. */
   finish(options: GraphOptions): Uint8Array;

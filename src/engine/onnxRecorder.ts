@@ -36,8 +36,12 @@ export class Recorder {
     for (const [axis, dim] of value.shape.entries()) {
       if (typeof dim === "number") continue;
       const name = formatDim(dim);
-      if (dim.factors.length !== 1 || name !== dim.factors[0])
-        throw new ShapeError(`input ${value.name}: a size must be a number or a plain symbol, got ${name}`);
+      if (dim.factors.length !== 1 || name !== dim.factors[0]) {
+        if (dim.factors.every((factor) => this.#sources.has(factor))) continue; // told by an earlier input
+        throw new ShapeError(
+          `input ${value.name}: a size must be a number, a plain symbol or made of earlier inputs' symbols, got ${name}`,
+        );
+      }
       if (!this.#sources.has(name)) this.#sources.set(name, { input: value.name, axis });
       this.multiples.set(name, multipleOf[name] ?? this.multiples.get(name) ?? 1);
     }

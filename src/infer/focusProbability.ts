@@ -1,8 +1,10 @@
 import type { FocalStack } from "../stack.ts";
 import type { Image } from "../image.ts";
-import { crop, packPictures, paddedSize, type Size } from "./pad.ts";
-import { planeWindows, windowWeights, type PlaneWindow } from "./planeWindows.ts";
+import { createMerge } from "./merge.ts";
+import { crop, cropImage, packPictures, paddedSize, type Size } from "./pad.ts";
+import { planeWindows, windowWeights, type PlaneWindow, type PlaneWindows } from "./planeWindows.ts";
 import type { Session } from "./session.ts";
+import { stagedTiles, type RunnerOptions, type StageSessions, type TileRunner } from "./stages.ts";
 import { tilesOf, tileWeights, type Tile } from "./tiles.ts";
 import { meanOfViews, mirrorImage, type Quality } from "./views.ts";
 
@@ -14,6 +16,11 @@ export interface FocusProbability extends Size {
 
 export interface ProbabilityOptions {
   readonly session: Session;
+  /**
+   * The same network in stages (see `loadStages`), asked for where the pictures or planes do not fit one run: a plane is then looked at
+   * once, and tiles know of the whole picture. Without it they do not, and differ from it by a few hundredths of a plane.
+   */
+  readonly stages?: (() => Promise<StageSessions>) | undefined;
   /** Planes the network was trained on, at most. */
   readonly mostPlanes?: number;
   /** Pixels of one run of the network, at most; larger pictures go through in overlapping tiles. */
@@ -30,42 +37,72 @@ const MAX_PIXELS = 1_500_000;
 
 /** Runs the network over a picture; larger ones go through in overlapping tiles, more planes than it knows in overlapping windows. */
 export async function focusProbability(stack: FocalStack, options: ProbabilityOptions): Promise<FocusProbability> {
-  const { session, mostPlanes = MOST_PLANES, maxPixels = MAX_PIXELS, quality = "fast", signal, onProgress } = options;
+  const { mostPlanes = MOST_PLANES, maxPixels = MAX_PIXELS, quality = "fast" } = options;
   const [{ width, height }] = stack.images as [Image];
-  const planes = stack.images.length;
   const tiles = tilesOf({ width, height }, maxPixels);
-  const { sparse, dense } = planeWindows(planes, mostPlanes);
-  const runs = tiles.length * (quality === "best" ? 2 : 1) * (dense.length + (sparse ? 1 : 0));
-  let done = 0;
-  const run: Run = async (images) => {
-    signal?.throwIfAborted();
-    const values = await runNetwork(session, images);
-    onProgress?.((done += 1), runs);
-    return values;
+  const windows = planeWindows(stack.images.length, mostPlanes);
+  const staged = tiles.length > 1 || windows.sparse ? await options.stages?.() : undefined;
+  const views = quality === "best" ? [stack.images, stack.images.map(mirrorImage)] : [stack.images];
+  const runs = windows.dense.length + (windows.sparse ? 1 : 0);
+  let [done, steps] = [0, Infinity];
+  const step: RunnerOptions["step"] = async (body) => {
+    options.signal?.throwIfAborted();
+    const result = await body();
+    options.onProgress?.((done += 1), steps);
+    return result;
   };
-  const inTile = async (images: readonly Image[]): Promise<Float32Array> => {
-    const values = await overPlanes(run, images, mostPlanes);
-    if (quality === "fast") return values;
-    return meanOfViews({ width: (images[0] as Image).width, values }, await overPlanes(run, images.map(mirrorImage), mostPlanes));
-  };
-  if (tiles.length === 1) return { planes, width, height, values: await inTile(stack.images) };
-  const merge = createTileMerge({ planes, width, height });
-  for (const tile of tiles) merge.add(tile, await inTile(stack.images.map((image) => cropImage(image, tile))));
-  return merge.finish();
+  const runners = views.map((images) => {
+    const given = { images, tiles, step };
+    return staged ? stagedTiles(staged, { ...given, maxPixels }) : wholeTiles(options.session, given);
+  });
+  steps = runners.reduce((sum, runner) => sum + runner.steps(runs), 0);
+  const found: Float32Array[] = [];
+  for (const runner of runners) found.push(await overTiles(runner, { tiles, windows, planes: stack.images.length, width, height }));
+  const [values, mirrored] = found as [Float32Array, Float32Array | undefined];
+  return { planes: stack.images.length, width, height, values: mirrored ? meanOfViews({ width, values }, mirrored) : values };
 }
 
-/** One run of the network: p of these pictures, [planes, height, width]. */
-type Run = (images: readonly Image[]) => Promise<Float32Array>;
+/** Every tile through the whole network by itself: what looks at the whole picture sees the tile instead. */
+function wholeTiles(session: Session, { images, tiles, step }: RunnerOptions): TileRunner {
+  return {
+    steps: (windows) => tiles.length * windows,
+    look: (tile) =>
+      Promise.resolve((window) =>
+        step(() =>
+          runNetwork(
+            session,
+            window.map((plane) => cropImage(images[plane] as Image, tile)),
+          ),
+        ),
+      ),
+  };
+}
+
+interface Area extends Size {
+  readonly tiles: readonly Tile[];
+  readonly windows: PlaneWindows;
+  readonly planes: number;
+}
+
+async function overTiles(runner: TileRunner, { tiles, windows, planes, width, height }: Area): Promise<Float32Array> {
+  const merge = tiles.length > 1 ? createMerge({ maps: planes, width, height }) : undefined;
+  for (const tile of tiles) {
+    const values = await overPlanes(await runner.look(tile), { windows, planes, pixels: tile.width * tile.height });
+    if (!merge) return values;
+    merge.add(tile, values, tileWeights(tile, { width, height }));
+  }
+  return merge?.finish() as Float32Array;
+}
 
 /** p of all planes; where they are too many for one run, a sparse run tells which dense windows count at a pixel. */
-async function overPlanes(run: Run, images: readonly Image[], mostPlanes: number): Promise<Float32Array> {
-  const { sparse, dense } = planeWindows(images.length, mostPlanes);
-  const of = (window: PlaneWindow): Image[] => window.map((plane) => images[plane] as Image);
-  if (!sparse) return run(images);
-  const [{ width, height }] = images as [Image];
-  const rough = meanPlane(await run(of(sparse)), sparse, width * height);
-  const values = new Float32Array(images.length * width * height);
-  for (const [i, window] of dense.entries()) addWindow(values, await run(of(window)), { window, i, dense, rough });
+async function overPlanes(
+  run: (window: PlaneWindow) => Promise<Float32Array>,
+  { windows: { sparse, dense }, planes, pixels }: { windows: PlaneWindows; planes: number; pixels: number },
+): Promise<Float32Array> {
+  if (!sparse) return run(dense[0] as PlaneWindow);
+  const rough = meanPlane(await run(sparse), sparse, pixels);
+  const values = new Float32Array(planes * pixels);
+  for (const [i, window] of dense.entries()) addWindow(values, await run(window), { window, i, dense, rough });
   return values;
 }
 
@@ -102,37 +139,4 @@ function addWindow(
       total[at] = (total[at] as number) + (weight[k] as number) * (values[n * pixels + k] as number);
     }
   });
-}
-
-function cropImage({ width, channels, data }: Image, tile: Tile): Image {
-  const out = new Float32Array(tile.width * tile.height * channels);
-  for (let y = 0; y < tile.height; y++) {
-    const from = ((tile.top + y) * width + tile.left) * channels;
-    out.set(data.subarray(from, from + tile.width * channels), y * tile.width * channels);
-  }
-  return { width: tile.width, height: tile.height, channels, data: out };
-}
-
-/** The weighted mean of p of overlapping tiles. */
-function createTileMerge({ planes, width, height }: Size & { readonly planes: number }): {
-  add(tile: Tile, values: Float32Array): void;
-  finish(): FocusProbability;
-} {
-  const sum = new Float32Array(planes * width * height);
-  const total = new Float32Array(width * height);
-  return {
-    add(tile, values) {
-      const weights = tileWeights(tile, { width, height });
-      const area = tile.width * tile.height;
-      weights.forEach((weight, i) => {
-        const to = (tile.top + Math.floor(i / tile.width)) * width + tile.left + (i % tile.width);
-        total[to] = (total[to] as number) + weight;
-        for (let n = 0; n < planes; n++) {
-          const at = n * width * height + to;
-          sum[at] = (sum[at] as number) + weight * (values[n * area + i] as number);
-        }
-      });
-    },
-    finish: () => ({ planes, width, height, values: sum.map((value, i) => value / (total[i % total.length] as number)) }),
-  };
 }

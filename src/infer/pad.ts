@@ -37,13 +37,26 @@ export function packPictures(images: readonly Image[], { width, height }: Size):
   return packed;
 }
 
-/** The top left `to` of each of `maps` maps of size `from`. */
-export function crop(values: Float32Array, { from, to, maps }: { from: Size; to: Size; maps: number }): Float32Array {
+/** The part `to` (top left unless it says where) of each of `maps` maps of size `from`. */
+export function crop(
+  values: Float32Array,
+  { from, to, maps }: { from: Size; to: Size & { readonly left?: number; readonly top?: number }; maps: number },
+): Float32Array {
+  const { left = 0, top = 0 } = to;
   const kept = new Float32Array(maps * to.width * to.height);
   for (let map = 0; map < maps; map++)
     for (let y = 0; y < to.height; y++) {
-      const start = (map * from.height + y) * from.width;
+      const start = (map * from.height + top + y) * from.width + left;
       kept.set(values.subarray(start, start + to.width), (map * to.height + y) * to.width);
     }
   return kept;
+}
+
+/** A part of a picture; the picture itself if that is all of it. */
+export function cropImage(image: Image, { left, top, width, height }: Size & { readonly left: number; readonly top: number }): Image {
+  if (width === image.width && height === image.height) return image;
+  const { channels } = image;
+  const inSamples = { width: width * channels, height, left: left * channels, top };
+  const data = crop(image.data, { from: { width: image.width * channels, height: image.height }, to: inSamples, maps: 1 });
+  return { width, height, channels, data };
 }

@@ -1,14 +1,17 @@
 /** Planes of one run of the network: indices into the stack, near to far. */
 export type PlaneWindow = readonly number[];
 
+export interface PlaneWindows {
+  /** Over the whole stack; undefined where one run holds every plane. */
+  readonly sparse: PlaneWindow | undefined;
+  readonly dense: readonly PlaneWindow[];
+}
+
 /**
  * Runs of at most `most` planes that together hold every plane. One run where the stack is short enough. Otherwise first a sparse
  * one over the whole stack, which finds roughly where each pixel is in focus, then dense ones that overlap by half.
  */
-export function planeWindows(
-  planes: number,
-  most: number,
-): { readonly sparse: PlaneWindow | undefined; readonly dense: readonly PlaneWindow[] } {
+export function planeWindows(planes: number, most: number): PlaneWindows {
   if (!(most >= 4)) throw new RangeError(`planeWindows: windows of ${most} planes are too short to overlap`);
   const all = Array.from({ length: planes }, (_, n) => n);
   if (planes <= most) return { sparse: undefined, dense: [all] };

@@ -1,29 +1,30 @@
 import { guidedModel } from "../classical/guidedFilter.ts";
 import { luminance } from "../classical/luminance.ts";
 import type { Image } from "../image.ts";
+import { between, rowsBetween } from "./between.ts";
+import type { Size } from "./pad.ts";
 
 /** One value a pixel. */
-export interface PixelMap {
-  readonly width: number;
-  readonly height: number;
+export interface PixelMap extends Size {
   readonly values: Float32Array;
 }
 
-/** The map in a larger size, bilinear between its pixels. */
-export function enlarge({ width, height, values }: PixelMap, size: { readonly width: number; readonly height: number }): Float32Array {
-  const out = new Float32Array(size.width * size.height);
-  const positions = (from: number, to: number): Float64Array =>
-    Float64Array.from({ length: to }, (_, i) => Math.min(Math.max(((i + 0.5) * from) / to - 0.5, 0), from - 1));
-  const [across, down] = [positions(width, size.width), positions(height, size.height)];
-  for (let y = 0; y < size.height; y++) {
-    const [top, sy] = [Math.floor(down[y] as number), (down[y] as number) % 1];
-    const [row, next] = [top * width, Math.min(top + 1, height - 1) * width];
-    for (let x = 0; x < size.width; x++) {
-      const [left, sx] = [Math.floor(across[x] as number), (across[x] as number) % 1];
-      const right = Math.min(left + 1, width - 1);
-      const upper = (values[row + left] as number) * (1 - sx) + (values[row + right] as number) * sx;
-      const lower = (values[next + left] as number) * (1 - sx) + (values[next + right] as number) * sx;
-      out[y * size.width + x] = upper * (1 - sy) + lower * sy;
+interface Place {
+  readonly left: number;
+  readonly top: number;
+}
+
+/** The map in a larger size, bilinear between its pixels; only a part of the result if `part` says which. */
+export function enlarge(map: PixelMap, size: Size, part: Size & Place = { ...size, left: 0, top: 0 }): Float32Array {
+  const out = new Float32Array(part.width * part.height);
+  const { lower, share, next } = between({ from: map.width, to: size.width, start: part.left, count: part.width });
+  const rowAt = rowsBetween(map, between({ from: map.height, to: size.height, start: part.top, count: part.height }));
+  for (let y = 0, at = 0; y < part.height; y++) {
+    const row = rowAt(y);
+    for (let x = 0; x < part.width; x++, at++) {
+      const left = lower[x] as number;
+      const value = row[left] as number;
+      out[at] = value + ((row[left + next] as number) - value) * (share[x] as number);
     }
   }
   return out;
@@ -38,14 +39,32 @@ const SMOOTHNESS = 1e-3; // squared brightness: contrasts below 3 % are texture,
  * around each pixel, so that nothing is invented.
  */
 export function guidedEnlarge(map: PixelMap, { small, guide }: { readonly small: Image; readonly guide: Image }): Float32Array {
-  const model = guidedModel(luminance(small), { radius: RADIUS, smoothness: SMOOTHNESS })(map);
-  const [slope, offset, low, high] = [model.slope, model.offset, extreme(map, Math.min), extreme(map, Math.max)].map((values) =>
-    enlarge({ ...map, values }, guide),
-  ) as [Float32Array, Float32Array, Float32Array, Float32Array];
-  return luminance(guide).values.map((brightness, i) =>
-    Math.min(Math.max((slope[i] as number) * brightness + (offset[i] as number), low[i] as number), high[i] as number),
-  );
+  const { slope, offset } = guidedModel(luminance(small), { radius: RADIUS, smoothness: SMOOTHNESS })(map);
+  const { lower, share, next } = between({ from: map.width, to: guide.width });
+  const down = between({ from: map.height, to: guide.height });
+  const [slopeAt, offsetAt, leastAt, mostAt] = [slope, offset, extreme(map, Math.min), extreme(map, Math.max)].map((values) =>
+    rowsBetween({ width: map.width, values }, down),
+  ) as [RowAt, RowAt, RowAt, RowAt];
+  const out = new Float32Array(guide.width * guide.height);
+  const samples = guide.width * guide.channels;
+  for (let y = 0, at = 0; y < guide.height; y++) {
+    const line = { width: guide.width, height: 1, channels: guide.channels, data: guide.data.subarray(y * samples, (y + 1) * samples) };
+    const brightness = luminance(line).values;
+    const [slopes, offsets, least, most] = [slopeAt(y), offsetAt(y), leastAt(y), mostAt(y)];
+    for (let x = 0; x < guide.width; x++, at++) {
+      const [left, part] = [lower[x] as number, share[x] as number];
+      const right = left + next;
+      const [a, b] = [slopes[left] as number, offsets[left] as number];
+      const [low, high] = [least[left] as number, most[left] as number];
+      const model = (a + ((slopes[right] as number) - a) * part) * (brightness[x] as number) + b + ((offsets[right] as number) - b) * part;
+      const [floor, ceiling] = [low + ((least[right] as number) - low) * part, high + ((most[right] as number) - high) * part];
+      out[at] = model < floor ? floor : model > ceiling ? ceiling : model;
+    }
+  }
+  return out;
 }
+
+type RowAt = (y: number) => Float32Array;
 
 /** Least or greatest value of the 3×3 pixels around each. */
 function extreme({ width, height, values }: PixelMap, choose: (...values: number[]) => number): Float32Array {

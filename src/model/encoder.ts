@@ -37,13 +37,19 @@ export class Encoder {
   forward(images: Tensor): Pyramid {
     const { B, N, H, W } = dims(images, "B N 3 H W", "encoder");
     checkSizes({ N, H, W });
-    const pictures = images
-      .reshape([times(B, N), 3, H, W])
-      .mul(this.scale)
-      .add(this.shift);
-    const features = this.trunk.forward(pictures);
-    const thirtySecond = this.pooling ? this.pooling.forward(features.thirtySecond) : features.thirtySecond;
+    const features = this.features(images.reshape([times(B, N), 3, H, W]));
+    const thirtySecond = this.context(features.thirtySecond);
     return mapScales(this.pyramid.forward({ ...features, thirtySecond }), (scale) => batchToPlanes(scale, { B, N }));
+  }
+
+  /** The trunk over pictures [B·N, 3, H, W] in [0, 1]. */
+  features(pictures: Tensor): Pyramid {
+    return this.trunk.forward(pictures.mul(this.scale).add(this.shift));
+  }
+
+  /** The trunk's coarsest features, told of what lies around them: up to the whole picture. */
+  context(thirtySecond: Tensor): Tensor {
+    return this.pooling ? this.pooling.forward(thirtySecond) : thirtySecond;
   }
 }
 

@@ -87,8 +87,8 @@ export class FusionDecoder {
     this.headLogit = new Conv3d(source.at("logit"), { in: head.width, out: 1, kernel: 3, bias: true, init });
   }
 
-  /** V* at four scales and the coarsest stream → logits [B, 1, N, H/4, W/4]. */
-  forward({ volumes, coarse }: { readonly volumes: Pyramid; readonly coarse: Tensor }): Tensor {
+  /** V* at 1/4, 1/8 and 1/16 and the coarsest stream → logits [B, 1, N, H/4, W/4]. */
+  forward({ volumes, coarse }: { readonly volumes: Omit<Pyramid, "thirtySecond">; readonly coarse: Tensor }): Tensor {
     const [size16, size8, size4] = [planeSize(volumes.sixteenth), planeSize(volumes.eighth), planeSize(volumes.quarter)];
     const at16 = this.stages[0].forward({ volume: volumes.sixteenth, coarser: coarse.resize2d(size16, "bilinear") });
     const at8 = this.stages[1].forward({ volume: volumes.eighth, coarser: this.handOns[0].forward(at16, size8) });

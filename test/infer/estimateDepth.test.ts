@@ -9,7 +9,6 @@ import { packageFolder } from "../../src/job/version.ts";
 import { readImage } from "../../src/data/readImage.ts";
 import type { Image } from "../../src/image.ts";
 import { estimateDepth } from "../../src/infer/estimateDepth.ts";
-import { focusProbability } from "../../src/infer/focusProbability.ts";
 import { createNodeSession } from "../../src/infer/node.ts";
 import type { Session } from "../../src/infer/session.ts";
 import { decodeNpy } from "../../src/io/npy.ts";
@@ -83,21 +82,4 @@ test("about 68 % of the pixels of rendered scenes lie within the error claimed f
   for (let seed = 4_000_000; seed < 4_000_008; seed++) findings.push(...((await scene(seed)).small ?? []).filter(isClaimed));
   const covered = findings.filter(({ off, claimed }) => off <= claimed).length / findings.length;
   assert.ok(covered > 0.6 && covered < 0.76, `${covered} of ${findings.length}`);
-});
-
-test("tiles of the desk example differ from the whole by a few hundredths of a plane", async () => {
-  const { stack } = await example("desk", DESK);
-  const [whole, tiled] = [
-    await focusProbability(stack, { session: small }),
-    await focusProbability(stack, { session: small, maxPixels: 83_000 }),
-  ];
-  const pixels = whole.width * whole.height;
-  let sum = 0;
-  for (let i = 0; i < pixels; i++) {
-    let difference = 0;
-    for (let n = 0; n < whole.planes; n++)
-      difference += n * ((whole.values[n * pixels + i] as number) - (tiled.values[n * pixels + i] as number));
-    sum += Math.abs(difference);
-  }
-  assert.ok(sum / pixels < 0.05, `${sum / pixels} planes`);
 });

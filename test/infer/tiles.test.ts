@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { TILE_OVERLAP, tilesOf, tileWeights, type Tile } from "../../src/infer/tiles.ts";
+import { leastPixels, SEAM, tilesOf, TRUNK_SEAM, tileWeights, type Tile } from "../../src/infer/tiles.ts";
 
 const SIZES = [
-  { width: 700, height: 500, maxPixels: 1e5 },
+  { width: 700, height: 500, maxPixels: 1.8e5 },
   { width: 1223, height: 1001, maxPixels: 4e5 },
   { width: 300, height: 2000, maxPixels: 2e5 },
 ];
@@ -24,7 +24,7 @@ test("tiles stay within the budget and the picture, begin on the network's coars
     const columns = [...new Set(tiles.map(({ left }) => left))].map((left) => tiles.find((tile) => tile.left === left) as Tile);
     columns.slice(1).forEach(({ left }, i) => {
       const { left: before, width } = columns[i] as Tile;
-      assert.ok(before + width - left >= TILE_OVERLAP, `columns at ${before} and ${left} of ${picture.width}`);
+      assert.ok(before + width - left >= SEAM.overlap, `columns at ${before} and ${left} of ${picture.width}`);
     });
   }
 });
@@ -45,9 +45,21 @@ test("every pixel counts somewhere, and a tile's border that is not the picture'
 });
 
 test("every size can be cut with the least budget", () => {
-  for (let length = 1; length < 3000; length += 7) assert.ok(tilesOf({ width: length, height: 300 }, 82_944).length > 0);
+  for (let length = 1; length < 3000; length += 7) assert.ok(tilesOf({ width: length, height: 450 }, leastPixels(SEAM)).length > 0);
 });
 
 test("a budget that leaves nothing but overlap is refused", () => {
-  assert.throws(() => tilesOf({ width: 4000, height: 3000 }, 1000), /maxPixels must be at least 82944, got 1000/);
+  assert.throws(() => tilesOf({ width: 4000, height: 3000 }, 1000), /maxPixels must be at least 173056, got 1000/);
+});
+
+test("what the trunk sees around a cell fits into the part of its tiles that does not count", () => {
+  const picture = { width: 2400, height: 900 };
+  const tiles = tilesOf(picture, leastPixels(TRUNK_SEAM), TRUNK_SEAM);
+  assert.ok(tiles.length > 1);
+  for (const tile of tiles) {
+    const weights = tileWeights(tile, picture, TRUNK_SEAM);
+    const row = weights.subarray(weights.length - tile.width);
+    if (tile.left > 0) assert.ok(row.subarray(0, 208).every((weight) => weight === 0));
+    if (tile.left + tile.width < 2400) assert.ok(row.subarray(-208).every((weight) => weight === 0));
+  }
 });
