@@ -85,6 +85,7 @@ function listenerFor(fetch: Fetch, limits: Limits): Server {
       connectionsCheckingInterval: Math.min(1000, limits.headerSeconds * 250),
       keepAliveTimeout: 5000,
       maxHeaderSize: 16 << 10,
+      requireHostHeader: false, // missing, it is refused below, with a reason
     },
     (request, response) => {
       answers.set(request.socket, response);
@@ -93,6 +94,11 @@ function listenerFor(fetch: Fetch, limits: Limits): Server {
   );
   server.maxConnections = limits.connections;
   server.timeout = 4 * 1000 * Math.max(limits.idleSeconds, limits.heartbeatSeconds); // of a connection on which nothing moves, either way
+  server.on("checkExpectation", (_request, response: ServerResponse) => {
+    const problem = new Problem("expectation", { detail: "the Expect header asks for more than 100-continue", remedy: "leave it out" });
+    response.writeHead(PROBLEMS.expectation.status, { "Content-Type": "application/problem+json", Connection: "close" });
+    response.end(problemBody(problem));
+  });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     refuse(socket, { error, hasAnswered: answers.get(socket)?.headersSent === true });
   });

@@ -105,6 +105,13 @@ const tooLarge = (detail: string): Problem =>
     headers: { Connection: "close" },
   });
 
+const tooSlow = (seconds: number): Problem =>
+  new Problem("timeout", {
+    detail: `nothing was sent for ${seconds} seconds`,
+    remedy: "send the request again",
+    headers: { Connection: "close" },
+  });
+
 interface Parsing {
   readonly parser: BusboyInstance;
   readonly limits: Limits;
@@ -136,13 +143,7 @@ function watch(request: IncomingMessage, { limits, fail }: Pick<Parsing, "limits
   let bytes = 0;
   const tick = setInterval(() => {
     if (request.isPaused()) return; // it is our disk that is slow
-    fail(
-      new Problem("timeout", {
-        detail: `nothing was sent for ${limits.idleSeconds} seconds`,
-        remedy: "send the request again",
-        headers: { Connection: "close" },
-      }),
-    );
+    fail(request.complete ? badRequest("the parts of the request have no end") : tooSlow(limits.idleSeconds));
   }, limits.idleSeconds * 1000);
   const onData = (chunk: Buffer): void => {
     tick.refresh();

@@ -45,7 +45,10 @@ export const idleRunner: JobRunner = {
 };
 
 /** Runs `body` with a server of its own on a free port and an empty folder; by default no job is ever computed. */
-export async function withServer<T>({ limits, runner = idleRunner, ...options }: Options, body: (server: TestServer) => Promise<T>): Promise<T> {
+export async function withServer<T>(
+  { limits, runner = idleRunner, ...options }: Options,
+  body: (server: TestServer) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "dualfocus-serve-"));
   const store = createDirectoryStore(folder);
   const queue = options.queue ?? createEmbeddedQueue({ runner });
@@ -94,12 +97,11 @@ export function stackForm(pictures: readonly Uint8Array<ArrayBuffer>[], options?
 }
 
 /** Sends bytes as they are, then reads until the server closes the connection or `patience` milliseconds have passed. */
-export function sendRaw(port: number, parts: readonly (string | Uint8Array)[], { patience = 5000, end = false } = {}): Promise<string> {
+export function sendRaw(port: number, parts: readonly (string | Uint8Array)[], { patience = 5000 } = {}): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
     const socket = connect(port, "127.0.0.1", () => {
       for (const part of parts) socket.write(part);
-      if (end) socket.end();
     });
     const timer = setTimeout(() => socket.destroy(), patience);
     socket.on("data", (data) => (answer += data.toString("latin1")));
