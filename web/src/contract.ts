@@ -105,7 +105,7 @@ export const PATHS = {
   weights: "models/small.safetensors",
   /** ONNX Runtime's .wasm and .mjs files. */
   runtime: "runtime/",
-  /** examples/NAME/plane_00.png …, stack.json; `index.json` lists `{ name, title, files }`. */
+  /** examples/NAME/plane_00.png …, stack.json; web/src/examples.ts lists them. */
   examples: "examples/",
 } as const;
 

@@ -1,0 +1,47 @@
+import type { UserFile } from "./worker/protocol.ts";
+
+/** Files chosen with a button; those of a folder know their path in it. */
+export const pickedFiles = (files: Iterable<File> | ArrayLike<File>): UserFile[] =>
+  Array.from(files, (file) => ({ path: file.webkitRelativePath || file.name, file })).filter(isVisible);
+
+/** Files let go over the page, those in folders included. */
+export async function droppedFiles({ items, files }: DataTransfer): Promise<UserFile[]> {
+  const entries = Array.from(items, (item) => (item.kind === "file" ? item.webkitGetAsEntry() : null));
+  if (!entries.some((entry) => entry?.isDirectory)) return pickedFiles(files);
+  const found: UserFile[] = [];
+  for (const entry of entries) if (entry) found.push(...(await filesBelow(entry)));
+  return found.filter(isVisible);
+}
+
+/** Systems leave files of their own everywhere; their names begin with a dot. */
+const isVisible = ({ path }: UserFile): boolean => !path.split("/").some((part) => part.startsWith("."));
+
+async function filesBelow(entry: FileSystemEntry): Promise<UserFile[]> {
+  const path = entry.fullPath.replace(/^\//, "");
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) => {
+      (entry as FileSystemFileEntry).file(resolve, reject);
+    });
+    return [{ path, file }];
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  const found: UserFile[] = [];
+  // A browser hands out a folder in parts, and says that it is done by an empty one.
+  for (let part = await readPart(reader); part.length > 0; part = await readPart(reader))
+    for (const child of part) found.push(...(await filesBelow(child)));
+  return found;
+}
+
+const readPart = (reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> =>
+  new Promise((resolve, reject) => {
+    reader.readEntries(resolve, reject);
+  });
+
+/** What to call a stack: its folder, or the file if it is one, or else just that. */
+export function nameOf(files: readonly UserFile[]): string {
+  const [first] = files;
+  if (!first) return "nothing";
+  const folders = first.path.split("/").slice(0, -1);
+  if (folders.length > 0) return folders[0] ?? "";
+  return files.length === 1 ? first.path.replace(/\.[^.]*$/, "") : "stack";
+}

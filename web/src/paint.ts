@@ -1,0 +1,56 @@
+import type { Image } from "../../src/image.ts";
+import { paintDepth } from "../../src/output/colorPicture.ts";
+import { colorTable } from "../../src/output/colorMap.ts";
+import type { DepthResult } from "../../src/output/result.ts";
+import { shrinkDepth, shrinkImage, sizeWithin } from "./shrink.ts";
+
+/** Pixels for a canvas: four bytes each. */
+export interface Painting {
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint8ClampedArray<ArrayBuffer>;
+}
+
+/** No screen shows more of a picture that fills half of it; the numbers behind it stay in full size. */
+const SHOWN_SIDE = 1600;
+
+export function paintDepthMap({ depth, range }: Pick<DepthResult, "depth" | "range">): Painting {
+  const small = shrinkDepth(depth, sizeWithin(depth, SHOWN_SIDE));
+  return opaque(paintDepth({ depth: small, ...(range ? { range } : {}) }, "turbo"));
+}
+
+export const paintImage = (image: Image): Painting => {
+  const { width, height, channels, data } = shrinkImage(image, sizeWithin(image, SHOWN_SIDE));
+  const bytes = new Uint8ClampedArray(width * height * 3);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = 255 * (data[channels === 3 ? i : Math.floor(i / 3)] as number);
+  return opaque({ width, height, data: bytes });
+};
+
+export interface ValueMap {
+  readonly width: number;
+  readonly height: number;
+  readonly values: Float32Array;
+}
+
+/** A map of numbers in viridis, `range` from the first to the last colour. */
+export function paintValues({ width, height, values }: ValueMap, [least, greatest]: readonly [number, number] = [0, 1]): Painting {
+  const table = colorTable("viridis");
+  const size = sizeWithin({ width, height }, SHOWN_SIDE);
+  const data = new Uint8ClampedArray(size.width * size.height * 4).fill(255);
+  const span = greatest - least || 1;
+  for (let y = 0; y < size.height; y++) {
+    const row = Math.floor(((y + 0.5) * height) / size.height) * width;
+    for (let x = 0; x < size.width; x++) {
+      const value = ((values[row + Math.floor(((x + 0.5) * width) / size.width)] as number) - least) / span;
+      const shade = Math.round(255 * Math.min(Math.max(value, 0), 1));
+      for (let c = 0; c < 3; c++) data[4 * (y * size.width + x) + c] = table[3 * shade + c] as number;
+    }
+  }
+  return { ...size, data };
+}
+
+function opaque({ width, height, data: colours }: { width: number; height: number; data: ArrayLike<number> }): Painting {
+  const data = new Uint8ClampedArray(width * height * 4).fill(255);
+  for (let i = 0; i < width * height; i++) for (let c = 0; c < 3; c++) data[4 * i + c] = colours[3 * i + c] as number;
+  return { width, height, data };
+}

@@ -1,0 +1,72 @@
+import type { PlaneMaps } from "../contract.ts";
+
+/** A place in the full-size maps, in whole pixels. */
+export interface Pixel {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The values of all planes at a pixel of a map of another size. */
+export function columnAt({ planes, width, height, data }: PlaneMaps, { x, y }: Pixel, size: Size): number[] {
+  const column = Math.min(Math.floor(((x + 0.5) * width) / size.width), width - 1);
+  const row = Math.min(Math.floor(((y + 0.5) * height) / size.height), height - 1);
+  return Array.from({ length: planes }, (_, n) => data[(n * height + row) * width + column] as number);
+}
+
+/** Values as shares of their sum, so that sharpness can stand beside a probability; all alike where there is nothing. */
+export function asShares(values: readonly number[]): number[] {
+  const sum = values.reduce((total, value) => total + value, 0);
+  return values.map((value) => (sum > 0 ? value / sum : 1 / values.length));
+}
+
+export interface Frame extends Size {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** Where plane n stands, planes evenly spread over the frame; a fraction lies between two. */
+export function planeX(plane: number, planes: number, { left, right, width }: Frame): number {
+  return left + (width - left - right) * (planes > 1 ? plane / (planes - 1) : 0.5);
+}
+
+/** Where a value stands, 0 at the bottom, `top` at the top of the frame. */
+export function valueY(value: number, most: number, { top, bottom, height }: Frame): number {
+  return height - bottom - (height - top - bottom) * Math.min(Math.max(value / most, 0), 1);
+}
+
+/** The points of a curve for SVG's `points`. */
+export function curvePoints(values: readonly number[], { most, frame }: { most: number; frame: Frame }): string {
+  return values.map((value, n) => `${round(planeX(n, values.length, frame))},${round(valueY(value, most, frame))}`).join(" ");
+}
+
+/** At which plane, with fractions, a depth lies; focus distances rise or fall. */
+export function planeOfDepth(depth: number, focusDistances: readonly number[]): number {
+  const last = focusDistances.length - 1;
+  const rising = (focusDistances[last] as number) >= (focusDistances[0] as number);
+  const reached = (n: number): boolean => (rising ? (focusDistances[n] as number) >= depth : (focusDistances[n] as number) <= depth);
+  if (reached(0)) return 0;
+  for (let n = 1; n <= last; n++) {
+    if (!reached(n)) continue;
+    const [from, to] = [focusDistances[n - 1] as number, focusDistances[n] as number];
+    return n - 1 + (depth - from) / (to - from);
+  }
+  return last;
+}
+
+/** One step of an arrow key, held within the picture; with Shift, ten. */
+export function movePixel({ x, y }: Pixel, key: string, { size, far }: { size: Size; far: boolean }): Pixel | undefined {
+  const step = Math.max(1, Math.round((Math.max(size.width, size.height) / 200) * (far ? 10 : 1)));
+  const by = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] }[key];
+  if (!by) return undefined;
+  const held = (value: number, side: number): number => Math.min(Math.max(value, 0), side - 1);
+  return { x: held(x + (by[0] as number), size.width), y: held(y + (by[1] as number), size.height) };
+}
+
+const round = (value: number): number => Math.round(value * 100) / 100;

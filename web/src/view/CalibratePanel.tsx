@@ -1,0 +1,128 @@
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+
+import type { Unit } from "../../../src/io/stackFormat.ts";
+import { TEST_IDS } from "../contract.ts";
+import { calibrate, type Spacing } from "../state/calibration.ts";
+import { numberText, UNIT_SYMBOLS, type Draft } from "../state/distances.ts";
+import type { OpenedStack } from "../worker/protocol.ts";
+
+interface CalibrateProps {
+  readonly stack: OpenedStack;
+  readonly unit: Unit;
+  readonly onDistances: (draft: Draft) => void;
+}
+
+interface Known {
+  readonly plane: number;
+  readonly text: string;
+}
+
+/** Distances of all pictures from those of two. */
+export function CalibratePanel({ stack, unit, onDistances }: CalibrateProps): VNode {
+  const planes = stack.planes.length;
+  const [one, setOne] = useState<Known>({ plane: 0, text: "" });
+  const [two, setTwo] = useState<Known>({ plane: planes - 1, text: "" });
+  const [length, setLength] = useState<Unit>(unit === "mm" || unit === "um" ? unit : "m");
+  const [spacing, setSpacing] = useState<Spacing>("dioptres");
+  const [problem, setProblem] = useState<string>();
+  const fill = (): void => {
+    const points = [one, two].map(({ plane, text }) => ({ plane, distance: Number(text.replace(",", ".")) }));
+    const found = calibrate([points[0], points[1]] as Parameters<typeof calibrate>[0], { planes, spacing });
+    setProblem("problem" in found ? found.problem : undefined);
+    if ("problem" in found) return;
+    const texts = stack.planes.map(({ frame }, n): [number, string] => [frame, numberText(found.distances[n] as number)]);
+    onDistances({ unit: length, texts: Object.fromEntries(texts) });
+  };
+  return (
+    <details class="calibrate" data-testid={TEST_IDS.calibrate}>
+      <summary>I know only two distances</summary>
+      <KnownPlane label="One" planes={planes} known={one} unit={length} onChange={setOne} />
+      <KnownPlane label="The other" planes={planes} known={two} unit={length} onChange={setTwo} />
+      <label class="field">
+        <span>in</span>
+        <select
+          value={length}
+          onChange={({ currentTarget }) => {
+            setLength(currentTarget.value as Unit);
+          }}
+        >
+          <option value="m">metres</option>
+          <option value="mm">millimetres</option>
+          <option value="um">micrometres</option>
+        </select>
+      </label>
+      <SpacingChoice spacing={spacing} onChange={setSpacing} />
+      {problem !== undefined && (
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <button type="button" onClick={fill}>
+        Fill in the rest
+      </button>
+    </details>
+  );
+}
+
+interface KnownPlaneProps {
+  readonly label: string;
+  readonly planes: number;
+  readonly known: Known;
+  readonly unit: Unit;
+  readonly onChange: (known: Known) => void;
+}
+
+function KnownPlane({ label, planes, known, unit, onChange }: KnownPlaneProps): VNode {
+  return (
+    <fieldset class="known">
+      <legend class="visually-hidden">{label} known distance</legend>
+      <label>
+        Picture
+        <select
+          value={known.plane}
+          onChange={({ currentTarget }) => {
+            onChange({ ...known, plane: Number(currentTarget.value) });
+          }}
+        >
+          {Array.from({ length: planes }, (_, n) => (
+            <option key={n} value={n}>
+              {n + 1}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        is at
+        <input
+          type="text"
+          inputMode="decimal"
+          autoComplete="off"
+          value={known.text}
+          onInput={({ currentTarget }) => {
+            onChange({ ...known, text: currentTarget.value });
+          }}
+        />
+      </label>
+      <span class="unit">{UNIT_SYMBOLS[unit]}</span>
+    </fieldset>
+  );
+}
+
+/** What grows evenly from picture to picture. */
+export function SpacingChoice({ spacing, onChange }: { spacing: Spacing; onChange: (spacing: Spacing) => void }): VNode {
+  return (
+    <label class="field">
+      <span>The focus moved in even steps of</span>
+      <select
+        value={spacing}
+        onChange={({ currentTarget }) => {
+          onChange(currentTarget.value as Spacing);
+        }}
+      >
+        <option value="dioptres">the focus ring (focus bracketing)</option>
+        <option value="distance">distance (rail, microscope)</option>
+      </select>
+    </label>
+  );
+}

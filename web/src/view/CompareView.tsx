@@ -1,0 +1,96 @@
+import type { VNode } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+
+import { TEST_IDS, type ViewResult } from "../contract.ts";
+import { paintDepthMap, paintImage, type Painting } from "../paint.ts";
+import { numberText, UNIT_SYMBOLS } from "../state/distances.ts";
+import { PaintedCanvas } from "./PaintedCanvas.tsx";
+import type { ResultProps } from "./ResultView.tsx";
+
+type After = "picture" | "depth";
+
+/** One of the photographs on the left, what was made of all of them on the right. */
+export function CompareView({ result: view, controller }: ResultProps): VNode {
+  const [plane, setPlane] = useState(Math.floor(view.planes.length / 2));
+  const [after, setAfter] = useState<After>("picture");
+  const [share, setShare] = useState(50);
+  const before = usePlanePicture(plane, controller);
+  const made = useMemo(() => paintAfter(view, after), [view, after]);
+  return (
+    <div class="compare-view">
+      <div class="compare">
+        {made && <PaintedCanvas painting={made} label={after === "picture" ? "All-in-focus picture" : "Depth"} />}
+        {before && (
+          <div class="compare-before" style={{ clipPath: `inset(0 ${100 - share}% 0 0)` }}>
+            <PaintedCanvas painting={before} label={`Photograph ${plane + 1}`} />
+          </div>
+        )}
+        <span class="compare-line" aria-hidden="true" style={{ left: `${share}%` }} />
+        <input
+          type="range"
+          class="compare-slider"
+          min={0}
+          max={100}
+          value={share}
+          aria-label="How much of the photograph is shown"
+          data-testid={TEST_IDS.compareSlider}
+          onInput={({ currentTarget }) => {
+            setShare(Number(currentTarget.value));
+          }}
+        />
+      </div>
+      <div class="controls">
+        <label class="field">
+          <span>Before</span>
+          <select
+            value={plane}
+            onChange={({ currentTarget }) => {
+              setPlane(Number(currentTarget.value));
+            }}
+          >
+            {view.planes.map((each, n) => (
+              <option key={n} value={n}>
+                {planeTitle(each, n)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          <span>After</span>
+          <select
+            value={after}
+            onChange={({ currentTarget }) => {
+              setAfter(currentTarget.value as After);
+            }}
+          >
+            <option value="picture">All in focus</option>
+            <option value="depth">Depth</option>
+          </select>
+        </label>
+      </div>
+    </div>
+  );
+}
+
+export const planeTitle = ({ value, unit }: ViewResult["planes"][number], n: number): string =>
+  unit === "index" ? `Picture ${n + 1}` : `Picture ${n + 1}, focus at ${numberText(Number(value.toPrecision(4)))} ${UNIT_SYMBOLS[unit]}`;
+
+function paintAfter({ result }: ViewResult, after: After): Painting | undefined {
+  if (after === "depth") return paintDepthMap(result);
+  return result.allInFocus && paintImage(result.allInFocus);
+}
+
+/** The photograph the network saw, once it has come. */
+function usePlanePicture(plane: number, controller: ResultProps["controller"]): Painting | undefined {
+  const [painting, setPainting] = useState<Painting>();
+  useEffect(() => {
+    let isWanted = true;
+    void controller.picture(plane).then((image) => {
+      if (isWanted) setPainting(paintImage(image));
+    });
+    return () => {
+      isWanted = false;
+    };
+  }, [plane, controller]);
+  return painting;
+}

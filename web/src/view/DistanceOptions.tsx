@@ -1,0 +1,43 @@
+import type { VNode } from "preact";
+
+import type { Unit } from "../../../src/io/stackFormat.ts";
+import { TEST_IDS } from "../contract.ts";
+import { UNIT_NAMES } from "../state/distances.ts";
+import { inPageWords } from "../state/words.ts";
+import type { ViewProps } from "./App.tsx";
+
+const CHOICES: readonly Unit[] = ["m", "mm", "um", "dpt"];
+
+/** The unit the numbers are in; "I don't know" is one of the choices. */
+export function DistanceOptions({ state: { draft, draftProblem }, controller }: ViewProps): VNode {
+  const units = draft.unit === "disparity" ? [...CHOICES, "disparity" as const] : CHOICES;
+  return (
+    <>
+      <label class="field">
+        <span>The numbers below the pictures are in</span>
+        <select
+          value={draft.unit}
+          data-testid={TEST_IDS.unit}
+          onChange={({ currentTarget }) => {
+            void controller.edit({ ...draft, unit: currentTarget.value as Unit });
+          }}
+        >
+          {units.map((unit) => (
+            <option key={unit} value={unit}>
+              {UNIT_NAMES[unit]}
+            </option>
+          ))}
+          <option value="index">I don’t know</option>
+        </select>
+      </label>
+      {draft.unit === "index" && (
+        <p class="quiet">Depth will be in plane numbers: which is nearer and which is farther, without a length.</p>
+      )}
+      {draftProblem && (
+        <p class="field-problem" role="alert">
+          {inPageWords(draftProblem.message)} {draftProblem.remedy !== undefined && inPageWords(draftProblem.remedy)}
+        </p>
+      )}
+    </>
+  );
+}

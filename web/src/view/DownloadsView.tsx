@@ -1,0 +1,79 @@
+import type { VNode } from "preact";
+import { useMemo, useState } from "preact/hooks";
+
+import { TEST_IDS } from "../contract.ts";
+import { downloads, zipAll } from "../downloads/downloads.ts";
+import type { ResultProps } from "./ResultView.tsx";
+
+/** Everything the command can save. */
+export function DownloadsView({ result: view }: ResultProps): VNode {
+  const list = useMemo(() => downloads(view), [view]);
+  const [busy, setBusy] = useState<string>();
+  const [words, setWords] = useState("");
+  const save = async (name: string, file: string, make: () => Promise<Blob>): Promise<void> => {
+    setBusy(name);
+    setWords(`Making ${file} …`);
+    try {
+      offer(await make(), file);
+      setWords(`${file} is saved by your browser.`);
+    } catch (error) {
+      setWords(`${file} could not be made: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      setBusy(undefined);
+    }
+  };
+  const stem = view.name.replace(/[^\p{L}\p{N}_-]+/gu, "-");
+  const zip = (): Promise<void> =>
+    save("all", `${stem}-depth.zip`, () =>
+      zipAll(view, (share) => {
+        setWords(`Packing: ${Math.round(100 * share)} %`);
+      }),
+    );
+  return (
+    <section class="downloads">
+      <button
+        type="button"
+        class="primary large"
+        disabled={busy !== undefined}
+        data-testid={TEST_IDS.downloadAll}
+        onClick={() => void zip()}
+      >
+        Everything as one zip
+      </button>
+      <p role="status" class="quiet">
+        {words}
+      </p>
+      <ul>
+        {list.map((download) => {
+          const { name, file, label } = download;
+          return (
+            <li key={name}>
+              <button
+                type="button"
+                disabled={busy !== undefined}
+                aria-busy={busy === name}
+                data-testid={`${TEST_IDS.download}${name}`}
+                onClick={() => void save(name, `${stem}-${file}`, () => download.make())}
+              >
+                <span class="download-file">{file}</span>
+                <span class="download-label">{label}</span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+/** Browsers save what a link with a name points to. */
+function offer(blob: Blob, file: string): void {
+  const url = URL.createObjectURL(blob);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = file;
+  link.click();
+  setTimeout(() => {
+    URL.revokeObjectURL(url);
+  }, 60_000);
+}

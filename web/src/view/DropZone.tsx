@@ -1,0 +1,102 @@
+import type { TargetedEvent, VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { TEST_IDS } from "../contract.ts";
+import { droppedFiles, nameOf, pickedFiles } from "../droppedFiles.ts";
+import type { UserFile } from "../worker/protocol.ts";
+
+interface DropZoneProps {
+  readonly isBusy: boolean;
+  readonly onFiles: (name: string, files: readonly UserFile[]) => void;
+}
+
+/** The whole window takes files; the box says so and holds the two buttons for those who do not drag. */
+export function DropZone({ isBusy, onFiles }: DropZoneProps): VNode {
+  const isOver = useWindowDrop(isBusy ? undefined : onFiles);
+  const [files, folder] = [useRef<HTMLInputElement>(null), useRef<HTMLInputElement>(null)];
+  const take = ({ currentTarget: input }: TargetedEvent<HTMLInputElement>): void => {
+    const picked = pickedFiles(input.files ?? []);
+    input.value = ""; // the same files may be chosen again
+    if (picked.length > 0) onFiles(nameOf(picked), picked);
+  };
+  return (
+    <section
+      class={isOver ? "drop-zone is-over" : "drop-zone"}
+      data-testid={TEST_IDS.dropZone}
+      aria-busy={isBusy}
+      aria-label="Your pictures"
+    >
+      <StackDrawing />
+      <p class="drop-title">{isBusy ? "Opening the pictures …" : "Drop your pictures or their folder here"}</p>
+      <p class="drop-text">JPEG, PNG, TIFF, WebP or AVIF; three or more, better five to ten</p>
+      <div class="buttons">
+        <button type="button" class="primary" disabled={isBusy} onClick={() => files.current?.click()}>
+          Choose pictures
+        </button>
+        <button type="button" disabled={isBusy} onClick={() => folder.current?.click()}>
+          Choose a folder
+        </button>
+      </div>
+      <input
+        ref={files}
+        type="file"
+        multiple
+        hidden
+        aria-label="Pictures"
+        accept={ACCEPTED}
+        data-testid={TEST_IDS.filesInput}
+        onChange={take}
+      />
+      <input
+        ref={folder}
+        type="file"
+        hidden
+        aria-label="Folder"
+        data-testid={TEST_IDS.folderInput}
+        onChange={take}
+        {...{ webkitdirectory: true }}
+      />
+    </section>
+  );
+}
+
+const ACCEPTED = "image/*,.tif,.tiff,.json,.csv,.tsv,.txt";
+
+/** Whether files hang over the window right now. */
+function useWindowDrop(onFiles: DropZoneProps["onFiles"] | undefined): boolean {
+  const [isOver, setOver] = useState(false);
+  const handler = useRef(onFiles);
+  handler.current = onFiles;
+  useEffect(() => {
+    const over = (event: DragEvent): void => {
+      event.preventDefault();
+      setOver(true);
+    };
+    const leave = (event: DragEvent): void => {
+      if (event.relatedTarget === null) setOver(false);
+    };
+    const drop = (event: DragEvent): void => {
+      event.preventDefault();
+      setOver(false);
+      if (!event.dataTransfer) return;
+      void droppedFiles(event.dataTransfer).then((files) => handler.current?.(nameOf(files), files));
+    };
+    const listeners = { dragover: over, dragleave: leave, drop } as const;
+    for (const [kind, listener] of Object.entries(listeners)) window.addEventListener(kind, listener as EventListener);
+    return () => {
+      for (const [kind, listener] of Object.entries(listeners)) window.removeEventListener(kind, listener as EventListener);
+    };
+  }, []);
+  return isOver;
+}
+
+function StackDrawing(): VNode {
+  return (
+    <svg class="stack-drawing" viewBox="0 0 120 72" width="120" height="72" aria-hidden="true">
+      {[0, 1, 2].map((n) => (
+        <rect key={n} x={8 + 18 * n} y={24 - 9 * n} width="62" height="42" rx="5" />
+      ))}
+      <circle cx="75" cy="27" r="9" />
+    </svg>
+  );
+}

@@ -1,0 +1,44 @@
+import type { VNode } from "preact";
+
+import type { Finding } from "../../../src/check/finding.ts";
+import { TEST_IDS } from "../contract.ts";
+import type { CheckState } from "../state/state.ts";
+import { checkSummary, inPageWords, SEVERITY_WORDS } from "../state/words.ts";
+
+/** What the capture doctor says about the pictures. */
+export function FindingsPanel({ check }: { check: CheckState }): VNode {
+  return (
+    <section class="card" aria-labelledby="check-title" data-testid={TEST_IDS.findings} data-status={check.status}>
+      <h2 id="check-title">Are the pictures good for it?</h2>
+      <p role="status">{summaryOf(check)}</p>
+      {check.status === "done" && <FindingsList findings={check.findings} />}
+    </section>
+  );
+}
+
+export function FindingsList({ findings }: { findings: readonly Finding[] }): VNode | null {
+  if (findings.length === 0) return null;
+  return (
+    <ul class="findings">
+      {findings.map((finding) => (
+        <li key={`${finding.code} ${finding.plane ?? ""} ${finding.message}`} class={`finding finding-${finding.severity}`}>
+          <p class="finding-kind">{SEVERITY_WORDS[finding.severity]}</p>
+          <p>{inPageWords(finding.message)}</p>
+          <p class="quiet">{inPageWords(finding.remedy)}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function summaryOf(check: CheckState): string {
+  switch (check.status) {
+    case "waiting":
+    case "busy":
+      return "Looking at order, sharpness, exposure and shake …";
+    case "failed":
+      return inPageWords([check.problem.message, check.problem.remedy].filter(Boolean).join("; "));
+    case "done":
+      return checkSummary(check.findings);
+  }
+}

@@ -1,0 +1,18 @@
+import type { VNode } from "preact";
+import { useMemo } from "preact/hooks";
+
+import { paintImage } from "../paint.ts";
+import { PaintedCanvas } from "./PaintedCanvas.tsx";
+import type { ResultProps } from "./ResultView.tsx";
+
+/** Every pixel from the pictures it is sharp in. */
+export function PictureView({ result: { result, planes } }: ResultProps): VNode {
+  const { allInFocus } = result;
+  const painting = useMemo(() => allInFocus && paintImage(allInFocus), [allInFocus]);
+  return (
+    <figure>
+      {painting && <PaintedCanvas painting={painting} label="The all-in-focus picture" />}
+      <figcaption class="quiet">Every pixel is taken from those of the {planes.length} pictures in which it is sharp.</figcaption>
+    </figure>
+  );
+}

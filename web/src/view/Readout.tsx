@@ -1,0 +1,45 @@
+import type { VNode } from "preact";
+
+import { isKnown } from "../../../src/output/result.ts";
+import { TEST_IDS, type ViewResult } from "../contract.ts";
+import type { Pixel } from "../state/curve.ts";
+import { depthText, errorText } from "../state/words.ts";
+
+/** The numbers of one pixel. */
+export function Readout({ view, pixel: { x, y }, largest }: { view: ViewResult; pixel: Pixel; largest: number }): VNode {
+  const { result, error } = view;
+  const { depth, unit, confidence, planeIndex } = result;
+  const at = y * depth.width + x;
+  const facts: readonly (readonly [string, string])[] = isKnown(depth, at)
+    ? [
+        ["Depth", depthText(depth.values[at] as number, { unit, largest })],
+        ["Error", beyondWords(result.beyond?.[at]) ?? errorText(error[at] as number, { unit, largest })],
+        ["Confidence", `${Math.round(100 * (confidence?.[at] ?? 0))} %`],
+        ["Sharpest in", `plane ${(planeIndex?.[at] ?? 0) + 1} of ${view.planes.length}`],
+      ]
+    : [["Depth", "unknown: outside the area all pictures share"]];
+  return (
+    <figcaption class="readout" data-testid={TEST_IDS.readout} aria-live="polite">
+      <dl>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>Pixel</dt>
+          <dd>
+            {x + 1}, {y + 1}
+          </dd>
+        </div>
+      </dl>
+    </figcaption>
+  );
+}
+
+/** How far a pixel beyond the planes is off, no one can tell. */
+function beyondWords(beyond: number | undefined): string | undefined {
+  if (beyond === -1) return "nearer than the first plane";
+  return beyond === 1 ? "farther than the last plane" : undefined;
+}

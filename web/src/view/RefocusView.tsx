@@ -1,0 +1,91 @@
+import type { VNode } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { validRange } from "../../../src/output/result.ts";
+import { TEST_IDS, type Refocus } from "../contract.ts";
+import { createRefocus } from "../refocus/refocus.ts";
+import { depthText } from "../state/words.ts";
+import type { ResultProps } from "./ResultView.tsx";
+
+const STEPS = 1000;
+/** Full stops, wide open to closed. */
+const F_NUMBERS = [0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16, 22] as const;
+
+/** The scene through another lens: drag the focus, open and close the aperture. */
+export function RefocusView({ result: view }: ResultProps): VNode {
+  const { result } = view;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const refocus = useRef<Refocus | undefined>(undefined);
+  const [problem, setProblem] = useState<string>();
+  const [focusStep, setFocusStep] = useState(STEPS / 4);
+  const [stop, setStop] = useState(F_NUMBERS.indexOf(2));
+  const range = useMemo(() => validRange(result.depth), [result]);
+  const focus = focusAt(focusStep / STEPS, { range, metric: result.unit === "m" });
+  const fNumber = F_NUMBERS[stop] ?? 2;
+  useEffect(() => {
+    if (!canvas.current) return undefined;
+    try {
+      refocus.current = createRefocus(canvas.current, view);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    return () => {
+      refocus.current?.dispose();
+      refocus.current = undefined;
+    };
+  }, [view]);
+  useEffect(() => {
+    refocus.current?.set({ focus, fNumber });
+  }, [focus, fNumber, view]);
+  const focusText = depthText(focus, { unit: result.unit, largest: range[1] });
+  return (
+    <figure>
+      <canvas
+        ref={canvas}
+        class="painted"
+        role="img"
+        aria-label={`The scene with the focus at ${focusText}, f/${fNumber}`}
+        data-testid={TEST_IDS.refocusCanvas}
+      />
+      {problem !== undefined && <p role="alert">{problem}</p>}
+      <figcaption class="controls">
+        <label class="range">
+          <span>Focus</span>
+          <input
+            type="range"
+            min={0}
+            max={STEPS}
+            value={focusStep}
+            aria-valuetext={focusText}
+            data-testid={TEST_IDS.refocusFocus}
+            onInput={({ currentTarget }) => {
+              setFocusStep(Number(currentTarget.value));
+            }}
+          />
+          <output>{focusText}</output>
+        </label>
+        <label class="range">
+          <span>Aperture</span>
+          <input
+            type="range"
+            min={0}
+            max={F_NUMBERS.length - 1}
+            value={stop}
+            aria-valuetext={`f/${fNumber}`}
+            data-testid={TEST_IDS.refocusFNumber}
+            onInput={({ currentTarget }) => {
+              setStop(Number(currentTarget.value));
+            }}
+          />
+          <output>f/{fNumber}</output>
+        </label>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** A slider that moves like a focus ring: evenly in 1/distance where depth is a distance. */
+function focusAt(share: number, { range: [least, greatest], metric }: { range: readonly [number, number]; metric: boolean }): number {
+  if (!metric || least <= 0) return least + share * (greatest - least);
+  return 1 / (1 / least + share * (1 / greatest - 1 / least));
+}

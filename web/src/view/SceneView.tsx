@@ -1,0 +1,93 @@
+import type { VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { TEST_IDS, type Measurement, type Scene3d, type ViewResult } from "../contract.ts";
+import type { ResultProps } from "./ResultView.tsx";
+
+/** The scene as a surface to turn, stretch and measure. */
+export function SceneView({ result: view }: ResultProps): VNode {
+  const { canvas, scene, measurement, problem } = useScene(view);
+  const [exaggeration, setExaggeration] = useState(1);
+  const [isMeasuring, setMeasuring] = useState(false);
+  const toggleRuler = (): void => {
+    if (isMeasuring) scene.current?.stopRuler();
+    else scene.current?.startRuler();
+    setMeasuring(!isMeasuring);
+  };
+  return (
+    <figure>
+      <canvas ref={canvas} class="scene" tabIndex={0} role="img" aria-label={SCENE_LABEL} data-testid={TEST_IDS.sceneCanvas} />
+      {problem !== undefined && <p role="alert">{problem}</p>}
+      <figcaption class="controls">
+        <label class="range">
+          <span>Depth stretched</span>
+          <input
+            type="range"
+            min={0.2}
+            max={5}
+            step={0.1}
+            value={exaggeration}
+            aria-valuetext={`${exaggeration} times`}
+            data-testid={TEST_IDS.sceneExaggeration}
+            onInput={({ currentTarget }) => {
+              const factor = Number(currentTarget.value);
+              setExaggeration(factor);
+              scene.current?.setExaggeration(factor);
+            }}
+          />
+          <output>{exaggeration.toFixed(1)} ×</output>
+        </label>
+        <div class="buttons">
+          <button type="button" aria-pressed={isMeasuring} data-testid={TEST_IDS.sceneRuler} onClick={toggleRuler}>
+            Ruler
+          </button>
+          <button type="button" onClick={() => scene.current?.reset()}>
+            Reset the view
+          </button>
+        </div>
+        <p role="status" data-testid={TEST_IDS.sceneMeasure}>
+          {isMeasuring ? (measurement ? `Distance: ${measurement.text}` : "Click two points.") : ""}
+        </p>
+      </figcaption>
+    </figure>
+  );
+}
+
+const SCENE_LABEL =
+  "The scene in 3-D; drag or use the arrow keys to turn it, plus and minus to come nearer, Enter to mark a point for the ruler";
+
+interface SceneState {
+  readonly canvas: { current: HTMLCanvasElement | null };
+  readonly scene: { current: Scene3d | undefined };
+  readonly measurement: Measurement | undefined;
+  readonly problem: string | undefined;
+}
+
+/** three.js comes only when the scene is looked at. */
+function useScene(view: ViewResult): SceneState {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const scene = useRef<Scene3d | undefined>(undefined);
+  const [measurement, setMeasurement] = useState<Measurement>();
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    const controller = new AbortController();
+    const begin = async (): Promise<void> => {
+      const { createScene3d } = await import("../scene3d/scene3d.ts");
+      if (controller.signal.aborted || !canvas.current) return;
+      scene.current = createScene3d(canvas.current, view);
+      scene.current.onMeasure(setMeasurement);
+    };
+    begin().catch((error: unknown) => {
+      setProblem(error instanceof Error ? error.message : String(error));
+    });
+    const observer = new ResizeObserver(() => scene.current?.resize());
+    if (canvas.current) observer.observe(canvas.current);
+    return () => {
+      controller.abort();
+      observer.disconnect();
+      scene.current?.dispose();
+      scene.current = undefined;
+    };
+  }, [view]);
+  return { canvas, scene, measurement, problem };
+}

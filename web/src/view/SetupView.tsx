@@ -1,0 +1,107 @@
+import type { VNode } from "preact";
+
+import { TEST_IDS } from "../contract.ts";
+import type { State } from "../state/state.ts";
+import { inPageWords } from "../state/words.ts";
+import type { ViewProps } from "./App.tsx";
+import { CalibratePanel } from "./CalibratePanel.tsx";
+import { DistanceOptions } from "./DistanceOptions.tsx";
+import { FindingsPanel } from "./FindingsPanel.tsx";
+import { PlaneList } from "./PlaneList.tsx";
+
+/** The pictures in the order of their focus, their distances, what the check found, and the button that starts. */
+export function SetupView({ state, controller }: ViewProps): VNode | null {
+  const { stack, draft } = state;
+  if (!stack) return null;
+  const notes = stack.notes.map(inPageWords);
+  return (
+    <>
+      <div class="title-row">
+        <div>
+          <h1>{stack.name}</h1>
+          <p class="quiet">
+            {stack.planes.length} pictures, {stack.width} × {stack.height} pixels, nearest focus first
+          </p>
+        </div>
+        <button
+          type="button"
+          data-testid={TEST_IDS.startOver}
+          onClick={() => {
+            controller.startOver();
+          }}
+        >
+          Other pictures
+        </button>
+      </div>
+      <PlaneList state={state} controller={controller} />
+      <div class="setup-columns">
+        <section class="card" aria-labelledby="distances-title">
+          <h2 id="distances-title">How far was the focus?</h2>
+          <DistanceOptions state={state} controller={controller} />
+          <CalibratePanel
+            stack={stack}
+            unit={draft.unit}
+            onDistances={(next) => {
+              void controller.edit(next);
+            }}
+          />
+          {notes.length > 0 && (
+            <ul class="notes">
+              {notes.map((note) => (
+                <li key={note}>{note}</li>
+              ))}
+            </ul>
+          )}
+        </section>
+        <FindingsPanel check={state.check} />
+      </div>
+      <StartRun state={state} controller={controller} />
+    </>
+  );
+}
+
+function StartRun({ state, controller }: ViewProps): VNode {
+  const reason = whyNot(state);
+  return (
+    <div class="start-run">
+      <label class="tick">
+        <input
+          type="checkbox"
+          checked={state.align}
+          onChange={({ currentTarget }) => {
+            controller.setAlign(currentTarget.checked);
+          }}
+        />
+        Align the pictures
+      </label>
+      <button
+        type="button"
+        class="primary large"
+        data-testid={TEST_IDS.run}
+        disabled={reason !== undefined}
+        aria-describedby={reason === undefined ? undefined : "run-reason"}
+        onClick={() => {
+          void controller.run();
+        }}
+      >
+        Find depth
+      </button>
+      {reason !== undefined && (
+        <p id="run-reason" class="quiet">
+          {reason}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What stands in the way of a run. The network may still be on its way: the run waits for it. */
+function whyNot({ engine, check, draftProblem, draft, stack }: State): string | undefined {
+  if (engine.status === "failed") return "The network could not be loaded, so nothing can be computed.";
+  if (draftProblem) return "Correct the distances first.";
+  const isUnfinished = draft.unit !== "index" && stack?.planes.some(({ frame }) => (draft.texts[frame] ?? "").trim() === "");
+  if (isUnfinished) return "Enter a distance for every picture, or choose “I don’t know”.";
+  if (check.status === "done" && check.findings.some(({ severity }) => severity === "error"))
+    return "The check found something to mend first.";
+  return undefined;
+}

@@ -1,0 +1,49 @@
+import type { VNode } from "preact";
+
+import { TEST_IDS } from "../contract.ts";
+import { EXAMPLES, exampleUrl } from "../examples.ts";
+import type { ViewProps } from "./App.tsx";
+import { DropZone } from "./DropZone.tsx";
+
+/** What it is, where to drop pictures, and what to try it on. */
+export function StartView({ state: { isOpening }, controller }: ViewProps): VNode {
+  return (
+    <>
+      <section class="hero">
+        <h1>How far away is every pixel?</h1>
+        <p>
+          Photograph one still scene several times and move the focus between the shots. DualFocus finds the distance of every pixel, an
+          all-in-focus picture and a 3-D model. Nothing is uploaded.
+        </p>
+      </section>
+      <DropZone
+        isBusy={isOpening}
+        onFiles={(name, files) => {
+          void controller.open(name, files);
+        }}
+      />
+      <section class="examples" aria-labelledby="examples-title">
+        <h2 id="examples-title">Or try one of these</h2>
+        <ul>
+          {EXAMPLES.map((example) => (
+            <li key={example.name}>
+              <button
+                type="button"
+                class="example"
+                disabled={isOpening}
+                data-testid={`${TEST_IDS.example}${example.name}`}
+                onClick={() => {
+                  void controller.openExample(example);
+                }}
+              >
+                <img src={exampleUrl(example, example.files[Math.floor(example.files.length / 2)] ?? "")} alt="" width={384} height={256} />
+                <span class="example-title">{example.title}</span>
+                <span class="example-text">{example.description}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,48 @@
+import { packPictures, paddedSize } from "../../../src/infer/pad.ts";
+import type { Session, Value } from "../../../src/infer/session.ts";
+import type { Image } from "../../../src/image.ts";
+import { choosePlanes, selectPlanes, type FocalStack } from "../../../src/stack.ts";
+import type { Figures } from "./protocol.ts";
+
+/** Planes the network takes at once. */
+const MOST_PLANES = 10;
+
+/** Runs the network once more and keeps what it finds on its way: Γ, z* and θ_grad(z*) (eqs. 2–5). */
+export async function paperFigures(session: Session, stack: FocalStack): Promise<Figures> {
+  const planes = choosePlanes(stack.images.length, Math.min(stack.images.length, MOST_PLANES), "round");
+  const { images } = selectPlanes(stack, planes);
+  const padded = paddedSize(images[0] as Image);
+  const outputs = await session.run({
+    images: { data: packPictures(images, padded), shape: [1, planes.length, 3, padded.height, padded.width] },
+    focusDistances: { data: Float32Array.from(planes, (_, n) => n), shape: [1, planes.length] },
+  });
+  const field = (name: string): Value => {
+    const value = outputs[name];
+    if (!value) throw new Error(`the network gives no ${name}`);
+    return value;
+  };
+  return {
+    planes,
+    grid: field("surface").shape.at(-1) as number,
+    gradient: channelMean(magnitude(field("gradientX"), field("gradientY"))),
+    surface: firstChannel(field("surface")),
+    surfaceGradient: magnitude(field("surfaceGradientX"), field("surfaceGradientY")).data as Float32Array,
+  };
+}
+
+function magnitude(x: Value, y: Value): Value {
+  const [across, down] = [x.data as Float32Array, y.data as Float32Array];
+  return { shape: x.shape, data: across.map((value, i) => Math.hypot(value, down[i] as number)) };
+}
+
+/** [1, C, N, h, w] → [N, h, w]. */
+function channelMean({ shape, data }: Value): Float32Array {
+  const channels = shape[1] as number;
+  const mean = new Float32Array(data.length / channels);
+  (data as Float32Array).forEach((value, i) => {
+    mean[i % mean.length] = (mean[i % mean.length] as number) + value / channels;
+  });
+  return mean;
+}
+
+const firstChannel = ({ shape, data }: Value): Float32Array => (data as Float32Array).slice(0, data.length / (shape[1] as number));

@@ -1,0 +1,150 @@
+import { resizeAlignment, type Alignment } from "../../../src/align/alignment.ts";
+import type { Finding } from "../../../src/check/finding.ts";
+import type { Image } from "../../../src/image.ts";
+import { ERROR_TABLES } from "../../../src/infer/errorTable.ts";
+import { enlarge } from "../../../src/infer/upsample.ts";
+import { describeRun } from "../../../src/job/depthDocument.ts";
+import { WORKING_SIDE } from "../../../src/job/depthOptions.ts";
+import { estimateFrames, examine, readWorking, runDepth, savedAlignment, type DepthRun } from "../../../src/job/depthRun.ts";
+import type { FocusOptions } from "../../../src/source/focus.ts";
+import type { Listing } from "../../../src/source/listingRules.ts";
+import type { StackFiles } from "../../../src/source/stackFiles.ts";
+import { asStackError, openListing, type StackSource } from "../../../src/source/stackSource.ts";
+import type { FocalStack } from "../../../src/stack.ts";
+import { cachedSource, type PictureCache } from "./cachedSource.ts";
+import type { NetworkEngine } from "./engine.ts";
+import { listUserFiles } from "./listing.ts";
+import type { Calls, Event, FocusChoice, OpenedStack, RunResult } from "./protocol.ts";
+import { sharpnessMaps } from "./sharpness.ts";
+import { thumbnail } from "./thumbnail.ts";
+import { userFiles } from "./userFiles.ts";
+
+/** Who asked, and how to tell them something meanwhile. */
+export interface Caller {
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: Event) => void;
+}
+
+/** The stack the page is working on. */
+export interface Job {
+  readonly listing: Listing;
+  readonly files: StackFiles;
+  readonly cache: PictureCache;
+  /** Pictures the page has got a thumbnail of. */
+  readonly shown: Set<number>;
+  readonly source: StackSource;
+  /** As the check found it, in pixels of the files; a run need not look again. */
+  readonly alignment?: Alignment;
+  /** What the network saw in the last run. */
+  readonly stack?: FocalStack;
+}
+
+export async function openJob({ name, files: given, focus }: Calls["open"]["ask"]): Promise<Job> {
+  try {
+    const files = userFiles(given);
+    const listing = await listUserFiles(name, given);
+    const cache: PictureCache = new Map();
+    const source = cachedSource(await openListing(listing, files, focus ? focusOptions(focus) : {}), cache);
+    return { listing, files, cache, shown: new Set(), source };
+  } catch (error) {
+    throw asStackError(error);
+  }
+}
+
+/** The same pictures with other focus distances: another order, perhaps. */
+export async function refocusJob(job: Job, focus: FocusChoice): Promise<Job> {
+  const { listing, files, cache, shown } = job;
+  const source = await openListing(listing, files, focusOptions(focus));
+  return { listing, files, cache, shown, source: cachedSource(source, cache) };
+}
+
+const focusOptions = ({ unit, values }: FocusChoice): FocusOptions => ({ unit, ...(values ? { distances: values } : {}) });
+
+export function describeJob({ source }: Job): OpenedStack {
+  return {
+    name: source.name,
+    planes: source.files.map((file, plane) => ({
+      file,
+      frame: source.frames[plane] as number,
+      value: source.focus[plane]?.value as number,
+      source: source.focus[plane]?.source ?? "file order",
+    })),
+    unit: source.unit,
+    ...source.size,
+    notes: source.notes,
+  };
+}
+
+/** The capture doctor's findings; with `align`, also the alignment for the run that follows. */
+export async function checkJob(job: Job, align: boolean, caller: Caller): Promise<{ job: Job; findings: readonly Finding[] }> {
+  const source = withThumbnails(job, caller);
+  const options = { ...stages(caller), align: "auto", onFindings: () => undefined, workingSide: WORKING_SIDE } as const;
+  const working = await readWorking(source, options);
+  const small = align ? await estimateFrames(working, { source, options }) : undefined;
+  const findings = await examine(working, { source, options, alignment: small });
+  return { job: small ? { ...job, alignment: resizeAlignment(small, source.size) } : job, findings };
+}
+
+/** What `dualfocus depth` does, on the user's files. */
+export async function runJob(
+  job: Job,
+  { align, engine, caller }: { align: boolean; engine: NetworkEngine; caller: Caller },
+): Promise<{ job: Job; result: RunResult }> {
+  const begin = performance.now();
+  const source = withThumbnails(job, caller);
+  const run = await runDepth(source, {
+    session: engine.session,
+    errorTable: ERROR_TABLES.small,
+    workingSide: WORKING_SIDE,
+    align: align ? (job.alignment ?? "auto") : "off",
+    onFindings: () => undefined,
+    ...stages(caller),
+  });
+  const seconds = { model: engine.seconds, ...run.seconds, total: (performance.now() - begin) / 1000 };
+  const summary = describeRun(source, run, { model: "small", device: engine.info.device, align: "auto", seconds });
+  return { job: { ...job, stack: run.stack }, result: resultOf(source, run, summary) };
+}
+
+function resultOf(source: StackSource, run: DepthRun, summary: ReturnType<typeof describeRun>): RunResult {
+  const { result, estimate, aligned, stack } = run;
+  const small = stack.images[0] as Image;
+  const same = small.width === source.size.width && small.height === source.size.height;
+  return {
+    name: source.name,
+    result,
+    error: same ? estimate.error : enlarge({ ...small, values: estimate.error }, source.size),
+    planes: run.planes.map((plane) => ({
+      file: source.files[plane] as string,
+      frame: source.frames[plane] as number,
+      ...(source.focus[plane] as StackSource["focus"][number]),
+    })),
+    focusDistances: stack.focusDistances,
+    sharpness: sharpnessMaps(stack.images),
+    ...(aligned ? { alignmentJson: savedAlignment(aligned, source.size) } : {}),
+    summary: { ...summary },
+    findings: run.findings,
+  };
+}
+
+const stages = ({ signal, onEvent }: Caller): Pick<Parameters<typeof runDepth>[1], "signal" | "onStage"> => ({
+  signal,
+  onStage: (stage, done, of) => {
+    onEvent({ kind: "stage", stage, done, of });
+  },
+});
+
+/** Sends a small copy of every picture the first time it is read. */
+function withThumbnails({ source, shown }: Job, { onEvent }: Caller): StackSource {
+  return {
+    ...source,
+    readScaled: async (plane, maxPixels) => {
+      const image = await source.readScaled(plane, maxPixels);
+      const frame = source.frames[plane] as number;
+      if (!shown.has(frame)) {
+        shown.add(frame);
+        onEvent({ kind: "thumbnail", frame, picture: await thumbnail(image) });
+      }
+      return image;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { baseName } from "../../../src/io/baseName.ts";
+import { StackError } from "../../../src/io/stackError.ts";
+import { naturalOrder, parseStackJson } from "../../../src/io/stackFormat.ts";
+import { folderListing, jsonListing, missingPicture, type Listing } from "../../../src/source/listingRules.ts";
+import type { UserFile } from "./protocol.ts";
+
+/** The stack among files given to the page, by the rules by which the command lists a folder. */
+export async function listUserFiles(name: string, given: readonly UserFile[]): Promise<Listing> {
+  const [first, ...others] = given;
+  if (!first)
+    throw new StackError("There are no files in what you dropped.", { code: "input", remedy: "Drop the pictures of one focal stack." });
+  const folder = oneFolder(given);
+  const inFolder = given.filter(({ path }) => folderOf(path) === folder);
+  const names = inFolder.map(({ path }) => baseName(path));
+  const place = (each: string): string => (folder === "" ? each : `${folder}/${each}`);
+  const json = inFolder.find(({ path }) => baseName(path) === "stack.json") ?? (others.length === 0 ? jsonFile(first) : undefined);
+  if (json) return listJson(name, { json, names, place, given });
+  if (inFolder.length === 1 && /\.tiff?$/i.test(first.path)) return { name, files: [first.path], notes: [] };
+  return { ...folderListing({ name, names, place }), name };
+}
+
+const jsonFile = (only: UserFile): UserFile | undefined => (/\.json$/i.test(only.path) ? only : undefined);
+
+const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
+
+/** A stack is one folder. Of several, the one nearest to the top that holds most files; two alike cannot be told apart. */
+function oneFolder(given: readonly UserFile[]): string {
+  const counts = new Map<string, number>();
+  for (const { path } of given) counts.set(folderOf(path), (counts.get(folderOf(path)) ?? 0) + 1);
+  const depth = (folder: string): number => folder.split("/").length;
+  const holding = [...counts].filter(([, count]) => count > 1);
+  const top = Math.min(...holding.map(([folder]) => depth(folder)));
+  const nearest = naturalOrder(holding.filter(([folder]) => depth(folder) === top).map(([folder]) => folder));
+  if (nearest.length > 1)
+    throw new StackError(`You dropped ${nearest.length} folders: ${nearest.join(", ")}.`, {
+      code: "input",
+      remedy: "Drop one focal stack at a time.",
+    });
+  return nearest[0] ?? folderOf(given[0]?.path ?? "");
+}
+
+interface Described {
+  readonly json: UserFile;
+  readonly names: readonly string[];
+  readonly place: (name: string) => string;
+  readonly given: readonly UserFile[];
+}
+
+async function listJson(name: string, { json, names, place, given }: Described): Promise<Listing> {
+  const content = parseStackJson(await json.file.text(), json.path);
+  const listing = jsonListing({ file: json.path, content, names, place });
+  const present = new Set(given.map(({ path }) => path));
+  const missing = listing.files.find((path) => !present.has(path));
+  if (missing !== undefined) throw missingPicture(json.path, baseName(missing));
+  return { ...listing, name };
+}

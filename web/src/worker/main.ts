@@ -1,0 +1,118 @@
+import "./plainZod.ts";
+
+import { AlignmentError } from "../../../src/align/alignment.ts";
+import { FormatError } from "../../../src/io/formatError.ts";
+import { StackError } from "../../../src/io/stackError.ts";
+import type { FocalStack } from "../../../src/stack.ts";
+import { startEngine, type NetworkEngine } from "./engine.ts";
+import { paperFigures } from "./figures.ts";
+import { checkJob, describeJob, openJob, refocusJob, runJob, type Caller, type Job } from "./job.ts";
+import type { Calls, CallName, Problem, Reply, Request, RunResult } from "./protocol.ts";
+
+/** What a worker's global object has and a window's has not. */
+interface WorkerScope {
+  postMessage(reply: Reply, transfer?: Transferable[]): void;
+  addEventListener(kind: "message", listener: (event: { readonly data: Request }) => void): void;
+}
+const scope = self as unknown as WorkerScope;
+
+let engine: Promise<NetworkEngine> | undefined;
+let job: Job | undefined;
+
+const current = (): Job => {
+  if (!job) throw new Error("no stack is open");
+  return job;
+};
+
+const ready = (): Promise<NetworkEngine> => {
+  if (!engine) throw new Error("the network has not been started");
+  return engine;
+};
+
+/** What the network saw in the last run. */
+const seen = (): FocalStack => {
+  const { stack } = current();
+  if (!stack) throw new Error("there is no result yet");
+  return stack;
+};
+
+type Handlers = { readonly [N in CallName]: (ask: Calls[N]["ask"], caller: Caller) => Promise<Calls[N]["answer"]> };
+
+const handlers: Handlers = {
+  start: async ({ page, ...wish }, { onEvent }) => {
+    engine = startEngine({ page, wish }, onEvent);
+    return (await engine).info;
+  },
+  open: async (ask) => {
+    job = await openJob(ask);
+    return describeJob(job);
+  },
+  focus: async (choice) => {
+    job = await refocusJob(current(), choice);
+    return describeJob(job);
+  },
+  check: async ({ align }, caller) => {
+    const checked = await checkJob(current(), align, caller);
+    job = checked.job;
+    return checked.findings;
+  },
+  run: async ({ align }, caller) => {
+    const ran = await runJob(current(), { align, engine: await ready(), caller });
+    job = ran.job;
+    return ran.result;
+  },
+  picture: ({ plane }) => {
+    const image = seen().images[plane];
+    return image ? Promise.resolve(image) : Promise.reject(new RangeError(`there is no plane ${plane}`));
+  },
+  figures: async () => paperFigures((await ready()).session, seen()),
+};
+
+const running = new Map<number, AbortController>();
+let last: Promise<void> = Promise.resolve();
+
+scope.addEventListener("message", ({ data }) => {
+  if ("cancel" in data) {
+    running.get(data.cancel)?.abort();
+    return;
+  }
+  const controller = new AbortController();
+  running.set(data.id, controller);
+  const work = (): Promise<void> => answer(data, controller.signal).finally(() => running.delete(data.id));
+  if (data.call === "start")
+    void work(); // files may be opened while the network loads
+  else last = last.then(work);
+});
+
+async function answer(request: Exclude<Request, { cancel: number }>, signal: AbortSignal): Promise<void> {
+  const { id, call, ask } = request;
+  const caller: Caller = {
+    signal,
+    onEvent: (event) => {
+      if (!signal.aborted) scope.postMessage({ id, event });
+    },
+  };
+  try {
+    signal.throwIfAborted();
+    const handle = handlers[call] as (ask: unknown, caller: Caller) => Promise<Calls[CallName]["answer"]>;
+    const result = await handle(ask, caller);
+    signal.throwIfAborted();
+    scope.postMessage({ id, answer: result }, call === "run" ? buffersOf(result as RunResult) : []);
+  } catch (error) {
+    scope.postMessage(signal.aborted ? { id, cancelled: true } : { id, problem: problemOf(error) });
+  }
+}
+
+/** The large arrays of a result, which change hands instead of being copied. */
+function buffersOf({ result, error, sharpness }: RunResult): Transferable[] {
+  const { depth, confidence, allInFocus, planeIndex, probability } = result;
+  const arrays = [depth.values, depth.valid, confidence, allInFocus?.data, planeIndex, probability?.data, error, sharpness.data];
+  return [...new Set(arrays.flatMap((array) => (array ? [array.buffer as ArrayBuffer] : [])))];
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof StackError) return { message: error.message, remedy: error.remedy };
+  if (error instanceof AlignmentError) return { message: error.message, remedy: "use --align off if the frames are aligned already" };
+  if (error instanceof FormatError) return { message: error.message, remedy: "replace or remove the file" };
+  return { message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,88 @@
+import type { Finding } from "../../../src/check/finding.ts";
+import type { Image } from "../../../src/image.ts";
+import type { FocusSource, Unit } from "../../../src/io/stackFormat.ts";
+import type { Stage } from "../../../src/job/depthProgress.ts";
+import type { EngineInfo, ViewResult } from "../contract.ts";
+
+/** A file of the user's, with the path by which it was dropped. */
+export interface UserFile {
+  readonly path: string;
+  readonly file: File;
+}
+
+/** One plane of an opened stack, near to far. */
+export interface OpenedPlane {
+  readonly file: string;
+  /** Which picture it is, in the order of the names: thumbnails and distances go by it. */
+  readonly frame: number;
+  readonly value: number;
+  readonly source: FocusSource;
+}
+
+export interface OpenedStack {
+  readonly name: string;
+  readonly planes: readonly OpenedPlane[];
+  readonly unit: Unit;
+  readonly width: number;
+  readonly height: number;
+  readonly notes: readonly string[];
+}
+
+/** Distances to use instead of those found; `values` in the order of the names. */
+export interface FocusChoice {
+  readonly unit: Unit;
+  readonly values?: readonly number[];
+}
+
+/** What the network found on its way, for the paper's figures. `grid` × `grid` cells a map, [planes, grid, grid]. */
+export interface Figures {
+  /** Which planes of the result these are. */
+  readonly planes: readonly number[];
+  readonly grid: number;
+  /** The mean over the channels of |Γ|. */
+  readonly gradient: Float32Array;
+  /** z*, the first channel. */
+  readonly surface: Float32Array;
+  /** |θ_grad(z*)|. */
+  readonly surfaceGradient: Float32Array;
+}
+
+/** A result as it leaves the worker: thumbnails are the page's. */
+export type RunResult = Omit<ViewResult, "planes" | "engine"> & {
+  readonly planes: readonly (Omit<ViewResult["planes"][number], "thumbnail"> & { readonly frame: number })[];
+};
+
+export interface EngineWish {
+  readonly device?: "webgpu" | "wasm";
+  readonly threads?: number;
+}
+
+/** What the page asks for → what it gets. One at a time, but for `cancel`. */
+export interface Calls {
+  start: { ask: EngineWish & { readonly page: string }; answer: EngineInfo };
+  open: { ask: { readonly name: string; readonly files: readonly UserFile[]; readonly focus?: FocusChoice }; answer: OpenedStack };
+  focus: { ask: FocusChoice; answer: OpenedStack };
+  check: { ask: { readonly align: boolean }; answer: readonly Finding[] };
+  run: { ask: { readonly align: boolean }; answer: RunResult };
+  /** One plane as the network saw it: working size, aligned. */
+  picture: { ask: { readonly plane: number }; answer: Image };
+  figures: { ask: Record<string, never>; answer: Figures };
+}
+export type CallName = keyof Calls;
+
+export type Request =
+  { [N in CallName]: { readonly id: number; readonly call: N; readonly ask: Calls[N]["ask"] } }[CallName] | { readonly cancel: number };
+
+/** A failure the user can mend has a remedy. */
+export interface Problem {
+  readonly message: string;
+  readonly remedy?: string;
+}
+
+export type Event =
+  | { readonly kind: "stage"; readonly stage: Stage | "weights" | "runtime" | "graph"; readonly done: number; readonly of: number }
+  | { readonly kind: "thumbnail"; readonly frame: number; readonly picture: Blob };
+
+export type Reply = { readonly id: number } & (
+  { readonly event: Event } | { readonly answer: Calls[CallName]["answer"] } | { readonly problem: Problem } | { readonly cancelled: true }
+);

@@ -1,0 +1,117 @@
+import type { GeoTIFF } from "geotiff";
+
+import { resize } from "../../../src/data/resize.ts";
+import type { Image } from "../../../src/image.ts";
+import { readPhotoFacts } from "../../../src/io/exif.ts";
+import { decodingAsync, FormatError } from "../../../src/io/formatError.ts";
+import { turnUpright, uprightSize } from "../../../src/io/orient.ts";
+import { decodePngPixels, pixelsToImage } from "../../../src/io/png.ts";
+import { readTiffPage } from "../../../src/io/tiff.ts";
+import type { PictureInfo, ReadOptions, StackFiles } from "../../../src/source/stackFiles.ts";
+import { isTiff, tiffInfo } from "../../../src/source/tiffInfo.ts";
+import { isPng, jpegIsGrey, pngHeader } from "./pictureHeader.ts";
+import type { UserFile } from "./protocol.ts";
+
+/** Where cameras put their notes: well within this many bytes. */
+const HEAD = 1 << 20;
+
+/** Files a person gave to the page. Pictures are decoded one at a time and only when asked for. */
+export function userFiles(given: readonly UserFile[]): StackFiles {
+  const files = new Map(given.map(({ path, file }) => [path, file]));
+  const probed = new Map<string, Promise<PictureInfo>>();
+  const find = (path: string): File => {
+    const file = files.get(path);
+    if (!file) throw new FormatError(`${path}: there is no such file`);
+    return file;
+  };
+  const readHead = (path: string, length: number): Promise<Uint8Array> => bytesOf(path, find(path).slice(0, length));
+  const withTiff = <T>(path: string, use: (tiff: GeoTIFF) => Promise<T>): Promise<T> =>
+    decodingAsync({ file: path, format: "TIFF" }, async () => {
+      const { fromBlob } = await import("geotiff");
+      return use(await fromBlob(find(path)));
+    });
+  const probe = async (path: string): Promise<PictureInfo> => {
+    const head = await readHead(path, HEAD);
+    if (head.length === 0) throw new FormatError(`${path}: the file is empty`);
+    if (!isTiff(head)) return probePicture(path, { file: find(path), head });
+    const tiff = await withTiff(path, tiffInfo);
+    const [page] = tiff.pages;
+    if (!page) throw new FormatError(`${path}: the TIFF has no pages`);
+    return { ...page, depth: page.isFloat ? "float" : page.bits > 8 ? "16" : "8", tiff };
+  };
+  return {
+    readText: (path) => find(path).text(),
+    readHead,
+    probePicture: (path) => {
+      const known = probed.get(path) ?? probe(path);
+      probed.set(path, known);
+      return known;
+    },
+    readPicture: async (path, options) => readPicture(path, { ...options, file: find(path), head: await readHead(path, HEAD) }),
+    readTiffPlane: (path, page) => withTiff(path, async (tiff) => readTiffPage(await tiff.getImage(page), find(path).size)),
+  };
+}
+
+/** Why a file cannot be read: it was moved or changed after it was dropped, or the browser may not. */
+async function bytesOf(path: string, part: Blob): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await part.arrayBuffer());
+  } catch (cause) {
+    throw new FormatError(`${path}: cannot be read any more (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
+  }
+}
+
+interface Opened {
+  readonly file: File;
+  /** Its first bytes. */
+  readonly head: Uint8Array;
+}
+
+async function probePicture(path: string, { file, head }: Opened): Promise<PictureInfo> {
+  const orientation = readPhotoFacts(head).orientation ?? 1;
+  if (isPng(head)) return { ...pngHeader(head, path), orientation };
+  return decodingAsync({ file: path, format: "picture" }, async () => {
+    const bitmap = await createImageBitmap(file, AS_STORED);
+    const size = uprightSize(bitmap, orientation); // the browser has turned it already; this turns it back
+    bitmap.close();
+    return { ...size, orientation, channels: jpegIsGrey(head) ? 1 : 3, depth: "8" };
+  });
+}
+
+/** Numbers as in the file: no colour management, no alpha mixed in. "from-image" is the one orientation all browsers agree on. */
+const AS_STORED = { imageOrientation: "from-image", colorSpaceConversion: "none", premultiplyAlpha: "none" } as const;
+
+async function readPicture(path: string, { file, head, orientation, size }: ReadOptions & Opened): Promise<Image> {
+  const image = isPng(head)
+    ? pixelsToImage(turned(decodePngPixels(await bytesOf(path, file), path), orientation))
+    : await decodingAsync({ file: path, format: "picture" }, () => readBitmap(file, { head, orientation }));
+  return size ? resize(image, { ...size, filter: "linear" }) : image;
+}
+
+type Pixels = Parameters<typeof pixelsToImage>[0];
+
+const turned = (pixels: Pixels, orientation: number): Pixels => ({
+  ...turnUpright<Uint8Array | Uint16Array>(pixels, orientation),
+  channels: pixels.channels,
+});
+
+async function readBitmap(file: File, { head, orientation }: { head: Uint8Array; orientation: number }): Promise<Image> {
+  const bitmap = await createImageBitmap(file, AS_STORED);
+  const { width, height } = bitmap;
+  const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+  if (!context) throw new Error(`this browser cannot hold a picture of ${width}×${height} pixels`);
+  context.drawImage(bitmap, 0, 0);
+  bitmap.close();
+  const { data } = context.getImageData(0, 0, width, height);
+  const own = readPhotoFacts(head).orientation ?? 1;
+  const upright: Pixels = { width, height, channels: 4, data: new Uint8Array(data.buffer) };
+  const right = own === orientation ? upright : turned(turned(upright, { 6: 8, 8: 6 }[own] ?? own), orientation);
+  return jpegIsGrey(head) ? firstChannel(right) : pixelsToImage(right);
+}
+
+/** A grey picture that the browser spread over red, green and blue. */
+function firstChannel({ width, height, data }: Pixels): Image {
+  const grey = new Float32Array(width * height);
+  for (let i = 0; i < grey.length; i++) grey[i] = (data[4 * i] as number) / 255;
+  return { width, height, channels: 1, data: grey };
+}

@@ -1,0 +1,45 @@
+/** Told how many bytes of how many have come. */
+type OnBytes = (done: number, of: number) => void;
+
+const KEPT = "dualfocus-weights";
+
+/** The weights, from the browser's own store if they were loaded before. `version` tells new weights from old ones. */
+export async function loadWeights(url: string, { version, onBytes }: { version: string; onBytes: OnBytes }): Promise<Uint8Array> {
+  const address = new URL(url);
+  address.searchParams.set("v", version);
+  const store = "caches" in globalThis ? await caches.open(KEPT) : undefined; // browsers have it on https and localhost only
+  const kept = await store?.match(address);
+  if (kept) return readAll(kept, onBytes);
+  const bytes = await download(address.href, onBytes);
+  await store?.keys().then((old) => Promise.all(old.map((request) => store.delete(request))));
+  await store?.put(address, new Response(bytes)).catch(() => undefined); // no room: they are loaded again next time
+  return bytes;
+}
+
+/** Fetches a file whole. */
+export async function download(url: string, onBytes: OnBytes): Promise<Uint8Array<ArrayBuffer>> {
+  const response = await fetch(url).catch((cause: unknown) => {
+    throw new Error(`${url} cannot be loaded; is the server still running?`, { cause });
+  });
+  if (!response.ok) throw new Error(`${url} cannot be loaded: the server answers ${response.status}`);
+  return readAll(response, onBytes);
+}
+
+async function readAll(response: Response, onBytes: OnBytes): Promise<Uint8Array<ArrayBuffer>> {
+  const total = Number(response.headers.get("Content-Length") ?? 0);
+  const parts: Uint8Array[] = [];
+  let done = 0;
+  const reader = response.body?.getReader();
+  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+    parts.push(next.value);
+    done += next.value.length;
+    onBytes(done, Math.max(total, done));
+  }
+  const bytes = new Uint8Array(done);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
