@@ -34,7 +34,7 @@ const STATES: Readonly<Record<string, JobState>> = {
 
 export function createRedisQueue(url: string): RedisQueue {
   const redis = connect(url, { patient: false });
-  const queue = new Queue<StoredJob>(QUEUE, { connection: redis, prefix: PREFIX });
+  const queue = new Queue<StoredJob>(QUEUE, { connection: redis, prefix: PREFIX, skipWaitingForReady: true });
   const events = createEvents(url);
   for (const each of [redis, queue]) each.on("error", () => undefined); // whoever asks for something is told
   const find = async (id: string): Promise<QueueJob<StoredJob> | undefined> => {

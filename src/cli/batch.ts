@@ -1,0 +1,197 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { basename, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+
+import { UNITS } from "../io/stackFolder.ts";
+import { asUserError } from "../job/depthErrors.ts";
+import { WORKING_SIDE } from "../job/depthOptions.ts";
+import { depthSettings, MODEL_NAMES, type DepthSettings } from "../job/depthSettings.ts";
+import { defaultOutput } from "../job/depthStack.ts";
+import { UserError } from "../job/errors.ts";
+import { fillFolder } from "../job/outputFolder.ts";
+import { DEFAULT_OUTPUTS, OUTPUT_NAMES, type OutputName } from "../output/outputs.ts";
+import { jobPrefix, type Job } from "../queue/job.ts";
+import { openStore } from "../queue/openStore.ts";
+import { hasEnded, type JobQueue, type JobStatus } from "../queue/queue.ts";
+import { readResults, type JobResult } from "../queue/results.ts";
+import { downloadResults, stackJob, uploadStack } from "../queue/stackJob.ts";
+import type { FileStore } from "../queue/store.ts";
+import { finished, reportBatch, stackFolders } from "./batchFolders.ts";
+import { outputNames, workingSize } from "./depthArguments.ts";
+import type { BatchEntry } from "./depthText.ts";
+import { withRedisQueue } from "./redisQueue.ts";
+
+interface BatchOptions {
+  readonly redis: string;
+  readonly store: string;
+  readonly output?: string;
+  readonly distances?: readonly number[];
+  readonly unit?: DepthSettings["unit"];
+  readonly model: DepthSettings["model"];
+  readonly align: DepthSettings["align"];
+  readonly size: DepthSettings["size"];
+  readonly save: readonly OutputName[];
+  readonly ahead: number;
+  readonly force: boolean;
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+export function batchCommand(): Command {
+  return new Command("batch")
+    .description("Send a folder of stacks to the workers and collect the results. Run again, it goes on where it was stopped.")
+    .argument("<folder>", "holds one sub-folder for each stack")
+    .addOption(new Option("--redis <URL>", "of the queue").env("DUALFOCUS_REDIS").makeOptionMandatory())
+    .addOption(
+      new Option("--store <PLACE>", "where files are handed over: a directory that the workers can see, or s3://bucket/prefix")
+        .env("DUALFOCUS_STORE")
+        .makeOptionMandatory(),
+    )
+    .option("-o, --output <DIR>", "folder for the results (default: NAME-depth in the current folder)")
+    .option("--distances <LIST>", "focus distances of every stack, separated by commas, in the order of the file names", numbers)
+    .addOption(new Option("--unit <UNIT>", "of the focus distances (default: m)").choices(UNITS))
+    .addOption(new Option("--model <NAME>", "network").choices(MODEL_NAMES).default("small"))
+    .addOption(new Option("--align <auto|off>", "align the frames").choices(["auto", "off"]).default("auto"))
+    .option("--size <PX|full>", "longer side the network sees", workingSize, WORKING_SIDE)
+    .option("--save <LIST>", `what to write, of ${OUTPUT_NAMES.join(", ")}`, outputNames, DEFAULT_OUTPUTS)
+    .option("--ahead <N>", "stacks on their way at the same time", whole, 64)
+    .option("--force", "compute again what is there already", false)
+    .option("--json", "print the table as one JSON document", false)
+    .option("--quiet", "no progress", false)
+    .action(async (folder: string, options: BatchOptions) => {
+      try {
+        await batch(folder, options);
+      } catch (error) {
+        throw asUserError(error);
+      }
+    });
+}
+
+function numbers(text: string): number[] {
+  const values = text.split(",").map((part) => (part.trim() === "" ? NaN : Number(part)));
+  if (values.some((value) => !Number.isFinite(value))) throw new InvalidArgumentError("It takes numbers separated by commas.");
+  return values;
+}
+
+function whole(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("It takes a whole number, 1 or more.");
+  return value;
+}
+
+interface Run {
+  readonly options: BatchOptions;
+  readonly settings: DepthSettings;
+  readonly store: FileStore;
+  readonly queue: JobQueue;
+  readonly signal: AbortSignal;
+}
+
+async function batch(folder: string, options: BatchOptions): Promise<void> {
+  const names = await stackFolders(folder);
+  const root = options.output ?? defaultOutput(folder);
+  const { distances, unit, model, align, size, save } = options;
+  const settings = depthSettings.safeParse({ distances, unit, model, align, size, save });
+  if (!settings.success)
+    throw new UserError(settings.error.issues.map(({ message }) => message).join("; "), { exitCode: 2, remedy: "correct the option" });
+  const store = await openStore(options.store);
+  const stop = new AbortController();
+  const onSignal = (): void => {
+    stop.abort(
+      new UserError("stopped; what was sent is computed all the same", { exitCode: 130, remedy: "run the command again to collect it" }),
+    );
+  };
+  process.once("SIGINT", onSignal);
+  try {
+    await withRedisQueue(options.redis, async (queue) => {
+      await queue.ping();
+      const run = { options, settings: settings.data, store, queue, signal: stop.signal };
+      let ended = 0;
+      const entries = await inParallel(names, options.ahead, async (name) => {
+        const entry = await attempt({ folder: join(folder, name), name, output: join(root, name) }, run);
+        ended += 1;
+        if (!options.quiet) process.stderr.write(`${name} (${ended} of ${names.length}): ${describe(entry)}\n`);
+        return entry;
+      });
+      reportBatch(entries, options.json);
+    });
+  } finally {
+    process.off("SIGINT", onSignal);
+  }
+}
+
+const describe = ({ status, error }: BatchEntry): string => (status === "skipped" ? "done before" : (error?.message ?? status));
+
+/** At most `most` at the same time, results in the order of `items`. */
+async function inParallel<T, R>(items: readonly T[], most: number, body: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const next = items.entries(); // shared: each takes the next one
+  const take = async (): Promise<void> => {
+    for (const [n, item] of next) results[n] = await body(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, take));
+  return results;
+}
+
+interface Place {
+  readonly folder: string;
+  readonly name: string;
+  readonly output: string;
+}
+
+async function attempt({ folder, name, output }: Place, run: Run): Promise<BatchEntry> {
+  const { options, settings, store, queue, signal } = run;
+  signal.throwIfAborted();
+  const before = options.force ? undefined : await finished(output);
+  if (before) return { name, status: "skipped", output, result: before };
+  try {
+    const prepared = await stackJob(folder, settings);
+    const { id } = prepared.job;
+    const results = (await readResults(store, id)) ?? (await compute(prepared.job, run, () => uploadStack(store, prepared)));
+    await fillFolder(output, options, (temporary) => downloadResults(store, results, temporary));
+    await patiently(signal, () => queue.remove(id));
+    await store.remove(jobPrefix(id));
+    const files = Object.entries(results.document.files).map(([key, file]) => [key, join(output, basename(file))]);
+    return { name, status: "done", output, result: { ...results.document, files: Object.fromEntries(files) as Record<string, string> } };
+  } catch (failure) {
+    signal.throwIfAborted();
+    const error = asUserError(failure);
+    if (!(error instanceof UserError)) throw error;
+    const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
+    return { name, status: "failed", output, error: { message: error.message, ...remedy } };
+  }
+}
+
+/** Submits the job, unless it is on its way already, and waits for its results. */
+async function compute(job: Job, { queue, store, signal }: Run, upload: () => Promise<void>): Promise<JobResult> {
+  await upload();
+  if ((await patiently(signal, () => queue.get(job.id)))?.state === "failed") await patiently(signal, () => queue.remove(job.id));
+  await patiently(signal, () => queue.submit(job));
+  const status = await patiently(signal, () => lastStatus(queue, job.id, signal));
+  signal.throwIfAborted();
+  const results = await readResults(store, job.id);
+  if (results) return results;
+  const { message = `the job is ${status?.state ?? "gone"}`, remedy } = status?.error ?? {};
+  throw new UserError(message, { exitCode: 3, ...(remedy === undefined ? {} : { remedy }) });
+}
+
+async function lastStatus(queue: JobQueue, id: string, signal: AbortSignal): Promise<JobStatus | undefined> {
+  let last: JobStatus | undefined;
+  for await (const status of queue.subscribe(id, { signal })) if (hasEnded((last = status))) break;
+  return last;
+}
+
+/** A Redis that is away for a while, to be restarted for instance, is waited for. */
+async function patiently<T>(signal: AbortSignal, body: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await body();
+    } catch (cause) {
+      const isAway =
+        cause instanceof Error &&
+        /MaxRetriesPerRequest|ECONNREFUSED|ECONNRESET|Connection is closed|LOADING/.test(`${cause.name} ${cause.message}`);
+      if (!isAway || signal.aborted) throw cause;
+      await setTimeout(1000, undefined, { signal });
+    }
+  }
+}

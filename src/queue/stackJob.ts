@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { basename, dirname, extname, join, resolve } from "node:path";
+
+import type { DepthSettings } from "../job/depthSettings.ts";
+import { UserError } from "../job/errors.ts";
+import { makeFolder } from "../job/outputFolder.ts";
+import { listStack } from "../source/listing.ts";
+import { frameNameSchema, jobPrefix, type Job } from "./job.ts";
+import type { JobResult } from "./results.ts";
+import type { FileStore } from "./store.ts";
+
+/** A job made of files on this machine. */
+export interface StackJob {
+  readonly job: Job;
+  /** The file behind each of the job's frames. */
+  readonly files: readonly string[];
+}
+
+/**
+ * The job of a folder of pictures. Its id is told from what is in the files and what is asked of them: the same stack is the same job,
+ * whoever submits it and however often.
+ */
+export async function stackJob(folder: string, settings: DepthSettings): Promise<StackJob> {
+  const { files: pictures, json, distanceFile } = await listStack([folder]);
+  const files = [...pictures, ...(json ? [json.file] : []), ...(distanceFile === undefined ? [] : [distanceFile])];
+  const hash = createHash("sha256").update(JSON.stringify(settings));
+  for (const file of files) {
+    checkPlace(file, folder);
+    hash.update(`\n${basename(file)}\n`);
+    for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  }
+  const id = `stack-${hash.digest("hex").slice(0, 40)}`;
+  const frames = files.map((file, n) => ({ key: frameKey(id, n, file), name: basename(file) }));
+  return { job: { id, frames, settings }, files };
+}
+
+const frameKey = (id: string, n: number, file: string): string => `${jobPrefix(id)}/frames/${n}${extname(file).toLowerCase()}`;
+
+function checkPlace(file: string, folder: string): void {
+  const isHere = dirname(resolve(file)) === resolve(folder);
+  if (isHere && frameNameSchema.safeParse(basename(file)).success) return;
+  throw new UserError(`${file}: ${isHere ? "has a name that cannot be sent on" : `is not in ${folder} itself`}`, {
+    exitCode: 3,
+    remedy: "put the pictures of a stack into one folder, under plain names",
+  });
+}
+
+/** Copies the files that are not in the store yet. */
+export async function uploadStack(store: FileStore, { job, files }: StackJob): Promise<void> {
+  const there = new Set((await store.list(`${jobPrefix(job.id)}/frames`)).map(({ key }) => key));
+  for (const [n, { key }] of job.frames.entries()) if (!there.has(key)) await store.put(key, files[n] as string);
+}
+
+/** Copies a job's results into a folder. */
+export async function downloadResults(store: FileStore, { files }: JobResult, folder: string): Promise<void> {
+  await makeFolder(folder);
+  for (const { key, file } of Object.values(files)) await store.fetch(key, join(folder, basename(file)));
+}
