@@ -11,6 +11,7 @@ import { depthOfStack, type LoadedNetwork } from "../job/depthStack.ts";
 import { describeResult } from "./depthText.ts";
 import { UserError } from "../job/errors.ts";
 import { loadNetwork } from "../job/loadNetwork.ts";
+import { DEVICES } from "../job/openSession.ts";
 
 export function depthCommand(): Command {
   return new Command("depth")
@@ -20,7 +21,7 @@ export function depthCommand(): Command {
     .option("--distances <LIST>", "focus distances, separated by commas, in the order of the file names; or a text file")
     .addOption(new Option("--unit <UNIT>", "of the focus distances (default: m)").choices(UNITS))
     .option("--model <base|small|FILE>", "network", "small")
-    .addOption(new Option("--device <DEVICE>", "where it runs").choices(["auto", "cpu", "webgpu"]).default("auto"))
+    .addOption(new Option("--device <DEVICE>", "where it runs").choices(DEVICES).default("auto"))
     .option("--align <auto|off|FILE>", "align the frames (off: microscopes; FILE: an alignment.json of an earlier run)", "auto")
     .option("--size <PX|full>", "longer side the network sees", workingSize, WORKING_SIDE)
     .option("--save <LIST>", `what to write, of ${OUTPUT_NAMES.join(", ")}`, outputNames, DEFAULT_OUTPUTS)
@@ -44,7 +45,7 @@ async function depth(inputs: readonly string[], options: DepthOptions): Promise<
   if (options.batch && others.length > 0)
     throw new UserError(`--batch takes one folder, got ${inputs.length}`, { exitCode: 2, remedy: "name the folder that holds the stacks" });
   let network: Promise<LoadedNetwork> | undefined;
-  const run = { options, network: () => (network ??= loadNetwork(options)) };
+  const run = { options, network: () => (network ??= announced(options)) };
   await stoppable(async (signal) => {
     if (options.batch) {
       await depthOfFolders({ ...run, folder, signal });
@@ -64,6 +65,12 @@ async function depth(inputs: readonly string[], options: DepthOptions): Promise<
     const loaded = await network?.catch(() => undefined); // its failure has been told already
     await loaded?.session.dispose();
   });
+}
+
+async function announced(options: DepthOptions): Promise<LoadedNetwork> {
+  const loaded = await loadNetwork({ ...options, many: options.batch });
+  if (!options.quiet) process.stderr.write(`device: ${loaded.session.device} (${loaded.reason})\n`);
+  return loaded;
 }
 
 /** The first Ctrl-C stops `body` at its next step, so that it can tidy up; the second ends the program at once. */

@@ -13,8 +13,11 @@ import { csvTable, jsonEntry, markdownTable } from "../evaluate/report.ts";
 import { fileStore } from "../evaluate/results.ts";
 import { evaluate, type Evaluation, type Progress } from "../evaluate/run.ts";
 import { Sheet } from "../evaluate/sheet.ts";
+import type { Session } from "../infer/session.ts";
 import { UserError } from "../job/errors.ts";
 import { loadModel } from "../job/loadModel.ts";
+import { DEVICES, openSession, type DeviceName } from "../job/openSession.ts";
+import type { GraphSize } from "../model/graph.ts";
 import { renderHost } from "./renderHost.ts";
 
 interface EvaluateOptions {
@@ -26,6 +29,7 @@ interface EvaluateOptions {
   readonly limit?: number;
   readonly protocol: "paper" | "adaptive";
   readonly textures?: string;
+  readonly device: DeviceName;
   readonly threads: number;
   readonly resumeDir?: string;
   readonly json: boolean;
@@ -36,7 +40,7 @@ interface EvaluateOptions {
 }
 
 /** A model by its name on the command line. */
-export type LoadPredictor = (name: string, options: { readonly threads: number }) => Promise<Predictor>;
+export type LoadPredictor = (name: string, options: { readonly device: DeviceName; readonly threads: number }) => Promise<Predictor>;
 
 /** `load` may be replaced to measure predictors of one's own. */
 export function evaluateCommand({ load = loadPredictor }: { readonly load?: LoadPredictor } = {}): Command {
@@ -60,6 +64,7 @@ export function evaluateCommand({ load = loadPredictor }: { readonly load?: Load
         .default("paper"),
     )
     .option("--textures <PATH>", "render: pictures for the scenes, beside the generated textures; every tenth is used")
+    .addOption(new Option("--device <DEVICE>", "where the networks run; the CPU is exact f32, cuda f16").choices(DEVICES).default("cpu"))
     .option("--threads <N>", "for the networks; 0 uses every core", threadCount, 0)
     .option("--resume-dir <DIR>", "keep each image's result there, and go on from what an earlier run kept")
     .option("--json", "print one JSON document", false)
@@ -94,14 +99,15 @@ async function runEvaluate(options: EvaluateOptions, load: LoadPredictor): Promi
   }
 }
 
-async function loadPredictor(name: string, { threads }: { readonly threads: number }): Promise<Predictor> {
+const loadPredictor: LoadPredictor = async (name, { device, threads }) => {
   if (isClassicalName(name)) return classicalPredictor(name);
   const model = loadModel(name);
   const fingerprint = createHash("sha256")
     .update(await readFile(model.file))
     .digest("hex");
-  return networkPredictor(model, { name, fingerprint, threads });
-}
+  const open = async (size: GraphSize): Promise<Session> => (await openSession({ model, device, threads, size, many: true })).session;
+  return networkPredictor(model, { name, fingerprint: device === "cpu" ? fingerprint : `${fingerprint}-${device}`, open });
+};
 
 async function evaluateSet(
   set: EvaluationSet,

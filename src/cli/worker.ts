@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { asUserError } from "../job/depthErrors.ts";
 import type { DepthOptions } from "../job/depthOptions.ts";
 import { UserError } from "../job/errors.ts";
+import { DEVICES } from "../job/openSession.ts";
 import { openStore } from "../queue/openStore.ts";
 import { createProcessRunner, SLOT_MEMORY, TIME_LIMIT } from "../queue/processRunner.ts";
 import type { JobStatus } from "../queue/queue.ts";
@@ -40,7 +41,7 @@ export function workerCommand(): Command {
     )
     .option("--concurrency <N>", "processes that compute (default: one for each core, as far as the memory goes)", whole)
     .option("--threads <N>", "CPU threads of each process (default: the cores shared out)", whole)
-    .addOption(new Option("--device <DEVICE>", "where the network runs").choices(["auto", "cpu", "webgpu", "cuda"]).default("auto"))
+    .addOption(new Option("--device <DEVICE>", "where the network runs").choices(DEVICES).default("auto"))
     .option("--together <N>", "jobs in one process at the same time, whose stacks go through the network as a batch (GPU)", whole, 1)
     .option("--memory <GB>", "most each process may hold", positive, SLOT_MEMORY / 2 ** 30)
     .option("--time-limit <SECONDS>", "most one job may take", positive, TIME_LIMIT / 1000)

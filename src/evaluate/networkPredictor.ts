@@ -3,7 +3,7 @@ import { createNodeSession } from "../infer/node.ts";
 import { crop, packPictures, paddedSize, type Size } from "../infer/pad.ts";
 import type { Session, Value } from "../infer/session.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
-import { recordGraph } from "../model/graph.ts";
+import { recordGraph, type GraphSize } from "../model/graph.ts";
 import type { Model } from "../model/weightsFile.ts";
 import type { FocalStack } from "../stack.ts";
 import type { Estimate, Predictor } from "./predictor.ts";
@@ -16,14 +16,17 @@ export interface NetworkOptions {
   readonly fingerprint: string;
   /** Of ONNX Runtime; 0 for every core. */
   readonly threads?: number;
+  /** Loads the network for stacks of this size, of any where it is empty; into ONNX Runtime on the CPU if left out. */
+  readonly open?: (size: GraphSize) => Promise<Session>;
 }
 
 /**
- * A network in ONNX Runtime. Pictures are reflected at the right and bottom to multiples of 32 and the answer cropped back. One graph
+ * A network in a runtime. Pictures are reflected at the right and bottom to multiples of 32 and the answer cropped back. One graph
  * serves every size, except where the network itself depends on the size: then the graph of the last size is kept.
  */
-export function networkPredictor(model: Model, { name, fingerprint, threads = 0 }: NetworkOptions): Predictor {
+export function networkPredictor(model: Model, { name, fingerprint, threads = 0, open }: NetworkOptions): Predictor {
   const { config, weights, metadata } = model;
+  const load = open ?? ((size: GraphSize) => createNodeSession(recordGraph({ config, weights, size }), { threads }));
   const fixed = config.kind === "dfv" || config.surface?.grid === "native";
   const least = config.kind === "dfv" ? DFV_LEAST : SIZE_MULTIPLE;
   let loaded: { readonly key: string; readonly session: Session } | undefined;
@@ -34,7 +37,7 @@ export function networkPredictor(model: Model, { name, fingerprint, threads = 0 
     if (loaded?.key !== key) {
       await loaded?.session.dispose();
       loaded = undefined;
-      loaded = { key, session: await createNodeSession(recordGraph({ config, weights, size }), { threads }) };
+      loaded = { key, session: await load(size) };
     }
     return loaded.session;
   };

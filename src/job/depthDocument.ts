@@ -19,17 +19,20 @@ export type RunDescription = Omit<DepthDocument, "files" | "encoding" | "errors"
 export interface RunFacts {
   readonly model: string;
   readonly device: string;
+  /** Why this device. */
+  readonly deviceReason?: string;
   /** "off", "auto", or the file it came from. */
   readonly align: string;
   readonly seconds: Readonly<Record<string, number>>;
 }
 
 /** What result.json says about a run, but for what was saved of it. */
-export function describeRun(source: StackSource, run: DepthRun, { model, device, align, seconds }: RunFacts): RunDescription {
+export function describeRun(source: StackSource, run: DepthRun, { model, device, deviceReason, align, seconds }: RunFacts): RunDescription {
   const { depth, unit } = run.result;
   return {
     model,
     device,
+    ...(deviceReason === undefined ? {} : { deviceReason }),
     planes: run.planes.length,
     width: depth.width,
     height: depth.height,

@@ -1,5 +1,6 @@
 import type { Unit } from "../io/stackFolder.ts";
 import type { OutputName } from "../output/outputs.ts";
+import type { DeviceName } from "./openSession.ts";
 
 export interface DepthOptions {
   readonly output?: string;
@@ -7,7 +8,7 @@ export interface DepthOptions {
   readonly distances?: string | readonly number[];
   readonly unit?: Unit;
   readonly model: string;
-  readonly device: "auto" | "cpu" | "webgpu";
+  readonly device: DeviceName;
   readonly align: string;
   readonly size: number | "full";
   readonly save: readonly OutputName[];

@@ -24,6 +24,8 @@ export type { DepthDocument } from "./depthDocument.ts";
 /** The network, loaded when first asked for, so that a stack that cannot be used is refused before. */
 export interface LoadedNetwork {
   readonly session: Session;
+  /** Why it runs where it runs. */
+  readonly reason: string;
   /** Spent on weights and graph. */
   readonly seconds: number;
 }
@@ -73,7 +75,7 @@ export async function depthOfStack({
   const trueDepth = truth === undefined ? undefined : { file: truth, map: await readTruth(truth, { ...source.size, space: source.space }) };
   const folder = output ?? defaultOutput(source.name);
   const summary = await fillFolder(folder, options, async (temporary) => {
-    const { session, seconds: model } = await network();
+    const { session, reason, seconds: model } = await network();
     const run = await runDepth(source, {
       session,
       errorTable: options.model === "base" ? ERROR_TABLES.base : ERROR_TABLES.small, // weights of one's own: as the default network
@@ -91,6 +93,7 @@ export async function depthOfStack({
       onStage: report.onStage,
       signal,
       device: session.device,
+      deviceReason: reason,
       model,
       start,
     });
@@ -132,6 +135,7 @@ interface Writing {
   readonly onStage: OnStage;
   readonly signal: AbortSignal;
   readonly device: string;
+  readonly deviceReason: string;
   /** Seconds. */
   readonly model: number;
   readonly start: number;
@@ -168,10 +172,11 @@ interface Written {
   readonly errors?: TruthErrors;
 }
 
-function describe({ source, run, options, device, model, start }: Writing, { files, encoding, write, errors }: Written): DepthDocument {
+function describe(writing: Writing, { files, encoding, write, errors }: Written): DepthDocument {
+  const { source, run, options, device, deviceReason, model, start } = writing;
   const seconds = { model, ...run.seconds, write, total: (performance.now() - start) / 1000 };
   return {
-    ...describeRun(source, run, { model: options.model, device, align: options.align, seconds }),
+    ...describeRun(source, run, { model: options.model, device, deviceReason, align: options.align, seconds }),
     files,
     encoding,
     ...(errors ? { errors } : {}),

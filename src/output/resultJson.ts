@@ -5,6 +5,8 @@ import type { DepthUnit } from "./result.ts";
 export interface ResultSummary {
   readonly model: string;
   readonly device: string;
+  /** Why this device. */
+  readonly deviceReason?: string;
   readonly planes: number;
   readonly width: number;
   readonly height: number;

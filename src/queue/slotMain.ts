@@ -40,7 +40,7 @@ async function prepare({ store, scratch, device, threads, memory }: SlotOptions)
     async network(model) {
       const loaded = networks.get(model);
       if (loaded) return { ...(await loaded), seconds: 0 };
-      const loading = loadNetwork({ model, device, threads });
+      const loading = loadNetwork({ model, device, threads, many: true });
       networks.set(model, loading);
       loading.catch(() => networks.delete(model));
       return loading;
