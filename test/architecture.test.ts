@@ -13,7 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["model", "data"],
   ["losses", "source", "output", "check"],
   ["train", "infer"],
-  ["evaluate"],
+  ["evaluate", "bench"],
   ["job"],
   ["queue", "reproduce"],
   ["serve"],
@@ -28,6 +28,7 @@ const NODE_FILES = [
   /^source\/(listing|openStack|picture|tiffFile)\.ts$/, // the rest opens the user's files in a page, too
   /^train\//,
   /^evaluate\//,
+  /^bench\/memory\.ts$/,
   /^cli\//,
   /^job\//,
   /^queue\//,

@@ -1,6 +1,8 @@
 import { Command, CommanderError } from "commander";
 
 import { packageVersion } from "../job/version.ts";
+import { benchCommand } from "./bench.ts";
+import { batchCommand } from "./batch.ts";
 import { checkCommand } from "./check.ts";
 import { depthCommand } from "./depth.ts";
 import { UserError } from "../job/errors.ts";
@@ -27,11 +29,13 @@ export function program(): Command {
     .addCommand(trainCommand())
     .addCommand(evaluateCommand())
     .addCommand(reproduceCommand())
+    .addCommand(benchCommand())
     .addCommand(exportCommand())
     .addCommand(modelsCommand())
     .addCommand(webCommand())
     .addCommand(serveCommand())
     .addCommand(workerCommand())
+    .addCommand(batchCommand())
     .showHelpAfterError("(dualfocus --help lists the commands)")
     .exitOverride();
 }

@@ -1,0 +1,38 @@
+import { readFileSync, writeFileSync } from "node:fs";
+
+import { caseConfig, stackOf, type Case } from "./case.ts";
+import type { BenchRuntime } from "./runtime.ts";
+
+/**
+ * Bytes of resident memory that loading and running a case adds at most to this process. Only a young process can tell: what earlier
+ * work has freed stays resident and hides what the case takes. NaN where the system does not tell.
+ */
+export async function peakMemory(runtime: BenchRuntime, each: Case): Promise<number> {
+  const [config, inputs] = [caseConfig(each), stackOf(each)];
+  const before = process.memoryUsage.rss();
+  forgetPeak();
+  const session = await runtime.network(config, each);
+  try {
+    await session.run(inputs);
+    return Math.max(0, peakResident() - before);
+  } finally {
+    await session.dispose();
+  }
+}
+
+/** Linux forgets the peak of a process on demand (proc(5), clear_refs). */
+function forgetPeak(): void {
+  try {
+    writeFileSync("/proc/self/clear_refs", "5");
+  } catch {
+    // another system, or a container that forbids it: the peak may then be one of starting up
+  }
+}
+
+function peakResident(): number {
+  try {
+    return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]);
+  } catch {
+    return NaN;
+  }
+}

@@ -1,0 +1,49 @@
+import { createOnnxEngine } from "../engine/onnx.ts";
+import { createNodeSession, type NodeSessionOptions } from "../infer/node.ts";
+import type { Value } from "../infer/session.ts";
+import { recordGraph } from "../model/graph.ts";
+import { initialWeights } from "../model/state.ts";
+import { createRandom } from "../random.ts";
+import type { BenchRuntime, Work } from "./runtime.ts";
+
+const MATMUL_SIDE = 1024;
+const COPY_VALUES = 1 << 23; // 32 MB a tensor: more than the caches of one core complex
+const COPY_STEPS = 8;
+
+/** ONNX Runtime on the CPU or through WebGPU, as `dualfocus depth` uses it. */
+export function onnxRuntime({ device, threads }: Required<NodeSessionOptions>): BenchRuntime {
+  return {
+    device,
+    description: `ONNX Runtime, ${device}, ${threads === 0 ? "all cores" : `${threads} thread${threads === 1 ? "" : "s"}`}`,
+    network: (config, { planes, height, width }) => {
+      const weights = initialWeights(config, createRandom(0)); // the values do not matter
+      return createNodeSession(recordGraph({ config, weights, size: { batch: 1, planes, height, width } }), { device, threads });
+    },
+    matmul: () => {
+      const engine = createOnnxEngine();
+      const side = [MATMUL_SIDE, MATMUL_SIDE];
+      const result = engine.input("a", side).matmul(engine.input("b", side)).mean([0, 1]); // a small answer: handing it out costs nothing
+      const values = { data: new Float32Array(MATMUL_SIDE ** 2).fill(1 / MATMUL_SIDE), shape: side };
+      return work(engine.finish({ outputs: { result } }), { a: values, b: values }, 2 * MATMUL_SIDE ** 3);
+    },
+    copy: () => {
+      const engine = createOnnxEngine();
+      const shape = [COPY_VALUES];
+      const input = engine.input("values", shape);
+      const sums = Array.from({ length: COPY_STEPS }).reduce<typeof input>((value, _, i) => value.add(i + 1), input);
+      const values = { data: new Float32Array(COPY_VALUES), shape };
+      return work(engine.finish({ outputs: { result: sums.mean([0]) } }), { values }, (2 * COPY_STEPS + 1) * 4 * COPY_VALUES);
+    },
+  };
+
+  async function work(graph: Uint8Array, inputs: Readonly<Record<string, Value>>, amount: number): Promise<Work> {
+    const session = await createNodeSession(graph, { device, threads });
+    return {
+      amount,
+      run: async () => {
+        await session.run(inputs);
+      },
+      dispose: () => session.dispose(),
+    };
+  }
+}

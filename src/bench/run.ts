@@ -1,0 +1,138 @@
+import type { ConfigName } from "../model/config.ts";
+import { countMultiplyAccumulates, countParameters } from "../model/state.ts";
+import { caseConfig, describeCase, stackOf, type Case } from "./case.ts";
+import { growthExponent, type Point } from "./growth.ts";
+import type { BenchRuntime, StackSize, Work } from "./runtime.ts";
+import { timeRuns, type Now } from "./timing.ts";
+
+/** How fast the machine is at its best, through the same software. */
+export interface Ceilings {
+  /** Floating-point operations a second of a large matrix product. */
+  readonly matmul: number;
+  /** Bytes a second read and written by plain sums. */
+  readonly copy: number;
+}
+
+export interface Measurement extends Case {
+  readonly parameters: number;
+  readonly multiplyAccumulates: number;
+  /** Seconds a stack, from pixels to depth. */
+  readonly median: number;
+  readonly p90: number;
+  readonly least: number;
+  readonly stacksPerSecond: number;
+  /** Floating-point operations a second. */
+  readonly rate: number;
+  /** The least seconds the ceilings allow, and its share of the median. */
+  readonly limit: number;
+  readonly ofLimit: number;
+  /** Bytes that loading and running adds at most. */
+  readonly peakMemory: number | undefined;
+}
+
+/** k in seconds ∝ xᵏ, for x the planes, the pixels and the side of the grid. */
+export interface Growth {
+  readonly model: ConfigName;
+  readonly planes: number | undefined;
+  readonly pixels: number | undefined;
+  readonly grid: number | undefined;
+}
+
+export interface Bench {
+  readonly device: string;
+  readonly description: string;
+  readonly ceilings: Ceilings;
+  readonly rows: readonly Measurement[];
+  readonly growth: readonly Growth[];
+}
+
+export interface BenchOptions {
+  readonly repeats: number;
+  readonly now: Now;
+  readonly progress: (line: string) => void;
+  /** Bytes that loading and running a case adds at most; undefined where it cannot be told. */
+  readonly memory: (each: Case) => Promise<number | undefined>;
+}
+
+/** Times every case, one after another, after the ceilings. */
+export async function bench(runtime: BenchRuntime, cases: readonly Case[], options: BenchOptions): Promise<Bench> {
+  options.progress("bench: the machine's ceilings");
+  const ceilings = {
+    matmul: await rateOf(await runtime.matmul(), options),
+    copy: await rateOf(await runtime.copy(), options),
+  };
+  const rows: Measurement[] = [];
+  for (const [i, each] of cases.entries()) {
+    options.progress(`bench: ${i + 1} of ${cases.length}, ${describeCase(each)}`);
+    rows.push(await measureCase(runtime, each, { ...options, ceilings }));
+  }
+  const models = [...new Set(rows.map(({ model }) => model))];
+  const growth = models.map((model) => growthOf(model, rows));
+  return { device: runtime.device, description: runtime.description, ceilings, rows, growth };
+}
+
+const CEILING_REPEATS = 5;
+
+/** At its best: what disturbs the machine only slows it. */
+async function rateOf(work: Work, { now }: BenchOptions): Promise<number> {
+  try {
+    const { least } = await timeRuns(() => work.run(), { repeats: CEILING_REPEATS, now });
+    return work.amount / least;
+  } finally {
+    await work.dispose();
+  }
+}
+
+async function measureCase(
+  runtime: BenchRuntime,
+  each: Case,
+  options: BenchOptions & { readonly ceilings: Ceilings },
+): Promise<Measurement> {
+  const config = caseConfig(each);
+  const session = await runtime.network(config, each);
+  try {
+    const inputs = stackOf(each);
+    const timing = await timeRuns(() => session.run(inputs), options);
+    const [parameters, multiplyAccumulates] = [countParameters(config), countMultiplyAccumulates(config, each)];
+    const limit = limitSeconds({ ...each, parameters, multiplyAccumulates }, options.ceilings);
+    return {
+      ...each,
+      parameters,
+      multiplyAccumulates,
+      ...timing,
+      stacksPerSecond: 1 / timing.median,
+      rate: (2 * multiplyAccumulates) / timing.median,
+      limit,
+      ofLimit: limit / timing.median,
+      peakMemory: await options.memory(each),
+    };
+  } finally {
+    await session.dispose();
+  }
+}
+
+/** Multiply-accumulates at the rate of a matrix product, or weights, pictures and answers moved once: whichever takes longer. */
+export function limitSeconds(
+  { planes, height, width, parameters, multiplyAccumulates }: Pick<Measurement, "parameters" | "multiplyAccumulates"> & StackSize,
+  { matmul, copy }: Ceilings,
+): number {
+  const values = parameters + height * width * (3 * planes + planes + 2); // pictures in; p, depth and spread out
+  return Math.max((2 * multiplyAccumulates) / matmul, (4 * values) / copy);
+}
+
+function growthOf(model: ConfigName, rows: readonly Measurement[]): Growth {
+  const own = rows.filter((row) => row.model === model);
+  const points = (x: (row: Measurement) => number, group: (row: Measurement) => string): Point[] =>
+    own.map((row) => ({ x: x(row), seconds: row.median, group: group(row) }));
+  const pixels = ({ height, width }: Measurement): number => height * width;
+  const gridOf = (row: Measurement): number => {
+    const config = caseConfig(row);
+    return config.kind === "dualfocus" && typeof config.surface?.grid === "number" ? config.surface.grid : 1;
+  };
+  return {
+    model,
+    planes: growthExponent(points(({ planes }) => planes, (row) => `${pixels(row)} ${gridOf(row)}`)), // prettier-ignore
+    pixels: growthExponent(points(pixels, (row) => `${row.planes} ${gridOf(row)}`)),
+    grid: growthExponent(points(gridOf, (row) => `${row.planes} ${pixels(row)}`)),
+  };
+}

@@ -1,0 +1,28 @@
+import type { Session } from "../infer/session.ts";
+import type { NetworkConfig } from "../model/config.ts";
+
+/** A stack of this many planes and pixels. */
+export interface StackSize {
+  readonly planes: number;
+  readonly height: number;
+  readonly width: number;
+}
+
+/** Work of a known amount: floating-point operations, or bytes read and written. */
+export interface Work {
+  readonly amount: number;
+  run(): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** Where networks are timed, and what shows how fast the machine can be through the same software. */
+export interface BenchRuntime {
+  readonly device: string;
+  /** For people: the software and its settings. */
+  readonly description: string;
+  network(config: NetworkConfig, size: StackSize): Promise<Session>;
+  /** A product of two large square matrices; a multiply-accumulate counts as two operations. */
+  matmul(): Promise<Work>;
+  /** Sums that touch far more memory than caches hold. */
+  copy(): Promise<Work>;
+}

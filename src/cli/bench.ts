@@ -1,0 +1,132 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { Command, InvalidArgumentError, Option } from "commander";
+
+import type { Case } from "../bench/case.ts";
+import { peakMemory } from "../bench/memory.ts";
+import { onnxRuntime } from "../bench/onnxRuntime.ts";
+import { formatBench } from "../bench/report.ts";
+import { bench } from "../bench/run.ts";
+import type { BenchRuntime } from "../bench/runtime.ts";
+import { isConfigName } from "../job/loadModel.ts";
+import { configs, type ConfigName } from "../model/config.ts";
+import { SIZE_MULTIPLE } from "../model/encoder.ts";
+
+type Device = "cpu" | "webgpu";
+type Size = readonly [height: number, width: number];
+
+interface BenchCommandOptions {
+  readonly device: Device;
+  readonly model: readonly ConfigName[];
+  readonly size: readonly Size[];
+  readonly planes: readonly number[];
+  readonly grid: readonly number[];
+  readonly repeats: number;
+  readonly threads: number;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly memoryOnly: boolean;
+}
+
+/** Runs `dualfocus` with these arguments in a process of its own and gives what it printed. */
+export type RunSelf = (args: readonly string[]) => Promise<string>;
+
+/** `self` may be replaced where this program is not the process's own. */
+export function benchCommand({ self = runSelf }: { readonly self?: RunSelf } = {}): Command {
+  return new Command("bench")
+    .description("Time the networks on this machine, against what the machine can do at most.")
+    .addOption(new Option("--device <NAME>", "where the networks run").choices(["cpu", "webgpu"]).default("cpu"))
+    .option("--model <LIST>", "base, small, dfv; several with commas", modelList, ["small"] as const)
+    .option("--size <LIST>", "height×width of the pictures, as 192x288,384x576", sizeList, [
+      [128, 192],
+      [192, 288],
+      [384, 576],
+    ] as const) // prettier-ignore
+    .option("--planes <LIST>", "planes of the stacks, as 3,5,10", countList, [3, 5, 10] as const)
+    .option("--grid <LIST>", "sides of the grid of Γ and z*, timed at the first size and number of planes", countList, [
+      10, 14, 20, 28,
+    ] as const)
+    .option("--repeats <K>", "timed runs of each", count, 5)
+    .option("--threads <N>", "of the CPU; 0 uses every core", threadCount, 0)
+    .option("--json", "print one JSON document", false)
+    .option("--quiet", "no progress", false)
+    .addOption(new Option("--memory-only", "print the memory of the first case alone").default(false).hideHelp())
+    .action((options: BenchCommandOptions) => runBench(options, self));
+}
+
+async function runBench(options: BenchCommandOptions, self: RunSelf): Promise<void> {
+  const [runtime, cases] = [openRuntime(options), benchCases(options)];
+  const [first] = cases;
+  if (options.memoryOnly && first) {
+    process.stdout.write(`${await peakMemory(runtime, first)}\n`);
+    return;
+  }
+  const progress = (line: string): void => {
+    if (!options.quiet) process.stderr.write(`${line}\n`);
+  };
+  const now = (): number => performance.now() / 1000;
+  const memory = async (each: Case): Promise<number | undefined> =>
+    each.grid === undefined ? Number(await self(memoryArguments(each, options))) : undefined;
+  const measured = await bench(runtime, cases, { repeats: options.repeats, now, progress, memory });
+  process.stdout.write(options.json ? `${JSON.stringify(measured)}\n` : formatBench(measured));
+}
+
+function memoryArguments({ model, planes, height, width }: Case, { device, threads }: BenchCommandOptions): string[] {
+  const one = ["--model", model, "--planes", `${planes}`, "--size", `${height}x${width}`];
+  return ["bench", "--memory-only", ...one, "--device", device, "--threads", `${threads}`];
+}
+
+const runSelf: RunSelf = async (args) => {
+  const program = [...process.execArgv, process.argv[1] ?? "", ...args];
+  const { stdout } = await promisify(execFile)(process.execPath, program);
+  return stdout;
+};
+
+function openRuntime({ device, threads }: BenchCommandOptions): BenchRuntime {
+  return onnxRuntime({ device, threads });
+}
+
+/** Every model with every size and number of planes; then its grids at the first of both. */
+export function benchCases({ model, size, planes, grid }: Pick<BenchCommandOptions, "model" | "size" | "planes" | "grid">): Case[] {
+  return model.flatMap((name) => {
+    const whole = size.flatMap(([height, width]) => planes.map((N): Case => ({ model: name, planes: N, height, width })));
+    const [first] = whole;
+    if (!first || configs[name].kind === "dfv") return whole; // DFV has no grid
+    const others = grid.filter((side) => configs[name].kind === "dualfocus" && side !== configs[name].surface?.grid);
+    return [...whole, ...others.map((side): Case => ({ ...first, grid: side }))];
+  });
+}
+
+function modelList(text: string): readonly ConfigName[] {
+  const names = text.split(",");
+  if (!names.every(isConfigName)) throw new InvalidArgumentError(`${Object.keys(configs).join(", ")}, with commas between them`);
+  return names;
+}
+
+function sizeList(text: string): readonly Size[] {
+  return text.split(",").map((size): Size => {
+    const [, height = NaN, width = NaN] = (/^(\d+)[x×](\d+)$/.exec(size) ?? []).map(Number);
+    if (!(height > 0 && width > 0 && height % SIZE_MULTIPLE === 0 && width % SIZE_MULTIPLE === 0))
+      throw new InvalidArgumentError(`height×width, multiples of ${SIZE_MULTIPLE}, as 384x576`);
+    return [height, width];
+  });
+}
+
+function countList(text: string): readonly number[] {
+  const counts = text.split(",").map(Number);
+  if (!counts.every((value) => Number.isInteger(value) && value >= 2))
+    throw new InvalidArgumentError("whole numbers, 2 or more, as 3,5,10");
+  return counts;
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("a whole number, 1 or more");
+  return value;
+}
+
+function threadCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("a whole number, 0 or more");
+  return value;
+}

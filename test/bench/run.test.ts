@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Case } from "../../src/bench/case.ts";
+import { formatBench } from "../../src/bench/report.ts";
+import { bench, limitSeconds } from "../../src/bench/run.ts";
+import type { BenchRuntime, Work } from "../../src/bench/runtime.ts";
+import { summarize, timeRuns } from "../../src/bench/timing.ts";
+import type { Session } from "../../src/infer/session.ts";
+import { small } from "../../src/model/config.ts";
+import { countMultiplyAccumulates, countParameters } from "../../src/model/state.ts";
+
+test("median, nine tenths and least of known times", () => {
+  assert.deepEqual(summarize([5, 1, 3]), { median: 3, p90: 5, least: 1 });
+  assert.deepEqual(summarize([4, 1, 3, 2]), { median: 2.5, p90: 4, least: 1 });
+  assert.deepEqual(summarize([10, 1, 2, 3, 4, 5, 6, 7, 8, 9]), { median: 5.5, p90: 9, least: 1 });
+  assert.deepEqual(summarize([2]), { median: 2, p90: 2, least: 2 });
+});
+
+test("warm-ups run and do not count", async () => {
+  let clock = 0;
+  const seconds = [100, 1, 2, 3];
+  const run = (): Promise<void> => {
+    clock += seconds.shift() ?? NaN;
+    return Promise.resolve();
+  };
+  assert.deepEqual(await timeRuns(run, { repeats: 3, now: () => clock }), { median: 2, p90: 3, least: 1 });
+});
+
+test("the limit is the slower of computing and moving, by hand", () => {
+  const size = { planes: 2, height: 10, width: 10 };
+  const work = { ...size, parameters: 1000, multiplyAccumulates: 500 };
+  // 1000 operations at 100/s are 10 s; 4 · (1000 + 100 · (6 + 2 + 2)) = 8000 bytes at 4000/s are 2 s, at 400/s 20 s
+  assert.equal(limitSeconds(work, { matmul: 100, copy: 4000 }), 10);
+  assert.equal(limitSeconds(work, { matmul: 100, copy: 400 }), 20);
+});
+
+/** A machine whose networks take a microsecond for each plane and pixel; products run at 1000 operations a second, sums at 50 MB. */
+function fakeMachine() {
+  let clock = 0;
+  let open = 0;
+  const work = (amount: number, seconds: number): Promise<Work> => {
+    open += 1;
+    const run = (): Promise<void> => ((clock += seconds), Promise.resolve());
+    return Promise.resolve({ amount, run, dispose: () => ((open -= 1), Promise.resolve()) });
+  };
+  const runtime: BenchRuntime = {
+    device: "cpu",
+    description: "a clock",
+    matmul: () => work(2000, 2),
+    copy: () => work(1e8, 2),
+    network: (_, { planes, height, width }) => {
+      open += 1;
+      const run: Session["run"] = ({ images }) => {
+        assert.deepEqual(images?.shape, [1, planes, 3, height, width]);
+        clock += 1e-6 * planes * height * width;
+        return Promise.resolve({});
+      };
+      const dispose = (): Promise<void> => ((open -= 1), Promise.resolve());
+      return Promise.resolve({ device: "cpu", inputNames: [], outputNames: [], run, dispose });
+    },
+  };
+  return { runtime, now: () => clock, open: () => open };
+}
+
+const cases: readonly Case[] = [
+  ...[32, 64].flatMap((side) => [3, 6].map((planes): Case => ({ model: "small", planes, height: side, width: side }))),
+  { model: "small", planes: 3, height: 32, width: 32, grid: 28 },
+];
+
+test("rates, limits and growth follow from the clock, and everything loaded is freed", async () => {
+  const { runtime, now, open } = fakeMachine();
+  const lines: string[] = [];
+  const memory = ({ grid }: Case): Promise<number | undefined> => Promise.resolve(grid === undefined ? 5e6 : undefined);
+  const result = await bench(runtime, cases, { repeats: 3, now, progress: (line) => lines.push(line), memory });
+  assert.deepEqual(result.ceilings, { matmul: 1000, copy: 5e7 });
+  const [first] = result.rows;
+  assert.ok(first);
+  const seconds = 3e-6 * 32 * 32;
+  const macs = countMultiplyAccumulates(small, { planes: 3, height: 32, width: 32 });
+  assert.deepEqual([first.parameters, first.multiplyAccumulates, first.peakMemory], [countParameters(small), macs, 5e6]);
+  const near = (got: number, want: number): boolean => Math.abs(got / want - 1) < 1e-9;
+  assert.ok(near(first.median, seconds) && near(first.stacksPerSecond, 1 / seconds) && near(first.rate, (2 * macs) / seconds));
+  assert.ok(near(first.limit, (2 * macs) / 1000) && near(first.ofLimit, first.limit / seconds));
+  const [growth] = result.growth;
+  assert.ok(near(growth?.planes ?? NaN, 1) && near(growth?.pixels ?? NaN, 1) && Math.abs(growth?.grid ?? NaN) < 1e-9);
+  assert.equal(open(), 0);
+  assert.deepEqual(lines.slice(0, 2), ["bench: the machine's ceilings", "bench: 1 of 5, small 3×32×32"]);
+  const text = formatBench(result);
+  assert.match(text, /^a clock\. A large matrix product runs at 0\.00000100 GFLOP\/s/);
+  assert.match(text, /\| small \| 6 \| 64×64 \| – \| 3\.11 \|/);
+  assert.match(text, /\| small \| 3 \| 32×32 \| 28 \| .* \| – \|/);
+  assert.match(text, /small: time grows as planes\^1\.00, pixels\^1\.00, grid\^-?0\.00/);
+});

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Bench } from "../../src/bench/run.ts";
+import { benchCases } from "../../src/cli/bench.ts";
+import { runCommand } from "../helpers/command.ts";
+
+const main = join(import.meta.dirname, "../../src/cli/main.ts");
+
+test("a tiny real run prints one JSON document with everything measured", () => {
+  const args = ["bench", "--size", "64x64", "--planes", "2,3", "--grid", "10", "--repeats", "1", "--threads", "1", "--json"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", main, ...args], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  const { device, ceilings, rows, growth } = JSON.parse(stdout) as Bench;
+  assert.equal(device, "cpu");
+  assert.ok(ceilings.matmul > 1e8 && ceilings.copy > 1e7, JSON.stringify(ceilings));
+  assert.deepEqual(
+    rows.map(({ planes, height, width, grid }) => [planes, height, width, grid]),
+    [
+      [2, 64, 64, undefined],
+      [3, 64, 64, undefined],
+      [2, 64, 64, 10],
+    ],
+  );
+  for (const { median, p90, ofLimit, peakMemory, grid } of rows) {
+    assert.ok(median > 0 && p90 >= median && ofLimit > 0, JSON.stringify(rows));
+    assert.equal(grid === undefined ? (peakMemory ?? 0) > 1e6 : peakMemory, grid === undefined ? true : undefined);
+  }
+  assert.ok(Number.isFinite(growth[0]?.planes) && growth[0]?.pixels === undefined);
+  assert.match(stderr, /bench: the machine's ceilings\nbench: 1 of 3, small 2×64×64/);
+});
+
+test("every model meets every size and number of planes; grids vary at the first, and not in dfv", () => {
+  const sizes = [
+    [32, 32],
+    [64, 96],
+  ] as const;
+  const cases = benchCases({ model: ["small", "dfv"], size: sizes, planes: [3, 5], grid: [10, 14] });
+  assert.equal(cases.length, 4 + 1 + 4); // 14 is small's own
+  assert.deepEqual(cases[4], { model: "small", planes: 3, height: 32, width: 32, grid: 10 });
+});
+
+test("wrong usage is refused with what is right", async (context) => {
+  const cases: [args: string[], message: RegExp][] = [
+    [["--size", "100x100"], /multiples of 32, as 384x576/],
+    [["--size", "big"], /height×width/],
+    [["--model", "huge"], /base, small, dfv/],
+    [["--planes", "1"], /2 or more/],
+    [["--repeats", "0"], /1 or more/],
+  ];
+  for (const [args, message] of cases) {
+    const { code, err } = await runCommand(context, "bench", ...args);
+    assert.equal(code, 2);
+    assert.match(err, message);
+  }
+});
