@@ -1,9 +1,10 @@
 import type { Image } from "../image.ts";
 import { type FocalStack, focalStack } from "../stack.ts";
 import { type Alignment, AlignmentError, checkFits, type FrameAlignment } from "./alignment.ts";
-import { commonArea, warpImage } from "./apply.ts";
+import { commonArea, warpedRows, warpImage } from "./apply.ts";
 import { estimateAlignment, type EstimateOptions } from "./estimate.ts";
-import { applyGain } from "./exposure.ts";
+import { applyGain, gainRows } from "./exposure.ts";
+import { imageRows, type PictureRows } from "./rows.ts";
 import type { Similarity } from "./similarity.ts";
 import { workingFrame } from "./workingFrame.ts";
 
@@ -62,7 +63,16 @@ export function usablePlanes({ frames }: Alignment): number[] {
 
 /** One frame, brought onto the reference; the very same picture if it has neither moved nor changed brightness. */
 export function alignImage(image: Image, { transform, gain }: FrameAlignment, { equalizeExposure = true } = {}): Image {
-  const moved = transform.scale !== 1 || transform.angle !== 0 || transform.shift[0] !== 0 || transform.shift[1] !== 0;
-  const placed = moved ? warpImage(image, transform) : image;
-  return equalizeExposure && gain.some((channel) => channel !== 1) ? applyGain(placed, gain) : placed;
+  const placed = hasMoved(transform) ? warpImage(image, transform) : image;
+  return equalizeExposure && hasGain(gain) ? applyGain(placed, gain) : placed;
 }
+
+/** The same row by row, for pictures of which only parts are needed. */
+export function alignedRows(image: Image, { transform, gain }: FrameAlignment): PictureRows {
+  const placed = hasMoved(transform) ? warpedRows(image, transform) : imageRows(image);
+  return hasGain(gain) ? gainRows(placed, image, gain) : placed;
+}
+
+const hasMoved = ({ scale, angle, shift }: Similarity): boolean => scale !== 1 || angle !== 0 || shift[0] !== 0 || shift[1] !== 0;
+
+const hasGain = (gain: FrameAlignment["gain"]): boolean => gain.some((channel) => channel !== 1);

@@ -1,4 +1,5 @@
 import type { Image } from "../image.ts";
+import type { PictureRows, Span } from "./rows.ts";
 import { type Linear, linearOf, type Similarity, type Size } from "./similarity.ts";
 
 /** Lanczos, radius 3: keeps the sharpness that depth from focus measures, where bilinear would blur every frame but the reference. */
@@ -15,75 +16,115 @@ const WEIGHTS = Float32Array.from({ length: (PHASES + 1) * TAPS }, (_, i) => {
   return lanczos(i % TAPS) / sum;
 });
 
-/**
- * The frame as the reference would have seen it: pixel p takes the value at T(p). Two passes (Catmull and Smith 1980), along rows and
- * then along columns, twelve taps instead of thirty-six; only the rows in use are kept between them.
- * Beyond the frame's edge its outermost pixels repeat; `commonArea` says where that is.
- */
+/** The frame as the reference would have seen it; `commonArea` says where it has a picture. */
 export function warpImage(image: Image, transform: Similarity): Image {
+  const { width, height, channels } = image;
+  const rowAt = warpedRows(image, transform);
+  const data = new Float32Array(width * height * channels);
+  for (let y = 0; y < height; y++) data.set(rowAt(y, { from: 0, to: width }), y * width * channels);
+  return { width, height, channels, data };
+}
+
+/**
+ * The same row by row: pixel p takes the value at T(p). Two passes (Catmull and Smith 1980), along rows and then along columns, twelve taps
+ * instead of thirty-six; only the rows in use are kept between them. Beyond the frame's edge its outermost pixels repeat.
+ */
+export function warpedRows(image: Image, transform: Similarity): PictureRows {
   const { width, height, channels } = image;
   const t = linearOf(transform);
   if (!(t.a > 0.1)) throw new RangeError(`warpImage: a turn by ${((transform.angle * 180) / Math.PI).toFixed(0)}° is not an alignment`);
   const rows = rowBuffer(image, t);
-  const data = new Float32Array(width * height * channels);
-  for (let y = 0; y < height; y++) {
+  const out = new Float32Array(width * channels);
+  return (y, span) => {
     const start = t.a * (y - (height - 1) / 2) - (t.b * (width - 1)) / 2 + t.y + (height - 1) / 2; // v at x = 0
-    let row = NaN;
-    let [r0, r1, r2, r3, r4, r5] = sixRows(rows, Math.floor(start));
-    for (let x = 0; x < width; x++) {
-      const v = start + t.b * x;
-      const below = Math.floor(v);
-      if (below !== row) {
-        row = below;
-        [r0, r1, r2, r3, r4, r5] = sixRows(rows, row);
-      }
-      const at = Math.round((v - row) * PHASES) * TAPS;
-      const [w0, w1, w2] = [WEIGHTS[at] as number, WEIGHTS[at + 1] as number, WEIGHTS[at + 2] as number];
-      const [w3, w4, w5] = [WEIGHTS[at + 3] as number, WEIGHTS[at + 4] as number, WEIGHTS[at + 5] as number];
-      for (let i = x * channels; i < (x + 1) * channels; i++) {
-        const upper = w0 * (r0[i] as number) + w1 * (r1[i] as number) + w2 * (r2[i] as number);
-        const sum = upper + w3 * (r3[i] as number) + w4 * (r4[i] as number) + w5 * (r5[i] as number);
-        data[y * width * channels + i] = sum < 0 ? 0 : sum > 1 ? 1 : sum;
-      }
+    for (let x = span.from; x < span.to;) {
+      const row = Math.floor(start + t.b * x);
+      const six = sixRows(rows, row, span);
+      x = mixRows(six, { out, channels, start: start - row, slope: t.b, from: x, to: span.to });
     }
-  }
-  return { width, height, channels, data };
+    return out;
+  };
 }
 
-type SixRows = [Float32Array, Float32Array, Float32Array, Float32Array, Float32Array, Float32Array];
+interface Mixing extends Span {
+  readonly out: Float32Array;
+  readonly channels: number;
+  /** Where column x crosses, in rows below the third of the six: start + slope · x. */
+  readonly start: number;
+  readonly slope: number;
+}
 
-const sixRows = (rows: (row: number) => Float32Array, row: number): SixRows => [
-  rows(row - 2),
-  rows(row - 1),
-  rows(row),
-  rows(row + 1),
-  rows(row + 2),
-  rows(row + 3),
+/** The pass along columns, as far as it stays between the same six rows; returns the column where it does not. */
+function mixRows([r0, r1, r2, r3, r4, r5]: SixRows, { out, channels, start, slope, from, to }: Mixing): number {
+  for (let x = from; x < to; x++) {
+    const share = start + slope * x;
+    if (x > from && !(share >= 0 && share < 1)) return x;
+    const at = Math.round(Math.min(Math.max(share, 0), 1) * PHASES) * TAPS;
+    const [w0, w1, w2] = [WEIGHTS[at] as number, WEIGHTS[at + 1] as number, WEIGHTS[at + 2] as number];
+    const [w3, w4, w5] = [WEIGHTS[at + 3] as number, WEIGHTS[at + 4] as number, WEIGHTS[at + 5] as number];
+    for (let i = x * channels; i < (x + 1) * channels; i++) {
+      const upper = w0 * (r0[i] as number) + w1 * (r1[i] as number) + w2 * (r2[i] as number);
+      const sum = upper + w3 * (r3[i] as number) + w4 * (r4[i] as number) + w5 * (r5[i] as number);
+      out[i] = sum < 0 ? 0 : sum > 1 ? 1 : sum;
+    }
+  }
+  return to;
+}
+
+type SixRows = readonly [Float32Array, Float32Array, Float32Array, Float32Array, Float32Array, Float32Array];
+
+const sixRows = (rows: PictureRows, row: number, span: Span): SixRows => [
+  rows(row - 2, span),
+  rows(row - 1, span),
+  rows(row, span),
+  rows(row + 1, span),
+  rows(row + 2, span),
+  rows(row + 3, span),
 ];
 
+/** Columns that are resampled together. */
+const CHUNK = 64;
+
+interface Buffer {
+  row: number;
+  readonly values: Float32Array;
+  /** 1 for each chunk that has been made. */
+  readonly made: Uint8Array;
+}
+
 /** Rows of the frame, resampled along themselves, made when first asked for; the last few are kept. */
-function rowBuffer(image: Image, t: Linear): (row: number) => Float32Array {
+function rowBuffer(image: Image, t: Linear): PictureRows {
   const { width, height, channels } = image;
   const kept = Math.ceil(Math.abs(t.b) * width) + TAPS + 2;
-  const buffers = Array.from({ length: kept }, () => ({ row: NaN, values: new Float32Array(width * channels) }));
-  return (wanted) => {
+  const chunks = Math.ceil(width / CHUNK);
+  const buffers = Array.from({ length: kept }, (): Buffer => ({ row: NaN, values: new Float32Array(width * channels), made: new Uint8Array(chunks) })); // prettier-ignore
+  return (wanted, { from, to }) => {
     const row = Math.min(Math.max(wanted, 0), height - 1);
-    const buffer = buffers[row % kept] as { row: number; values: Float32Array };
+    const buffer = buffers[row % kept] as Buffer;
     if (buffer.row !== row) {
-      resampleRow(image, t, row, buffer.values);
       buffer.row = row;
+      buffer.made.fill(0);
+    }
+    for (let chunk = Math.floor(from / CHUNK); chunk * CHUNK < to; chunk++) {
+      if (buffer.made[chunk]) continue;
+      buffer.made[chunk] = 1;
+      resampleRow(image, t, { row, from: chunk * CHUNK, to: Math.min((chunk + 1) * CHUNK, width), out: buffer.values });
     }
     return buffer.values;
   };
 }
 
 /** I(x, v) = image(u, v) with u where the output's column x crosses row v: u = x (a + b²/a) - (b/a) (v - t_y) + t_x, from the centre. */
-function resampleRow({ width, height, channels, data }: Image, t: Linear, row: number, out: Float32Array): void {
+function resampleRow(
+  { width, height, channels, data }: Image,
+  t: Linear,
+  { row, from: first, to, out }: Span & { readonly row: number; readonly out: Float32Array },
+): void {
   const step = t.a + t.b ** 2 / t.a;
-  const first = t.x + (width - 1) / 2 - (t.b / t.a) * (row - (height - 1) / 2 - t.y) - (step * (width - 1)) / 2;
+  const origin = t.x + (width - 1) / 2 - (t.b / t.a) * (row - (height - 1) / 2 - t.y) - (step * (width - 1)) / 2;
   const start = row * width * channels;
-  for (let x = 0; x < width; x++) {
-    const u = first + step * x;
+  for (let x = first; x < to; x++) {
+    const u = origin + step * x;
     const column = Math.floor(u);
     const phase = Math.round((u - column) * PHASES) * TAPS;
     if (column >= 2 && column + 3 < width) {

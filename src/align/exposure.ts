@@ -1,4 +1,5 @@
 import type { Image } from "../image.ts";
+import { imageRows, type PictureRows } from "./rows.ts";
 import { applyToPoint, resized, type Similarity } from "./similarity.ts";
 import { type LightGrid, linearLight, storedLight } from "./workingFrame.ts";
 
@@ -64,21 +65,30 @@ function sample({ columns, rows, channels, values }: LightGrid, { x, y, channel 
 
 const TABLE = 4096;
 
-/** The picture with each channel's linear light multiplied, by table: a power per sample would cost more than the warp. */
+/** The picture with each channel's linear light multiplied. */
 export function applyGain(image: Image, gain: Gain): Image {
-  const { channels, data } = image;
+  const { width, height, channels, data } = image;
   const out = new Float32Array(data.length);
-  for (let c = 0; c < channels; c++) {
-    const factor = gain[c] as number;
-    const table = Float32Array.from({ length: TABLE + 2 }, (_, i) =>
-      Math.min(1, storedLight(factor * linearLight(Math.min(i / TABLE, 1)))),
-    );
-    for (let i = c; i < data.length; i += channels) {
-      const at = Math.min(Math.max(data[i] as number, 0), 1) * TABLE;
-      const below = Math.floor(at);
-      const one = table[below] as number;
-      out[i] = one + ((table[below + 1] as number) - one) * (at - below);
-    }
-  }
+  const rowAt = gainRows(imageRows(image), { width, channels }, gain);
+  for (let y = 0; y < height; y++) out.set(rowAt(y, { from: 0, to: width }), y * width * channels);
   return { ...image, data: out };
+}
+
+/** The same row by row, by table: a power per sample would cost more than the warp. */
+export function gainRows(rows: PictureRows, { width, channels }: Pick<Image, "width" | "channels">, gain: Gain): PictureRows {
+  const tables = Array.from({ length: channels }, (_, c) =>
+    Float32Array.from({ length: TABLE + 2 }, (_, i) => Math.min(1, storedLight((gain[c] as number) * linearLight(Math.min(i / TABLE, 1))))),
+  );
+  const out = new Float32Array(width * channels);
+  return (y, span) => {
+    const row = rows(y, span);
+    for (const [c, table] of tables.entries())
+      for (let i = span.from * channels + c; i < span.to * channels; i += channels) {
+        const at = Math.min(Math.max(row[i] as number, 0), 1) * TABLE;
+        const below = Math.floor(at);
+        const one = table[below] as number;
+        out[i] = one + ((table[below + 1] as number) - one) * (at - below);
+      }
+    return out;
+  };
 }

@@ -1,6 +1,7 @@
-import { alignStack, alignImage, type AlignedStack } from "../align/align.ts";
+import { alignedRows, alignStack, type AlignedStack } from "../align/align.ts";
 import { AlignmentError, formatAlignment, resizeAlignment, type Alignment } from "../align/alignment.ts";
 import { estimateAlignment } from "../align/estimate.ts";
+import { imageRows } from "../align/rows.ts";
 import { resized } from "../align/similarity.ts";
 import { workingFrame } from "../align/workingFrame.ts";
 import { checkStack } from "../check/checkStack.ts";
@@ -67,6 +68,7 @@ export async function runDepth(source: StackSource, options: DepthRunOptions): P
   const infer = clock();
   const allInFocus = await fullPicture(source, { options, estimate, aligned, planes });
   const result = fullResult(source, { estimate, allInFocus, aligned });
+  if (allInFocus !== estimate.allInFocus) options.onStage("enlarge", planes.length + 1, planes.length + 1);
   return { result, estimate, stack, aligned, planes, findings, seconds: { load, check, align, infer, enlarge: clock() } };
 }
 
@@ -158,18 +160,27 @@ interface FullPicture {
   readonly planes: readonly number[];
 }
 
-/** The all-in-focus picture in full size; only one plane and the sum are in memory. */
+/** The all-in-focus picture in full size; in memory are the sum, one plane, and the next while it is decoded beside the work on this one. */
 async function fullPicture(source: StackSource, { options, estimate, aligned, planes }: FullPicture): Promise<Image> {
   const { width } = estimate.allInFocus;
   if (width === source.size.width) return estimate.allInFocus;
   const blender = createBlender({ ...source.size, channels: source.channels }, estimate.probability);
   const factor = source.size.width / width;
+  const read = (n: number): Promise<Image> | undefined => {
+    const plane = planes[n];
+    const reading = plane === undefined ? undefined : source.readPlane(plane);
+    reading?.catch(() => undefined); // told where it is waited for, unless the run has been stopped before
+    return reading;
+  };
+  let next = read(0);
   for (const [n, plane] of planes.entries()) {
     options.signal.throwIfAborted();
-    const picture = await source.readPlane(plane);
+    const picture = (await next) as Image;
+    next = read(n + 1);
     const frame = aligned?.report[plane];
-    blender.add(frame ? alignImage(picture, { ...frame, transform: resized(frame.transform, factor) }) : picture, n);
-    options.onStage("enlarge", n + 1, planes.length);
+    const rows = frame ? alignedRows(picture, { ...frame, transform: resized(frame.transform, factor) }) : imageRows(picture);
+    blender.add(rows, n);
+    options.onStage("enlarge", n + 1, planes.length + 1); // the last step is the maps'
   }
   return blender.finish();
 }
