@@ -35,10 +35,8 @@ export interface PlaneMaps {
 export interface ViewResult {
   /** Of the folder or the example: the stem of a file name for downloads. */
   readonly name: string;
-  /** In full size, as the library saves it: depth, unit, confidence, allInFocus, planeIndex, probability (in working size). */
+  /** In full size, as the library saves it: depth, unit, confidence, allInFocus, error, beyond, planeIndex; probability in working size. */
   readonly result: DepthResult;
-  /** ± in the unit of the depth, full size. */
-  readonly error: Float32Array;
   readonly planes: readonly ResultPlane[];
   /** Metres, disparities or plane numbers, as in the library's FocalStack. */
   readonly focusDistances: readonly number[];

@@ -18,7 +18,7 @@ export function CompareView({ result: view, controller }: ResultProps): VNode {
   const made = useMemo(() => paintAfter(view, after), [view, after]);
   return (
     <div class="compare-view">
-      <div class="compare">
+      <div class="compare" style={{ "--aspect": view.result.depth.width / view.result.depth.height }}>
         {made && <PaintedCanvas painting={made} label={after === "picture" ? "All-in-focus picture" : "Depth"} />}
         {before && (
           <div class="compare-before" style={{ clipPath: `inset(0 ${100 - share}% 0 0)` }}>

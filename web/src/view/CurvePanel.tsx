@@ -4,7 +4,7 @@ import { TEST_IDS, type ViewResult } from "../contract.ts";
 import { asShares, columnAt, curvePoints, planeOfDepth, planeX, valueY, type Frame, type Pixel } from "../state/curve.ts";
 import { numberText, UNIT_SYMBOLS } from "../state/distances.ts";
 
-const FRAME: Frame = { width: 360, height: 220, left: 34, right: 14, top: 14, bottom: 40 };
+const FRAME: Frame = { width: 360, height: 220, left: 44, right: 14, top: 14, bottom: 40 };
 
 /** The network's p over the planes at one pixel, and beside it how sharp each picture was measured to be there. */
 export function CurvePanel({ view, pixel }: { view: ViewResult; pixel: Pixel }): VNode | null {
@@ -60,6 +60,7 @@ function Axes({ planes, most }: { planes: ViewResult["planes"]; most: number }):
           />
           <text x={FRAME.left - 6} y={valueY(share * most, most, FRAME) + 4} text-anchor="end">
             {Math.round(100 * share * most)}
+            {share === 1 ? " %" : ""}
           </text>
         </g>
       ))}
@@ -72,9 +73,6 @@ function Axes({ planes, most }: { planes: ViewResult["planes"]; most: number }):
       )}
       <text x={(FRAME.left + FRAME.width - FRAME.right) / 2} y={base + 33} text-anchor="middle">
         {unit === "index" ? "plane" : `focus distance${UNIT_SYMBOLS[unit] ? ` [${UNIT_SYMBOLS[unit]}]` : ""}`}
-      </text>
-      <text x={FRAME.left - 6} y={FRAME.top - 3} text-anchor="end">
-        %
       </text>
     </g>
   );

@@ -18,5 +18,16 @@ export function PaintedCanvas({ painting, label, testId, class: name = "painted"
   useEffect(() => {
     canvas.current?.getContext("2d")?.putImageData(new ImageData(data, width, height), 0, 0);
   }, [width, height, data]);
-  return <canvas ref={canvas} class={name} width={width} height={height} role="img" aria-label={label} data-testid={testId} />;
+  return (
+    <canvas
+      ref={canvas}
+      class={name}
+      width={width}
+      height={height}
+      role="img"
+      aria-label={label}
+      data-testid={testId}
+      style={{ "--aspect": width / height }}
+    />
+  );
 }

@@ -20,6 +20,7 @@ export function PixelPicker({ size, chosen, onChoose, onHover, children }: Pixel
   return (
     <div
       class="picker"
+      style={{ "--aspect": size.width / size.height }}
       role="slider"
       tabIndex={0}
       aria-label="Pixel; arrow keys move it, with Shift ten times as far"

@@ -7,13 +7,13 @@ import { depthText, errorText } from "../state/words.ts";
 
 /** The numbers of one pixel. */
 export function Readout({ view, pixel: { x, y }, largest }: { view: ViewResult; pixel: Pixel; largest: number }): VNode {
-  const { result, error } = view;
-  const { depth, unit, confidence, planeIndex } = result;
+  const { result } = view;
+  const { depth, unit, confidence, error, beyond, planeIndex } = result;
   const at = y * depth.width + x;
   const facts: readonly (readonly [string, string])[] = isKnown(depth, at)
     ? [
         ["Depth", depthText(depth.values[at] as number, { unit, largest })],
-        ["Error", beyondWords(result.beyond?.[at]) ?? errorText(error[at] as number, { unit, largest })],
+        ["Error", beyondWords(beyond?.[at]) ?? errorText(error?.[at] ?? NaN, { unit, largest })],
         ["Confidence", `${Math.round(100 * (confidence?.[at] ?? 0))} %`],
         ["Sharpest in", `plane ${(planeIndex?.[at] ?? 0) + 1} of ${view.planes.length}`],
       ]

@@ -46,6 +46,7 @@ export function RefocusView({ result: view }: ResultProps): VNode {
         role="img"
         aria-label={`The scene with the focus at ${focusText}, f/${fNumber}`}
         data-testid={TEST_IDS.refocusCanvas}
+        style={{ "--aspect": result.depth.width / result.depth.height }}
       />
       {problem !== undefined && <p role="alert">{problem}</p>}
       <figcaption class="controls">

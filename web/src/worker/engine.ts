@@ -30,13 +30,13 @@ export async function startEngine(
   const stage = (name: "weights" | "runtime" | "graph") => (done: number, of: number) => {
     onEvent({ kind: "stage", stage: name, done, of });
   };
-  const weights = await loadWeights(new URL(PATHS.weights, page).href, { version: __WEIGHTS__, onBytes: stage("weights") });
-  const model = readModel(weights, PATHS.weights);
+  const { bytes, wereKept } = await loadWeights(new URL(PATHS.weights, page).href, { version: __WEIGHTS__, onBytes: stage("weights") });
+  const model = readModel(bytes, PATHS.weights);
   const graph = recordGraph({ ...model, fields: true });
   const load = async (info: EngineInfo): Promise<NetworkEngine> => {
     const wasmPath = new URL(PATHS.runtime, page).href;
-    // The runtime fetches this file itself; by then the browser has it, and the user has seen it come.
-    await download(`${wasmPath}${RUNTIME_FILE[info.device === "webgpu" ? "webgpu" : "wasm"]}`, stage("runtime"));
+    // The runtime fetches this file itself; the first time, it comes here before, so that the user sees it come.
+    if (!wereKept) await download(`${wasmPath}${RUNTIME_FILE[info.device === "webgpu" ? "webgpu" : "wasm"]}`, stage("runtime"));
     stage("graph")(0, 1);
     const session = await createWebSession(graph, {
       device: info.device === "webgpu" ? "webgpu" : "wasm",

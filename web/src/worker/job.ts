@@ -1,8 +1,6 @@
 import { resizeAlignment, type Alignment } from "../../../src/align/alignment.ts";
 import type { Finding } from "../../../src/check/finding.ts";
-import type { Image } from "../../../src/image.ts";
 import { ERROR_TABLES } from "../../../src/infer/errorTable.ts";
-import { enlarge } from "../../../src/infer/upsample.ts";
 import { describeRun } from "../../../src/job/depthDocument.ts";
 import { WORKING_SIDE } from "../../../src/job/depthOptions.ts";
 import { estimateFrames, examine, readWorking, runDepth, savedAlignment, type DepthRun } from "../../../src/job/depthRun.ts";
@@ -106,13 +104,10 @@ export async function runJob(
 }
 
 function resultOf(source: StackSource, run: DepthRun, summary: ReturnType<typeof describeRun>): RunResult {
-  const { result, estimate, aligned, stack } = run;
-  const small = stack.images[0] as Image;
-  const same = small.width === source.size.width && small.height === source.size.height;
+  const { result, aligned, stack } = run;
   return {
     name: source.name,
-    result,
-    error: same ? estimate.error : enlarge({ ...small, values: estimate.error }, source.size),
+    result: { ...result }, // maps that are made when asked for are made now
     planes: run.planes.map((plane) => ({
       file: source.files[plane] as string,
       frame: source.frames[plane] as number,

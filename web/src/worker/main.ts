@@ -104,9 +104,9 @@ async function answer(request: Exclude<Request, { cancel: number }>, signal: Abo
 }
 
 /** The large arrays of a result, which change hands instead of being copied. */
-function buffersOf({ result, error, sharpness }: RunResult): Transferable[] {
-  const { depth, confidence, allInFocus, planeIndex, probability } = result;
-  const arrays = [depth.values, depth.valid, confidence, allInFocus?.data, planeIndex, probability?.data, error, sharpness.data];
+function buffersOf({ result, sharpness }: RunResult): Transferable[] {
+  const { depth, confidence, error, beyond, allInFocus, planeIndex, probability } = result;
+  const arrays = [depth.values, depth.valid, confidence, allInFocus?.data, planeIndex, probability?.data, error, beyond, sharpness.data];
   return [...new Set(arrays.flatMap((array) => (array ? [array.buffer as ArrayBuffer] : [])))];
 }
 
