@@ -3,6 +3,7 @@
 #   run.sh setup             unpacks node, builds the addon, decodes the textures it was given
 #   run.sh train ARGS…       dualfocus train ARGS…, on CUDA, with the textures
 #   run.sh reproduce ARGS…   dualfocus reproduce ARGS…, likewise
+#   run.sh dualfocus bench ARGS…
 #   run.sh bench NAME ARGS…  a program of bench/
 #   run.sh collect DIR       the files of a run to $OUT, in pieces it takes back
 #   run.sh tables DIR        the tables, settings and logs of a reproduction to $OUT; unpacked into DIR elsewhere, it goes on there
@@ -26,14 +27,19 @@ setup() {
   wait
 }
 
-dualfocus() { # on CUDA; the textures only if there are any
-  local textures=() command=$1; shift
-  [ ! -s $here/textures.bin ] || textures=(--textures $here/textures.bin)
-  $here/node --max-old-space-size=32768 .carry/bundle/cli.js "$command" --device cuda "${textures[@]}" "$@"
+dualfocus() { # on CUDA
+  local command=$1; shift
+  $here/node --max-old-space-size=32768 .carry/bundle/cli.js "$command" --device cuda "$@"
 }
 
-train() { dualfocus train "$@"; }         # a folder per run
-reproduce() { dualfocus reproduce "$@"; } # a folder for all its runs
+textured() { # with the textures, if there are any
+  local textures=() command=$1; shift
+  [ ! -s $here/textures.bin ] || textures=(--textures $here/textures.bin)
+  dualfocus "$command" "${textures[@]}" "$@"
+}
+
+train() { textured train "$@"; }         # a folder per run
+reproduce() { textured reproduce "$@"; } # a folder for all its runs
 
 collect() { # the checkpoint only when it fits: 8 files of 16 MiB, 64 MiB together
   local name; name=$(basename "$1")

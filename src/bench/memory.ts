@@ -4,8 +4,9 @@ import { caseConfig, stackOf, type Case } from "./case.ts";
 import type { BenchRuntime } from "./runtime.ts";
 
 /**
- * Bytes of resident memory that loading and running a case adds at most to this process. Only a young process can tell: what earlier
- * work has freed stays resident and hides what the case takes. NaN where the system does not tell.
+ * Bytes that loading and running a case takes at most: of the device's memory, or of resident memory on top of what this process has.
+ * Only a young process can tell: what earlier work has freed stays resident and hides what the case takes. NaN where the system does
+ * not tell.
  */
 export async function peakMemory(runtime: BenchRuntime, each: Case): Promise<number> {
   const [config, inputs] = [caseConfig(each), stackOf(each)];
@@ -14,7 +15,7 @@ export async function peakMemory(runtime: BenchRuntime, each: Case): Promise<num
   const session = await runtime.network(config, each);
   try {
     await session.run(inputs);
-    return Math.max(0, peakResident() - before);
+    return runtime.deviceMemory?.() ?? Math.max(0, peakResident() - before);
   } finally {
     await session.dispose();
   }

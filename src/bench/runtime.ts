@@ -20,6 +20,8 @@ export interface BenchRuntime {
   readonly device: string;
   /** For people: the software and its settings. */
   readonly description: string;
+  /** The most bytes the device has held for this process, where it has memory of its own. */
+  readonly deviceMemory?: () => number;
   network(config: NetworkConfig, size: StackSize): Promise<Session>;
   /** A product of two large square matrices; a multiply-accumulate counts as two operations. */
   matmul(): Promise<Work>;

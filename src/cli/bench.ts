@@ -12,11 +12,10 @@ import { isConfigName } from "../job/loadModel.ts";
 import { configs, type ConfigName } from "../model/config.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 
-type Device = "cpu" | "webgpu";
 type Size = readonly [height: number, width: number];
 
 interface BenchCommandOptions {
-  readonly device: Device;
+  readonly device: string;
   readonly model: readonly ConfigName[];
   readonly size: readonly Size[];
   readonly planes: readonly number[];
@@ -35,7 +34,7 @@ export type RunSelf = (args: readonly string[]) => Promise<string>;
 export function benchCommand({ self = runSelf }: { readonly self?: RunSelf } = {}): Command {
   return new Command("bench")
     .description("Time the networks on this machine, against what the machine can do at most.")
-    .addOption(new Option("--device <NAME>", "where the networks run").choices(["cpu", "webgpu"]).default("cpu"))
+    .option("--device <NAME>", "where the networks run: cpu, webgpu, cuda or cuda:N", deviceName, "cpu")
     .option("--model <LIST>", "base, small, dfv; several with commas", modelList, ["small"] as const)
     .option("--size <LIST>", "height×width of the pictures, as 192x288,384x576", sizeList, [
       [128, 192],
@@ -55,7 +54,7 @@ export function benchCommand({ self = runSelf }: { readonly self?: RunSelf } = {
 }
 
 async function runBench(options: BenchCommandOptions, self: RunSelf): Promise<void> {
-  const [runtime, cases] = [openRuntime(options), benchCases(options)];
+  const [runtime, cases] = [await openRuntime(options), benchCases(options)];
   const [first] = cases;
   if (options.memoryOnly && first) {
     process.stdout.write(`${await peakMemory(runtime, first)}\n`);
@@ -82,8 +81,15 @@ const runSelf: RunSelf = async (args) => {
   return stdout;
 };
 
-function openRuntime({ device, threads }: BenchCommandOptions): BenchRuntime {
-  return onnxRuntime({ device, threads });
+async function openRuntime({ device, threads }: BenchCommandOptions): Promise<BenchRuntime> {
+  if (device === "cpu" || device === "webgpu") return onnxRuntime({ device, threads });
+  const { cudaRuntime } = await import("../bench/cudaRuntime.ts"); // brings the addon, which the others do without
+  return cudaRuntime({ device });
+}
+
+function deviceName(text: string): string {
+  if (!/^(cpu|webgpu|cuda(:\d+)?)$/.test(text)) throw new InvalidArgumentError("cpu, webgpu, cuda or cuda:N");
+  return text;
 }
 
 /** Every model with every size and number of planes; then its grids at the first of both. */

@@ -8,6 +8,7 @@ import { evaluateTable } from "../reproduce/evaluateTables.ts";
 import { evaluatedTables, runtime } from "../reproduce/evaluatedTables.ts";
 import { TABLE_NAMES, type PaperTable, type TableName } from "../reproduce/paperTable.ts";
 import { formatTable, type ReproducedTable } from "../reproduce/report.ts";
+import { timeTable } from "../reproduce/timeTable.ts";
 import { trainedTables } from "../reproduce/trainedTables.ts";
 import type { TrainSettings } from "../reproduce/trainRun.ts";
 import { trainTables } from "../reproduce/trainTables.ts";
@@ -106,6 +107,10 @@ async function reproduce(names: readonly TableName[], options: ReproduceOptions,
   if (trained.length > 0) made.push(...(await train(trained, options, means)));
   for (const name of names) {
     if (isTrained(name)) continue;
+    if (name === "runtime") {
+      made.push(await timeTable(runtime, { device: options.device, threads, ...means }));
+      continue;
+    }
     const isShipped = (model: ConfigName): boolean => shippedModel(model) !== undefined;
     made.push(await evaluateTable(tables[name], { data, weights, isShipped, limit, threads, folder, ...means }));
   }
