@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { readingInput } from "../job/depthErrors.ts";
 import type { DepthOptions } from "../job/depthOptions.ts";
 import { UserError } from "../job/errors.ts";
+import { DEVICES } from "../job/openSession.ts";
 import { createEmbeddedQueue } from "../queue/embeddedQueue.ts";
 import { openStore } from "../queue/openStore.ts";
 import { createProcessRunner } from "../queue/processRunner.ts";
 import type { JobQueue } from "../queue/queue.ts";
+import { createRedisQueue } from "../queue/redisQueue.ts";
 import { claimFolder } from "../serve/claim.ts";
 import { isLoopback } from "../serve/guard.ts";
 import { DEFAULT_LIMITS, type Limits } from "../serve/limits.ts";
@@ -17,6 +19,7 @@ import { createLog, type Log } from "../serve/log.ts";
 import { loggedRunner } from "../serve/loggedRunner.ts";
 import { startServer } from "../serve/server.ts";
 import { threadCount } from "./depthArguments.ts";
+import { withRedisQueue } from "./redisQueue.ts";
 
 interface ServeOptions {
   readonly host: string;
@@ -46,8 +49,12 @@ export function serveCommand(): Command {
     .description("Depth over HTTP: POST a stack, follow the job, GET the results. /docs describes it.")
     .option("--host <ADDRESS>", "where to listen; 0.0.0.0 for every address", "127.0.0.1")
     .option("--port <N>", "where to listen; 0 for any that is free", portNumber, 8080)
-    .option("--store <DIR|s3://BUCKET/PREFIX>", "where pictures and results are kept", "dualfocus-data")
-    .option("--redis <URL>", "queue jobs there for dualfocus worker, instead of computing them here")
+    .addOption(
+      new Option("--store <DIR|s3://BUCKET/PREFIX>", "where pictures and results are kept")
+        .env("DUALFOCUS_STORE")
+        .default("dualfocus-data"),
+    )
+    .addOption(new Option("--redis <URL>", "queue jobs there for dualfocus worker, instead of computing them here").env("DUALFOCUS_REDIS"))
     .option("--token-file <FILE>", "clients must send the token in it; or set DUALFOCUS_TOKEN")
     .option("--cors <ORIGIN>", "let pages of this origin use the server; may be given several times", collect, [])
     .option("--proxy", "a proxy stands before the server and sets X-Forwarded-For", false)
@@ -59,9 +66,7 @@ export function serveCommand(): Command {
     .option("--max-queue <N>", "jobs that may wait", positive, DEFAULT_LIMITS.queued)
     .option("--rate <N>", "requests a minute of one client (0: any number)", threadCount, DEFAULT_LIMITS.requestsPerMinute)
     .option("--time-limit <SECONDS>", "for one job (without --redis)", positive, 900)
-    .addOption(
-      new Option("--device <DEVICE>", "where jobs are computed (without --redis)").choices(["auto", "cpu", "webgpu"]).default("auto"),
-    )
+    .addOption(new Option("--device <DEVICE>", "where jobs are computed (without --redis)").choices(DEVICES).default("auto"))
     .option("--concurrency <N>", "jobs at the same time (without --redis; default: one for each core)", positive)
     .option("--threads <N>", "CPU threads of each job (without --redis)", positive)
     .action(serve);
@@ -124,7 +129,11 @@ async function readToken(file: string | undefined): Promise<string | undefined> 
   throw new UserError(`${file ?? "DUALFOCUS_TOKEN"}: a token has 16 or more letters, digits and -._~+/`, { exitCode: 2, remedy });
 }
 
-async function openQueue({ store, device, concurrency, threads, timeLimit }: ServeOptions, log: Log): Promise<JobQueue> {
+async function openQueue({ redis, store, device, concurrency, threads, timeLimit }: ServeOptions, log: Log): Promise<JobQueue> {
+  if (redis !== undefined) {
+    await withRedisQueue(redis, (queue) => queue.ping()); // a wrong address should be told now
+    return createRedisQueue(redis);
+  }
   const runner = await createProcessRunner({
     store,
     device,

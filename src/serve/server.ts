@@ -11,6 +11,7 @@ import type { Limits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { asProblem, Problem, problemBody, problemResponse, PROBLEMS, type ProblemCode } from "./problem.ts";
+import { reachable } from "./reachable.ts";
 import { createSweeper } from "./sweeper.ts";
 import { createUploadFolder } from "./uploadFolder.ts";
 
@@ -42,10 +43,11 @@ const GRACE = 10_000;
 
 /** Starts to listen. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { queue, store, limits, log } = options;
+  const { store, limits, log } = options;
+  const queue = reachable(options.queue, log);
   const stop = new AbortController();
   const uploads = await createUploadFolder(options.uploads);
-  const app = createApp({ ...options, uploads, metrics: createMetrics(queue), stopping: stop.signal });
+  const app = createApp({ ...options, queue, uploads, metrics: createMetrics(queue), stopping: stop.signal });
   const server = listenerFor((request, environment) => app.fetch(request, environment), limits);
   try {
     await listen(server, options);

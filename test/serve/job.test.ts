@@ -77,7 +77,7 @@ test("a job sent over HTTP gives byte for byte what the command gives", async (c
     assert.ok(!text.includes(folder) && !text.includes("holiday"), "the result tells neither the server's folders nor the client's names");
     assert.equal((JSON.parse(text) as { unit: string }).unit, "m");
     const head = await fetch(`${server.url}/v1/jobs/${job.id}/results/npy`, { method: "HEAD" });
-    assert.deepEqual([head.status, head.headers.get("Content-Length")], [200, String(status.results?.[0]?.bytes)]);
+    assert.deepEqual([head.status, head.headers.get("Content-Length")], [200, String(last?.job.results?.[0]?.bytes)]);
     assert.equal((await fetch(`${server.url}/v1/jobs/${job.id}/results/glb`)).status, 404, "what was not asked for is not there");
     const again = await fetch(`${server.url}/v1/jobs/${job.id}/events`, { headers: { "Last-Event-ID": "end" } });
     assert.equal(again.status, 204, "a client that has had the end is told not to come back");
