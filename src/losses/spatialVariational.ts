@@ -1,6 +1,7 @@
 import { MAP_AXIS } from "../axes.ts";
 import { concrete } from "../engine/dims.ts";
-import type { Tensor } from "../engine/engine.ts";
+import type { Engine, Tensor } from "../engine/engine.ts";
+import { keep } from "../engine/scope.ts";
 import { perPlane } from "../model/focusHead.ts";
 import type { GradientField } from "../model/surface.ts";
 import type { SpatialFields } from "../model/variational.ts";
@@ -81,11 +82,21 @@ function reduceToGrid({ trueDepth, valid }: SpatialTruth, { h, w }: { readonly h
 function areaMean(map: Tensor, { h, w }: { readonly h: number; readonly w: number }): Tensor {
   const [H, W] = map.shape.slice(-2).map((size) => concrete(size, "spatial loss")) as [number, number];
   if (H % h === 0 && W % w === 0) return map.avgPool({ kernel: [H / h, W / w], stride: [H / h, W / w] });
-  const matrix = (values: Float64Array, shape: readonly [number, number]): Tensor =>
-    map.engine.constant(values, { shape, dtype: map.dtype });
-  const rows = matrix(areaWeights(H, h), [h, H]);
-  const columns = matrix(areaWeights(W, w), [w, W]).permute([1, 0]);
+  const rows = areaMatrix(map, { from: H, to: h });
+  const columns = areaMatrix(map, { from: W, to: w }).permute([1, 0]);
   return map.engine.fullPrecision(() => rows.matmul(map).matmul(columns));
+}
+
+/** Kept for each engine: a step captured as a CUDA graph must not fetch them from the host. */
+const areaMatrices = new WeakMap<Engine, Map<string, Tensor>>();
+
+function areaMatrix({ engine, dtype }: Tensor, { from, to }: { readonly from: number; readonly to: number }): Tensor {
+  const known = areaMatrices.get(engine) ?? new Map<string, Tensor>();
+  areaMatrices.set(engine, known);
+  const key = `${from} ${to} ${dtype}`;
+  const matrix = known.get(key) ?? keep(engine.constant(areaWeights(from, to), { shape: [to, from], dtype }));
+  known.set(key, matrix);
+  return matrix;
 }
 
 /** Row i holds how much of each of `from` pixels lies in cell i of `to` equal cells; rows sum to 1. Row-major [to, from]. */

@@ -167,6 +167,18 @@ test("area weights share pixels between cells in proportion, also where they do 
   );
 });
 
+test("a grid that does not divide the picture costs no copy from the host after the first time, as a captured step demands", (context) => {
+  const uneven = {
+    trueDepth: f64(normals(25, 31), 1, 1, 5, 5),
+    valid: f64(new Float64Array(25).fill(1), 1, 1, 5, 5),
+    focusDistances: f64([1, 2], 1, 2),
+  };
+  const first = engine.item(spatialVariationalLoss(fields, uneven));
+  const constants = context.mock.method(engine, "constant");
+  assert.equal(engine.item(spatialVariationalLoss(fields, uneven)), first);
+  assert.equal(constants.mock.callCount(), 0);
+});
+
 test("the gradient of every loss passes a float64 check", () => {
   const random = normals(5 * 12, 21);
   checkGradient(
