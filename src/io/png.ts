@@ -1,8 +1,9 @@
-import { convertIndexedToRgb, decode, encode } from "fast-png";
+import { convertIndexedToRgb, decode } from "fast-png";
 import type { DecodedPng } from "fast-png";
 import { image } from "../image.ts";
 import type { Image } from "../image.ts";
 import { decoding, FormatError } from "./formatError.ts";
+import { writePng, type Deflate } from "./pngWriter.ts";
 
 /** The integers of a PNG as stored: grey, grey + alpha, RGB or RGBA, interleaved, 8 or 16 bits each. */
 export interface PngPixels {
@@ -41,20 +42,30 @@ export function pixelsToImage({ width, height, channels, data }: Omit<PngPixels,
   return image({ width, height, channels: kept, data: values });
 }
 
-/** Writes grey or RGB, 8 or 16 bits; values outside [0, 1] are clipped and NaN becomes 0. `text` goes into `tEXt` chunks. */
-export function encodePng(picture: Image, { depth = 8, text = {} }: { depth?: 8 | 16; text?: Record<string, string> } = {}): Uint8Array {
+export interface PngOptions {
+  readonly depth?: 8 | 16;
+  /** Goes into `tEXt` chunks. */
+  readonly text?: Readonly<Record<string, string>>;
+  readonly deflate?: Deflate | undefined;
+}
+
+/** Writes grey or RGB, 8 or 16 bits; values outside [0, 1] are clipped and NaN becomes 0. */
+export function encodePng(picture: Image, { depth = 8, text = {}, deflate }: PngOptions = {}): Uint8Array {
   const { width, height, channels, data } = image(picture);
   const top = depth === 8 ? 255 : 65535;
   const pixels = depth === 8 ? new Uint8Array(data.length) : new Uint16Array(data.length);
   for (let i = 0; i < data.length; i++) pixels[i] = Math.min(Math.max(data[i] as number, 0), 1) * top + 0.5;
-  return encodePngPixels({ width, height, channels, data: pixels, text });
+  return encodePngPixels({ width, height, channels, data: pixels, text }, { deflate });
 }
 
 /** Writes integers as they are; the array type gives the bit depth. */
-export function encodePngPixels({ width, height, channels, data, text = {} }: Omit<PngPixels, "text"> & Partial<PngPixels>): Uint8Array {
+export function encodePngPixels(
+  { width, height, channels, data, text = {} }: Omit<PngPixels, "text"> & Partial<PngPixels>,
+  { deflate }: Pick<PngOptions, "deflate"> = {},
+): Uint8Array {
   if (data.length !== width * height * channels)
     throw new RangeError(`encodePngPixels: ${width}×${height}×${channels} needs ${width * height * channels} values, got ${data.length}`);
-  return encode({ width, height, channels, data, depth: data instanceof Uint16Array ? 16 : 8, text: { ...text } });
+  return writePng({ width, height, channels, data, text }, deflate ? { deflate } : {});
 }
 
 function withoutPalette(png: DecodedPng): DecodedPng {

@@ -1,4 +1,4 @@
-import { encodePngPixels } from "../io/png.ts";
+import { encodePngPixels, type PngOptions } from "../io/png.ts";
 import { canvas, drawText, fillRectangle, TEXT_HEIGHT, textWidth } from "./canvas.ts";
 import type { Canvas, Color } from "./canvas.ts";
 import { colorTable } from "./colorMap.ts";
@@ -39,7 +39,10 @@ function nearness(
 }
 
 /** The map in colour, and below it what the colours mean; with a known camera or microscope also a bar of known length. */
-export function encodeColorPicture(result: DepthResult, { map = "turbo" }: { map?: ColorMap } = {}): Uint8Array {
+export function encodeColorPicture(
+  result: DepthResult,
+  { map = "turbo", deflate }: { map?: ColorMap } & Pick<PngOptions, "deflate"> = {},
+): Uint8Array {
   const picture = paintDepth(result, map);
   const scale = Math.max(1, Math.round(Math.min(picture.width, picture.height * 2) / 480));
   const bar = lengthBar(result);
@@ -54,7 +57,7 @@ export function encodeColorPicture(result: DepthResult, { map = "turbo" }: { map
     fillRectangle(whole, { x: 6 * scale, y: y + 2 * scale, w: bar.pixels, h: 3 * scale, color: WHITE });
     drawText(whole, bar.label, { x: 12 * scale + bar.pixels, y, scale, color: WHITE });
   }
-  return encodePngPixels({ width: whole.width, height: whole.height, channels: 3, data: whole.data });
+  return encodePngPixels({ width: whole.width, height: whole.height, channels: 3, data: whole.data }, { deflate });
 }
 
 interface Legend {

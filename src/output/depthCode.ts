@@ -1,5 +1,5 @@
 import type { DepthMap } from "../depth.ts";
-import { encodePngPixels } from "../io/png.ts";
+import { encodePngPixels, type PngOptions } from "../io/png.ts";
 import { isKnown, validRange } from "./result.ts";
 import type { DepthUnit } from "./result.ts";
 
@@ -31,7 +31,11 @@ function roundScale(value: number): number {
 }
 
 /** 16-bit grey PNG; scale, offset and unit stand in its text. */
-export function encodeDepth16(depth: DepthMap, unit: DepthUnit): { bytes: Uint8Array; code: DepthCode } {
+export function encodeDepth16(
+  depth: DepthMap,
+  unit: DepthUnit,
+  { deflate }: Pick<PngOptions, "deflate"> = {},
+): { bytes: Uint8Array; code: DepthCode } {
   const { width, height, values } = depth;
   const code = depthCode(validRange(depth));
   const data = new Uint16Array(values.length);
@@ -39,5 +43,5 @@ export function encodeDepth16(depth: DepthMap, unit: DepthUnit): { bytes: Uint8A
     if (isKnown(depth, pixel))
       data[pixel] = Math.min(Math.max(Math.round(((values[pixel] as number) - code.offset) / code.scale), 1), CODES);
   const text = { scale: String(code.scale), offset: String(code.offset), unit, invalid: "0" };
-  return { bytes: encodePngPixels({ width, height, channels: 1, data, text }), code };
+  return { bytes: encodePngPixels({ width, height, channels: 1, data, text }, { deflate }), code };
 }

@@ -1,6 +1,7 @@
 import { encodeExr } from "../io/exr.ts";
 import { encodeNpy } from "../io/npy.ts";
 import { encodePng, encodePngPixels } from "../io/png.ts";
+import type { Deflate } from "../io/pngWriter.ts";
 import { encodeTiff } from "../io/tiff.ts";
 import { encodeColorPicture } from "./colorPicture.ts";
 import type { ColorMap } from "./colorMap.ts";
@@ -43,6 +44,8 @@ export interface OutputFile {
 export interface OutputOptions {
   readonly colorMap?: ColorMap;
   readonly mesh?: MeshOptions;
+  /** What compresses PNG files; one that runs anywhere if left out. */
+  readonly deflate?: Deflate;
 }
 
 /** What an output needs besides the depth map. */
@@ -82,8 +85,8 @@ type Encoded = Pick<OutputFile, "bytes" | "encoding">;
 type Encoder = (result: DepthResult, options: OutputOptions) => Encoded | undefined | Promise<Encoded>;
 
 const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
-  depth16: ({ depth, unit }) => {
-    const { bytes, code } = encodeDepth16(depth, unit);
+  depth16: ({ depth, unit }, { deflate }) => {
+    const { bytes, code } = encodeDepth16(depth, unit, { deflate });
     return { bytes, encoding: { ...code, unit, invalid: 0 } };
   },
   depth: ({ depth, unit }) => {
@@ -101,16 +104,17 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     bytes: encodeNpy({ shape: [depth.height, depth.width], data: valuesOrNaN(depth) }),
     encoding: { unit, invalid: "NaN" },
   }),
-  color: (result, { colorMap = "turbo" }) => ({
-    bytes: encodeColorPicture(result, { map: colorMap }),
+  color: (result, { colorMap = "turbo", deflate }) => ({
+    bytes: encodeColorPicture(result, { map: colorMap, deflate }),
     encoding: { colorMap, invalid: "black", legend: "below the picture" },
   }),
-  aif: ({ allInFocus, bits = 8 }) => allInFocus && { bytes: encodePng(allInFocus, { depth: bits }), encoding: { bits } },
-  confidence: ({ depth, confidence }) => {
+  aif: ({ allInFocus, bits = 8 }, { deflate }) =>
+    allInFocus && { bytes: encodePng(allInFocus, { depth: bits, deflate }), encoding: { bits } },
+  confidence: ({ depth, confidence }, { deflate }) => {
     if (!confidence) return undefined;
     const data = confidence.map((value, pixel) => (isKnown(depth, pixel) ? value : 0));
     const text = { meaning: "65535 is certain, 0 is unknown" };
-    const bytes = encodePng({ width: depth.width, height: depth.height, channels: 1, data }, { depth: 16, text });
+    const bytes = encodePng({ width: depth.width, height: depth.height, channels: 1, data }, { depth: 16, text, deflate });
     return { bytes, encoding: { scale: 1 / 65535, offset: 0, invalid: 0 } };
   },
   error: ({ depth, unit, error, beyond }) => {
@@ -120,14 +124,14 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     const page = { width: depth.width, height: depth.height, channels: 1 as const, data, description };
     return { bytes: encodeTiff([page]), encoding: { unit, invalid: "NaN", within: 0.68 } };
   },
-  beyond: ({ depth, beyond }) => {
+  beyond: ({ depth, beyond }, { deflate }) => {
     if (!beyond) return undefined;
     const data = Uint8Array.from(beyond, (side, pixel) =>
       !isKnown(depth, pixel) || side === 0 ? 0 : BEYOND[side < 0 ? "nearer" : "farther"],
     );
     const text = { meaning: `${BEYOND.nearer} is nearer than the first plane, ${BEYOND.farther} farther than the last, 0 neither` };
     return {
-      bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }),
+      bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }, { deflate }),
       encoding: { ...BEYOND, neither: 0 },
     };
   },
@@ -145,7 +149,7 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
 };
 
 /** Plane numbers from 1, near to far, in as few bits as hold them; 0 where depth is unknown. */
-function encodeIndex({ depth, planeIndex }: DepthResult): Encoded | undefined {
+function encodeIndex({ depth, planeIndex }: DepthResult, { deflate }: OutputOptions): Encoded | undefined {
   if (!planeIndex) return undefined;
   let largest = 0;
   for (const plane of planeIndex) if (plane > largest) largest = plane;
@@ -153,7 +157,7 @@ function encodeIndex({ depth, planeIndex }: DepthResult): Encoded | undefined {
   for (let pixel = 0; pixel < data.length; pixel++) data[pixel] = isKnown(depth, pixel) ? (planeIndex[pixel] as number) + 1 : 0;
   const text = { meaning: "plane number, 1 is the nearest, 0 is unknown" };
   return {
-    bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }),
+    bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }, { deflate }),
     encoding: { first: 1, invalid: 0 },
   };
 }

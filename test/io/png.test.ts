@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { image } from "../../src/image.ts";
 import { decodePng, decodePngPixels, encodePng, encodePngPixels } from "../../src/io/png.ts";
@@ -65,4 +66,21 @@ test("garbage is refused, never a crash", async () => {
   const good = encodePngPixels({ width: 6, height: 5, channels: 3, data: Uint8Array.from({ length: 90 }, (_, i) => i * 2) });
   await assertSurvivesGarbage(decodePng, good);
   assert.throws(() => decodePng(good.slice(0, 60), "plane_01.png"), /plane_01\.png: not a readable PNG/);
+});
+
+test("another program reads what is written, and any compressor may be handed in", async () => {
+  const random = createRandom(3);
+  const data = Uint16Array.from({ length: 40 * 30 * 3 }, (_, i) => 200 * (i % 120) + random.integer(500));
+  const deflate = (bytes: Uint8Array): Uint8Array => deflateSync(bytes, { level: 9 });
+  for (const options of [{}, { deflate }]) {
+    const file = encodePngPixels({ width: 40, height: 30, channels: 3, data, text: { unit: "m" } }, options);
+    const read = await sharp(file).toColourspace("rgb16").raw({ depth: "ushort" }).toBuffer();
+    assert.deepEqual(new Uint16Array(read.buffer.slice(read.byteOffset, read.byteOffset + read.length)), data);
+    assert.equal(decodePngPixels(file).text["unit"], "m");
+  }
+});
+
+test("text that PNG cannot hold is refused", () => {
+  const one = { width: 1, height: 1, channels: 1 as const, data: Uint8Array.of(1) };
+  assert.throws(() => encodePngPixels({ ...one, text: { unit: "λ" } }), /Latin-1 letters alone, got λ/);
 });

@@ -1,0 +1,88 @@
+import { zlibSync } from "fflate";
+import type { PngPixels } from "./png.ts";
+
+/** Compresses to the zlib format. */
+export type Deflate = (bytes: Uint8Array) => Uint8Array;
+
+/** Runs anywhere; who has zlib itself (Node) hands that in and is four times as fast. */
+const deflateAnywhere: Deflate = (bytes) => zlibSync(bytes, { level: 3 });
+
+const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+const COLOR_TYPE = { 1: 0, 2: 4, 3: 2, 4: 6 } as const; // grey, grey + alpha, RGB, RGBA
+const UP = 2; // the filter: each byte less the one above it
+
+/**
+ * The bytes of a PNG file. Every row is stored as its difference to the row above: pictures and maps take half the room that plain values
+ * do, and less time to compress.
+ */
+export function writePng({ text, ...pixels }: PngPixels, { deflate = deflateAnywhere }: { readonly deflate?: Deflate } = {}): Uint8Array {
+  const header = new Uint8Array(13);
+  const view = new DataView(header.buffer);
+  view.setUint32(0, pixels.width);
+  view.setUint32(4, pixels.height);
+  header[8] = pixels.data instanceof Uint16Array ? 16 : 8;
+  header[9] = COLOR_TYPE[pixels.channels];
+  const chunks = [
+    chunk("IHDR", header),
+    ...Object.entries(text).map(([keyword, value]) => chunk("tEXt", latin1(`${keyword}\0${value}`))),
+    chunk("IDAT", deflate(filteredRows(pixels))),
+    chunk("IEND", new Uint8Array(0)),
+  ];
+  const file = new Uint8Array(SIGNATURE.length + chunks.reduce((sum, { length }) => sum + length, 0));
+  file.set(SIGNATURE);
+  let at = SIGNATURE.length;
+  for (const bytes of chunks) {
+    file.set(bytes, at);
+    at += bytes.length;
+  }
+  return file;
+}
+
+/** Each row: the filter's number, then its bytes; 16-bit samples have the high byte first. */
+function filteredRows({ width, height, channels, data }: Omit<PngPixels, "text">): Uint8Array {
+  const samples = width * channels;
+  const bytes = data instanceof Uint16Array ? 2 : 1;
+  const out = new Uint8Array(height * (1 + samples * bytes));
+  for (let y = 0, to = 0, at = 0; y < height; y++) {
+    out[to++] = UP;
+    const above = y === 0 ? 0 : samples;
+    for (const end = at + samples; at < end; at++) {
+      const value = data[at] as number;
+      const over = above === 0 ? 0 : (data[at - above] as number);
+      if (bytes === 2) out[to++] = (value >> 8) - (over >> 8);
+      out[to++] = (value & 255) - (over & 255);
+    }
+  }
+  return out;
+}
+
+function chunk(type: string, content: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(12 + content.length);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, content.length);
+  bytes.set(latin1(type), 4);
+  bytes.set(content, 8);
+  view.setUint32(8 + content.length, checksum(bytes.subarray(4, 8 + content.length)));
+  return bytes;
+}
+
+function latin1(text: string): Uint8Array {
+  return Uint8Array.from(text, (letter) => {
+    const code = letter.charCodeAt(0);
+    if (code > 255 || letter.length > 1) throw new RangeError(`PNG text holds Latin-1 letters alone, got ${letter}`);
+    return code;
+  });
+}
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit++) value = value & 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1;
+  return value;
+});
+
+/** CRC-32 as PNG has it. */
+function checksum(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (let i = 0; i < bytes.length; i++) crc = (CRC_TABLE[(crc ^ (bytes[i] as number)) & 255] as number) ^ (crc >>> 8);
+  return (crc ^ 0xffffffff) >>> 0;
+}
