@@ -24,7 +24,7 @@ const KEPT = [/^index\.html$/, /^assets\//, /^runtime\/ort-wasm-simd-threaded\.(
 export async function buildWeb(root) {
   const [target, work] = [join(root, "dist", "web"), join(root, "dist", `web-${process.pid}`)];
   try {
-    await build({ configFile: join(root, "web", "vite.config.ts"), logLevel: "warn", build: { outDir: work, emptyOutDir: true } });
+    await build({ configFile: join(root, "web", "vite.config.ts"), logLevel: "error", build: { outDir: work, emptyOutDir: true } });
     copyRuntime(root, join(work, "runtime"));
     const examples = EXAMPLES.map((example) => ({ ...example, files: exampleFiles(join(root, "examples", example.name)) }));
     mkdirSync(join(work, "examples"), { recursive: true });

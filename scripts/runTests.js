@@ -11,8 +11,14 @@ if (files.length === 0) {
   console.error(`no test file matches ${words.join(", ")}`);
   process.exit(2);
 }
+if (files.some((file) => /web/.test(file))) runOrExit(["scripts/build.js"]); // the page's tests look at the page as it is built
 const options = ["--import", "tsx", "--test", "--test-concurrency=2", "--test-reporter=spec"];
-process.exit(spawnSync(process.execPath, [...options, ...files], { stdio: "inherit", cwd: root }).status ?? 1);
+runOrExit([...options, ...files]);
+
+function runOrExit(args) {
+  const { status } = spawnSync(process.execPath, args, { stdio: "inherit", cwd: root });
+  if (status !== 0) process.exit(status ?? 1);
+}
 
 function testFiles(folder) {
   return readdirSync(folder, { withFileTypes: true, recursive: true })

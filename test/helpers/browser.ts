@@ -8,8 +8,8 @@ import { chromium, type Page } from "playwright-core";
 const root = join(import.meta.dirname, "..", "..");
 const runtimeFolder = join(root, "node_modules", "onnxruntime-web", "dist");
 
-const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-const QUIET = [
+export const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+export const QUIET = [
   "--no-sandbox",
   "--disable-quic",
   "--no-first-run",
@@ -17,7 +17,7 @@ const QUIET = [
   "--disable-component-update",
   "--disable-sync",
 ];
-const GPU = {
+export const GPU = {
   none: ["--disable-gpu"],
   software: ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan"],
   graphics: ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"],

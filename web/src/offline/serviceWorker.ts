@@ -70,9 +70,12 @@ async function answer(request: Request): Promise<Response> {
   }
 }
 
-/** With these a browser lets the page share memory between threads; `dualfocus web` sends them, plain hosts cannot. */
+/**
+ * With these headers a browser lets the page share memory between threads. `dualfocus web` sends them, plain hosts cannot. An answer
+ * that has them is passed on as it is: only then does the browser reuse the WebAssembly it compiled at an earlier visit.
+ */
 function isolated(response: Response): Response {
-  if (response.type === "opaque" || response.status === 304 || response.redirected) return response;
+  if (response.headers.has("Cross-Origin-Embedder-Policy") || response.type === "opaque" || response.redirected) return response;
   const headers = new Headers(response.headers);
   headers.set("Cross-Origin-Opener-Policy", "same-origin");
   headers.set("Cross-Origin-Embedder-Policy", "require-corp");

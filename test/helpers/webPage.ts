@@ -1,0 +1,124 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+
+import { startWebServer, type WebServer } from "../../src/cli/webServer.ts";
+import { openSite } from "../../src/cli/webSite.ts";
+import { TEST_IDS, type View } from "../../web/src/contract.ts";
+import { CHROMIUM, GPU, QUIET } from "./browser.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** The page as `dualfocus web` serves it, and a browser to look at it with. */
+export interface Stand {
+  readonly url: string;
+  readonly server: WebServer;
+  /** A new tab that shares nothing with the others. */
+  visit(options?: VisitOptions): Promise<Visit>;
+  readonly close: () => Promise<void>;
+}
+
+export interface VisitOptions extends Pick<BrowserContextOptions, "viewport" | "colorScheme" | "serviceWorkers" | "hasTouch"> {
+  /** For instance `?device=wasm&threads=1`. */
+  readonly query?: string;
+  /** Instead of the stand's own. */
+  readonly url?: string;
+}
+
+export interface Visit {
+  readonly page: Page;
+  /** Console errors, uncaught errors and failed requests, in words. */
+  readonly problems: string[];
+  /** Every address that was asked for. */
+  readonly requests: string[];
+  readonly close: () => Promise<void>;
+}
+
+/** One for all tests of a file. Needs the built page: `npm test` and `npm run build` see to that. */
+export async function openStand({ gpu = "graphics" }: { gpu?: keyof typeof GPU } = {}): Promise<Stand> {
+  const server = await startWebServer(openSite(root), { host: "localhost", port: 0 });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: [...QUIET, ...GPU[gpu]] });
+  return {
+    url: server.url,
+    server,
+    visit: (options = {}) => visit(browser, server.url, options),
+    async close() {
+      await browser.close();
+      await server.close();
+    },
+  };
+}
+
+async function visit(browser: Browser, stand: string, { query = "?device=wasm", url = stand, ...options }: VisitOptions): Promise<Visit> {
+  const context = await browser.newContext({ acceptDownloads: true, serviceWorkers: "block", reducedMotion: "reduce", ...options });
+  const [problems, requests]: [string[], string[]] = [[], []];
+  context.on("console", (message) => {
+    const isOurs = !message.text().includes("blocked by Playwright"); // which says so where it keeps service workers out
+    if (isOurs && ["error", "warning"].includes(message.type())) problems.push(`console ${message.type()}: ${message.text()}`);
+  });
+  context.on("weberror", (error) => problems.push(`uncaught: ${error.error().message}`));
+  context.on("request", (request) => requests.push(request.url()));
+  const page = await context.newPage();
+  await page.goto(url + query);
+  return { page, problems, requests, close: () => context.close() };
+}
+
+export const find = (page: Page, id: string) => page.getByTestId(id);
+
+/** Waits until the network can be used; says on which device. */
+export async function ready(page: Page): Promise<{ device: string | null; threads: string | null; reason: string }> {
+  const engine = find(page, TEST_IDS.engine);
+  await page.locator(`[data-testid="${TEST_IDS.engine}"][data-status="ready"]`).waitFor({ timeout: 60_000 });
+  return {
+    device: await engine.getAttribute("data-device"),
+    threads: await engine.getAttribute("data-threads"),
+    reason: (await engine.textContent()) ?? "",
+  };
+}
+
+/** Drops files, as a hand would, onto the page. */
+export async function drop(page: Page, files: readonly { readonly name: string; readonly bytes: Uint8Array }[]): Promise<void> {
+  const sent = files.map(({ name, bytes }) => ({ name, base64: Buffer.from(bytes).toString("base64") }));
+  const dataTransfer = await page.evaluateHandle((all) => {
+    const transfer = new DataTransfer();
+    for (const { name, base64 } of all) transfer.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
+    return transfer;
+  }, sent);
+  await find(page, TEST_IDS.dropZone).dispatchEvent("drop", { dataTransfer });
+}
+
+/** The files of a shipped example, as a user would drop them. */
+export const exampleFiles = (name: string, files: readonly string[]): { name: string; bytes: Uint8Array }[] =>
+  files.map((file) => ({ name: file, bytes: readFileSync(join(root, "examples", name, file)) }));
+
+export const DESK = ["plane_00.png", "plane_01.png", "plane_02.png", "plane_03.png", "plane_04.png", "stack.json"] as const;
+
+/** From a ready page to the result of what was dropped or clicked. */
+export const finished = (page: Page): Promise<void> => find(page, TEST_IDS.result).waitFor({ timeout: 120_000 });
+
+export const show = (page: Page, view: View): Promise<void> => find(page, TEST_IDS.tab + view).click();
+
+/** Clicks a download and hands its bytes over. */
+export async function download(page: Page, id: string): Promise<{ name: string; bytes: Uint8Array }> {
+  const [event] = await Promise.all([page.waitForEvent("download", { timeout: 60_000 }), find(page, id).click()]);
+  const folder = mkdtempSync(join(tmpdir(), "dualfocus-download-"));
+  try {
+    const file = join(folder, "file");
+    await event.saveAs(file);
+    return { name: event.suggestedFilename(), bytes: await readFile(file) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A picture of an element, to see whether it changed. */
+export const look = async (page: Page, id: string): Promise<string> => (await find(page, id).screenshot()).toString("base64");
+
+/** Waits until an element looks other than `before`. */
+export async function changed(page: Page, id: string, before: string): Promise<string> {
+  const limit = performance.now() + 30_000;
+  for (let now = await look(page, id); performance.now() < limit; now = await look(page, id)) if (now !== before) return now;
+  throw new Error(`${id} still looks the same after 30 s`);
+}

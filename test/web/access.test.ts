@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, test } from "node:test";
+import type { Page } from "playwright-core";
+
+import { TEST_IDS, VIEWS } from "../../web/src/contract.ts";
+import { find, finished, openStand, ready, show } from "../helpers/webPage.ts";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const stand = await openStand();
+after(() => stand.close());
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** What a checker of accessibility finds wrong and calls serious or critical. */
+async function seriousFindings(page: Page): Promise<string[]> {
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
+  const { violations } = await page.evaluate<{ violations: Violation[] }>("axe.run()");
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
+}
+
+const sideways = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+for (const colorScheme of ["light", "dark"] as const)
+  test(`nothing serious bars anyone in the ${colorScheme}: start, planes and every view`, { timeout: 150_000 }, async (t) => {
+    const { page, close } = await stand.visit({ colorScheme });
+    t.after(close);
+    await ready(page);
+    assert.deepEqual(await seriousFindings(page), [], "start");
+    await find(page, `${TEST_IDS.example}macro`).click();
+    await finished(page);
+    for (const view of VIEWS) {
+      await show(page, view);
+      assert.deepEqual(await seriousFindings(page), [], view);
+    }
+  });
+
+test("the keyboard alone leads from the start to a pixel's curve", { timeout: 120_000 }, async (t) => {
+  const { page, close } = await stand.visit();
+  t.after(close);
+  await ready(page);
+  const isOn = (id: string): Promise<boolean> =>
+    page.evaluate((wanted) => document.activeElement?.matches(`[data-testid="${wanted}"], :has(> [data-testid="${wanted}"])`) ?? false, id);
+  const tabTo = async (id: string): Promise<void> => {
+    for (let presses = 0; presses < 60; presses++) {
+      if (await isOn(id)) return;
+      await page.keyboard.press("Tab");
+    }
+    throw new Error(`60 presses of Tab do not reach ${id}`);
+  };
+  await tabTo(`${TEST_IDS.example}macro`);
+  await page.keyboard.press("Enter");
+  await finished(page);
+  await tabTo(`${TEST_IDS.tab}depth`);
+  await tabTo(TEST_IDS.depthCanvas);
+  const words = await find(page, TEST_IDS.readout).textContent();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowDown");
+  await page.waitForFunction(([id, old]) => document.querySelector(`[data-testid="${id}"]`)?.textContent !== old, [
+    TEST_IDS.readout,
+    words,
+  ] as const);
+  await find(page, TEST_IDS.curve).waitFor();
+});
+
+test("on a phone nothing reaches beyond the screen", { timeout: 120_000 }, async (t) => {
+  const { page, close } = await stand.visit({ viewport: { width: 360, height: 740 }, hasTouch: true });
+  t.after(close);
+  await ready(page);
+  assert.equal(await sideways(page), 0, "start");
+  await find(page, `${TEST_IDS.example}macro`).click();
+  await finished(page);
+  for (const view of VIEWS) {
+    await show(page, view);
+    assert.equal(await sideways(page), 0, view);
+  }
+});

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { after, test } from "node:test";
+
+import { copySite, openSite } from "../../src/cli/webSite.ts";
+import { encodePng, decodePng } from "../../src/io/png.ts";
+import type { Image } from "../../src/image.ts";
+import { TEST_IDS } from "../../web/src/contract.ts";
+import { DESK, drop, exampleFiles, find, finished, openStand, ready } from "../helpers/webPage.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "dualfocus-host-"));
+copySite(openSite(), join(folder, "some", "path"));
+
+/** A host that knows nothing of us: files by their names, no headers but the type. */
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".css": "text/css",
+};
+const host = createServer((request, response) => {
+  try {
+    const path = new URL(request.url ?? "/", "http://host").pathname.replace(/\/$/, "/index.html");
+    response.setHeader("Content-Type", TYPES[extname(path)] ?? (path.endsWith(".wasm") ? "application/wasm" : "application/octet-stream"));
+    response.end(readFileSync(join(folder, path)));
+  } catch {
+    response.writeHead(404).end();
+  }
+});
+await new Promise<void>((resolve) => host.listen(0, "localhost", resolve));
+const plain = `http://localhost:${(host.address() as AddressInfo).port}/some/path/`;
+const stand = await openStand();
+after(async () => {
+  await stand.close();
+  host.closeAllConnections();
+  host.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("hosted as plain files under any path it works with one thread, and says why", { timeout: 120_000 }, async (t) => {
+  const { page, problems, close } = await stand.visit({ url: plain, query: "" });
+  t.after(close);
+  const { threads, reason } = await ready(page);
+  assert.equal(threads, "1");
+  assert.match(reason, /headers that allow threads/);
+  await find(page, `${TEST_IDS.example}macro`).click();
+  await finished(page);
+  assert.deepEqual(problems, []);
+});
+
+test(
+  "after one visit it opens without a network, and the service worker has brought the headers for threads",
+  { timeout: 150_000 },
+  async (t) => {
+    const { page, close } = await stand.visit({ url: plain, query: "", serviceWorkers: "allow" });
+    t.after(close);
+    await ready(page);
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null, undefined, { timeout: 60_000 });
+    await page.context().setOffline(true);
+    host.closeAllConnections();
+    await page.reload();
+    const { device } = await ready(page);
+    assert.equal(device, "wasm");
+    assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+    await find(page, `${TEST_IDS.example}macro`).click();
+    await finished(page);
+  },
+);
+
+test("a second start takes the weights from the browser's own store", { timeout: 90_000 }, async (t) => {
+  const { page, requests, close } = await stand.visit({ serviceWorkers: "allow" });
+  t.after(close);
+  await ready(page);
+  assert.ok(requests.some((url) => url.includes("models/")));
+  requests.length = 0;
+  const begin = performance.now();
+  await page.reload();
+  await ready(page);
+  t.diagnostic(`ready after ${((performance.now() - begin) / 1000).toFixed(2)} s`); // bench/web.ts measures it on a quiet machine
+  assert.deepEqual(
+    requests.filter((url) => url.includes("models/")),
+    [],
+  );
+});
+
+/** The middle of a picture. */
+function cropped({ width, height, channels, data }: Image, side: number): Image {
+  const [left, top] = [Math.floor((width - side) / 2), Math.floor((height - side) / 2)];
+  const rows = Array.from({ length: side }, (_, y) =>
+    data.subarray(((top + y) * width + left) * channels, ((top + y) * width + left + side) * channels),
+  );
+  return { width: side, height: side, channels, data: Float32Array.from(rows.flatMap((row) => [...row])) };
+}
+
+test("WebGPU, here computed by the processor, gives a result on a small stack", { timeout: 240_000 }, async (t) => {
+  const gpu = await openStand({ gpu: "software" });
+  t.after(() => gpu.close());
+  const { page, problems } = await gpu.visit({ query: "?device=webgpu" });
+  const { device, reason } = await ready(page);
+  assert.equal(device, "webgpu", reason);
+  const small = exampleFiles("desk", DESK).map(({ name, bytes }) =>
+    name.endsWith(".png") ? { name, bytes: encodePng(cropped(decodePng(bytes), 64), { depth: 8 }) } : { name, bytes },
+  );
+  await drop(page, small);
+  await find(page, TEST_IDS.run).click();
+  await finished(page);
+  assert.deepEqual(problems, []);
+});
+
+test("the page holds nothing of Node and names no other host", () => {
+  const page = join(folder, "some", "path");
+  const scripts = readdirSync(join(page, "assets")).filter((name) => /\.(js|css)$/.test(name));
+  assert.ok(scripts.length > 1);
+  for (const name of scripts) {
+    const code = readFileSync(join(page, "assets", name), "utf8");
+    assert.doesNotMatch(code, /onnxruntime-node|node:(fs|path|os)["']/, name);
+    assert.doesNotMatch(code, /(fetch|import|src|href)\s*[(=:]\s*["'`]https?:/, name);
+  }
+});

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+
+import { encodePng } from "../../src/io/png.ts";
+import { createRandom } from "../../src/random.ts";
+import { TEST_IDS } from "../../web/src/contract.ts";
+import { DESK, drop, exampleFiles, find, finished, openStand, ready, type Visit } from "../helpers/webPage.ts";
+
+const stand = await openStand();
+let visit: Visit;
+let page: Page;
+before(async () => {
+  visit = await stand.visit();
+  page = visit.page;
+  await ready(page);
+});
+after(async () => {
+  await visit.close();
+  await stand.close();
+});
+
+const picture = (width: number, height: number, seed = 0): Uint8Array => {
+  const random = createRandom(seed);
+  return encodePng(
+    { width, height, channels: 3, data: Float32Array.from({ length: 3 * width * height }, () => random.uniform()) },
+    { depth: 8 },
+  );
+};
+const text = (content: string): Uint8Array => new TextEncoder().encode(content);
+const desk = exampleFiles("desk", DESK);
+
+async function startAnew(): Promise<void> {
+  const again = find(page, TEST_IDS.startOver);
+  if (await again.isVisible()) await again.click();
+  await find(page, TEST_IDS.dropZone).waitFor();
+}
+
+const BAD: readonly { readonly what: string; readonly files: { name: string; bytes: Uint8Array }[]; readonly says: RegExp }[] = [
+  { what: "a text file", files: [{ name: "notes.txt", bytes: text("hello") }], says: /notes\.txt|no picture/i },
+  { what: "one picture alone", files: [{ name: "a.png", bytes: picture(64, 64) }], says: /one|two|2|at least/i },
+  {
+    what: "pictures of different sizes",
+    files: [
+      { name: "a.png", bytes: picture(64, 64) },
+      { name: "b.png", bytes: picture(64, 48) },
+    ],
+    says: /64\s?×\s?(64|48)/,
+  },
+  {
+    what: "a picture that ends too early",
+    files: [
+      { name: "a.png", bytes: picture(64, 64) },
+      { name: "b.png", bytes: picture(64, 64, 1).subarray(0, 500) },
+    ],
+    says: /b\.png/,
+  },
+  {
+    what: "a PNG that is none",
+    files: [
+      { name: "a.png", bytes: picture(64, 64) },
+      { name: "b.png", bytes: text("not a picture at all") },
+    ],
+    says: /b\.png/,
+  },
+  {
+    what: "a stack.json that is no JSON",
+    files: [...desk.slice(0, 5), { name: "stack.json", bytes: text("{ focus: ") }],
+    says: /stack\.json/,
+  },
+  {
+    what: "a stack.json with a distance too few",
+    files: [...desk.slice(0, 5), { name: "stack.json", bytes: text('{ "unit": "m", "focus": [1, 2, 3, 4] }') }],
+    says: /stack\.json|4.*5|5.*4/s,
+  },
+];
+
+for (const { what, files, says } of BAD)
+  test(`${what} gets a readable message`, { timeout: 60_000 }, async () => {
+    await startAnew();
+    await drop(page, files);
+    // What is wrong with a file's inside is found when it is looked at: the check tells it.
+    const problem = find(page, TEST_IDS.problem).or(page.locator(`[data-testid="${TEST_IDS.findings}"][data-status="failed"]`));
+    await problem.waitFor({ timeout: 30_000 });
+    const words = (await problem.textContent()) ?? "";
+    assert.match(words, says);
+    assert.doesNotMatch(words, /undefined|\[object|TypeError|at .*\.js:/);
+  });
+
+test("a run stops when told to, and the next one still works", { timeout: 120_000 }, async () => {
+  await startAnew();
+  await drop(page, desk);
+  const run = find(page, TEST_IDS.run);
+  await run.click();
+  await find(page, TEST_IDS.progress).waitFor();
+  await find(page, TEST_IDS.cancel).click();
+  await run.waitFor();
+  assert.equal(await find(page, TEST_IDS.result).count(), 0);
+  await run.click();
+  await finished(page);
+});
+
+test("equal distances are refused in words, and mended ones accepted", { timeout: 60_000 }, async () => {
+  await startAnew();
+  await drop(page, desk);
+  const second = find(page, `${TEST_IDS.distance}1`);
+  await second.waitFor();
+  await second.fill("0.5");
+  await second.blur();
+  const problem = page.getByRole("alert");
+  await problem.waitFor();
+  assert.match((await problem.textContent()) ?? "", /0\.5/);
+  await second.fill("0.6");
+  await second.blur();
+  await problem.waitFor({ state: "detached" });
+});
+
+test("none of this was an error of the page", () => {
+  assert.deepEqual(visit.problems, []);
+});
