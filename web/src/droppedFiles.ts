@@ -37,11 +37,11 @@ const readPart = (reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]>
     reader.readEntries(resolve, reject);
   });
 
-/** What to call a stack: its folder, or the file if it is one, or else just that. */
+/** What to call a stack: after its folder, or after the file if it is one. */
 export function nameOf(files: readonly UserFile[]): string {
   const [first] = files;
   if (!first) return "nothing";
   const folders = first.path.split("/").slice(0, -1);
   if (folders.length > 0) return folders[0] ?? "";
-  return files.length === 1 ? first.path.replace(/\.[^.]*$/, "") : "stack";
+  return files.length === 1 ? first.path.replace(/\.[^.]*$/, "") : "Stack";
 }

@@ -20,7 +20,7 @@ export function inPageWords(text: string): string {
   const plain = IN_THE_PAGE.reduce((sentence, [pattern, words]) => sentence.replace(pattern, words), text);
   const beginsWithFile = /^\S+\.\w+\b/.test(plain); // its name stays as it is
   const sentence = beginsWithFile ? plain : plain.charAt(0).toUpperCase() + plain.slice(1);
-  return /[.!?”)]$/.test(sentence) ? sentence : `${sentence}.`;
+  return /[.!?][”)]?$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 export const SEVERITY_WORDS: Readonly<Record<Severity, string>> = {
