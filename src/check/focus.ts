@@ -1,16 +1,13 @@
 import type { Plane } from "../classical/boxFilter.ts";
 import type { Finding } from "./finding.ts";
-import { BLOCK, blockSharpness, type BlockSharpness } from "./sharpness.ts";
-import { stepBlur } from "./stepBlur.ts";
+import { BLOCK, blockSharpness, peakOf, ratioAt, texturedBlocks, type BlockSharpness } from "./sharpness.ts";
+import { middle, stepBlurs } from "./stepBlur.ts";
 
-/** Coarse detail this many times above the noise, and this strong, is there to be focused on. */
-const TEXTURED = { overNoise: 10, energy: 1e-5 } as const;
 /** Fewer textured blocks say nothing about a stack. */
 const LEAST_BLOCKS = 30;
 
-/** In focus, fine detail has 0.1 to 2 times the energy of coarse detail; blurred by 4 pixels or more, under 0.04. */
+/** Blurred by 4 pixels or more, fine detail has less than this of the energy of coarse detail. */
 const BLURRED_RATIO = 0.04;
-const SHARP_RATIO = 0.1;
 /** Smooth shading looks like blur too, but focus does not change it: of blurred detail even the coarse energy varies by this factor. */
 const VARIES = 1.15;
 /** Some of every good picture looks never in focus. */
@@ -44,13 +41,6 @@ export function checkFocus(frames: readonly Plane[], options: FocusOptions): Fin
   const misplaced = checkOrder(sharpness, textured, options);
   const gaps = misplaced.length > 0 ? [] : checkGaps(frames, { sharpness, textured, ...options }); // in the wrong order any step is a gap
   return [...misplaced, ...gaps, ...checkNeverInFocus(sharpness, textured)];
-}
-
-function texturedBlocks({ coarse, noise }: BlockSharpness): number[] {
-  const blocks = Array.from(coarse[0] ?? [], (_, block) => block);
-  return blocks.filter(
-    (block) => Math.max(...coarse.map((plane) => plane[block] as number)) > TEXTURED.energy + TEXTURED.overNoise * noise,
-  );
 }
 
 /** The blocks of which every frame shows all. */
@@ -103,19 +93,8 @@ interface Measured extends FocusOptions {
 }
 
 function checkGaps(frames: readonly Plane[], { sharpness, textured, nameOf, planes }: Measured): Finding[] {
-  const inFocus = frames.map((_, n) =>
-    textured.filter((block) => peakOf(sharpness, block) === n && ratioAt(sharpness, block, n) > SHARP_RATIO),
-  );
-  const steps = frames.slice(1).map((to, n) => {
-    const from = frames[n] as Plane;
-    const ways = [
-      stepBlur({ from, to, blocks: inFocus[n] as number[] }),
-      stepBlur({ from: to, to: from, blocks: inFocus[n + 1] as number[] }),
-    ].filter((blur) => blur !== undefined);
-    return ways.length === 0 ? undefined : ways.reduce((sum, blur) => sum + blur, 0) / ways.length;
-  });
-  const known = steps.filter((step) => step !== undefined).sort((p, q) => p - q);
-  const usual = known[known.length >> 1] ?? 0;
+  const steps = stepBlurs(frames, { sharpness, textured });
+  const usual = middle(steps) ?? 0;
   return steps.flatMap((step, n): Finding[] => {
     if (step === undefined) return [];
     const uneven = step >= UNEVEN.times * usual && step >= UNEVEN.least;
@@ -127,15 +106,6 @@ function checkGaps(frames: readonly Plane[], { sharpness, textured, nameOf, plan
       : "take more planes, or stop the lens down; what lies between them is sharp on neither";
     return [{ code: "gap", severity: "warning", plane, message, remedy }];
   });
-}
-
-function peakOf({ fine }: BlockSharpness, block: number): number {
-  return fine.reduce((best, plane, n) => ((plane[block] as number) > (fine[best]?.[block] as number) ? n : best), 0);
-}
-
-/** Energy of fine over coarse detail: what focus changes, whatever the contrast. */
-function ratioAt({ fine, coarse, noise }: BlockSharpness, block: number, plane: number): number {
-  return ((fine[plane]?.[block] as number) - noise) / (coarse[plane]?.[block] as number);
 }
 
 function checkNeverInFocus(sharpness: BlockSharpness, textured: readonly number[]): Finding[] {

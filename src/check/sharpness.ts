@@ -45,3 +45,24 @@ function blockEnergy({ width, height }: Plane, sharp: Float32Array, blurred: Flo
     }
   return energy;
 }
+
+/** Coarse detail this many times above the noise, and this strong, is there to be focused on. */
+const TEXTURED = { overNoise: 10, energy: 1e-5 } as const;
+
+/** The blocks that show more than noise on some plane. */
+export function texturedBlocks({ coarse, noise }: BlockSharpness): number[] {
+  const blocks = Array.from(coarse[0] ?? [], (_, block) => block);
+  return blocks.filter(
+    (block) => Math.max(...coarse.map((plane) => plane[block] as number)) > TEXTURED.energy + TEXTURED.overNoise * noise,
+  );
+}
+
+/** The plane a block is sharpest on. */
+export function peakOf({ fine }: BlockSharpness, block: number): number {
+  return fine.reduce((best, plane, n) => ((plane[block] as number) > (fine[best]?.[block] as number) ? n : best), 0);
+}
+
+/** Energy of fine over coarse detail, which focus changes whatever the contrast: 0.1 to 2 in focus. */
+export function ratioAt({ fine, coarse, noise }: BlockSharpness, block: number, plane: number): number {
+  return ((fine[plane]?.[block] as number) - noise) / (coarse[plane]?.[block] as number);
+}

@@ -1,5 +1,5 @@
 import { boxMean, type Plane } from "../classical/boxFilter.ts";
-import { BLOCK } from "./sharpness.ts";
+import { BLOCK, blockSharpness, peakOf, ratioAt, texturedBlocks, type BlockSharpness } from "./sharpness.ts";
 
 /** Boxes of these radii, applied once or twice, are tried; `share` is how much of the blurred picture is mixed with the sharp one. */
 const BLURS = [
@@ -36,6 +36,39 @@ export function stepBlur({ from, to, blocks }: Step): number | undefined {
     return diameter(BLURS[all.indexOf(Math.min(...all))] as Blur);
   });
   return best.sort((p, q) => p - q)[best.length >> 1];
+}
+
+/** A block is in focus where fine detail has this share of the energy of coarse detail. */
+const SHARP_RATIO = 0.1;
+
+/** The blur each step from a plane to the next adds, mean of both ways; undefined where nothing is in focus on either. */
+export function stepBlurs(
+  frames: readonly Plane[],
+  { sharpness, textured }: { sharpness: BlockSharpness; textured: readonly number[] },
+): (number | undefined)[] {
+  const inFocus = frames.map((_, n) =>
+    textured.filter((block) => peakOf(sharpness, block) === n && ratioAt(sharpness, block, n) > SHARP_RATIO),
+  );
+  return frames.slice(1).map((to, n) => {
+    const from = frames[n] as Plane;
+    const ways = [
+      stepBlur({ from, to, blocks: inFocus[n] as number[] }),
+      stepBlur({ from: to, to: from, blocks: inFocus[n + 1] as number[] }),
+    ].filter((blur) => blur !== undefined);
+    return ways.length === 0 ? undefined : ways.reduce((sum, blur) => sum + blur, 0) / ways.length;
+  });
+}
+
+/** Blur in pixels that a step between planes of an aligned stack usually adds; undefined where too little of it is in focus. */
+export function usualStep(frames: readonly Plane[]): number | undefined {
+  const sharpness = blockSharpness(frames);
+  return middle(stepBlurs(frames, { sharpness, textured: texturedBlocks(sharpness) }));
+}
+
+/** The median of those that are known. */
+export function middle(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined).sort((p, q) => p - q);
+  return known[known.length >> 1];
 }
 
 function blurred({ width, height, values }: Plane, { radius, passes, share }: Blur): Plane {

@@ -23,7 +23,12 @@ export function depthCommand(): Command {
     .option("--model <base|small|FILE>", "network", "small")
     .addOption(new Option("--device <DEVICE>", "where it runs").choices(DEVICES).default("auto"))
     .option("--align <auto|off|FILE>", "align the frames (off: microscopes; FILE: an alignment.json of an earlier run)", "auto")
-    .option("--size <PX|full>", "longer side the network sees", workingSize, WORKING_SIDE)
+    .option(
+      "--size <PX|full|auto>",
+      `longer side the network sees (auto: ${WORKING_SIDE}, more where planes differ by little blur)`,
+      workingSize,
+      "auto",
+    )
     .option("--save <LIST>", `what to write, of ${OUTPUT_NAMES.join(", ")}`, outputNames, DEFAULT_OUTPUTS)
     .option("--truth <FILE>", "true depth to compare with (npy, png, tif, exr, pfm); with --batch its name in each folder")
     .option("--threads <N>", "CPU threads (0: all)", threadCount, 0)

@@ -2,10 +2,10 @@ import { InvalidArgumentError } from "commander";
 
 import { OUTPUT_NAMES, type OutputName } from "../output/outputs.ts";
 
-export function workingSize(text: string): number | "full" {
-  if (text === "full") return text;
+export function workingSize(text: string): number | "full" | "auto" {
+  if (text === "full" || text === "auto") return text;
   const side = Number(text);
-  if (!Number.isInteger(side) || side < 64) throw new InvalidArgumentError("It takes a whole number of pixels, 64 or more, or full.");
+  if (!Number.isInteger(side) || side < 64) throw new InvalidArgumentError("It takes a whole number of pixels, 64 or more, full or auto.");
   return side;
 }
 

@@ -10,7 +10,8 @@ export interface DepthOptions {
   readonly model: string;
   readonly device: DeviceName;
   readonly align: string;
-  readonly size: number | "full";
+  /** Longer side of what the network sees; "auto": `WORKING_SIDE`, or more where planes differ by too little blur. */
+  readonly size: number | "full" | "auto";
   readonly save: readonly OutputName[];
   readonly truth?: string;
   readonly threads: number;

@@ -18,14 +18,16 @@ import type { DepthResult, DepthUnit } from "../output/result.ts";
 import type { Size } from "../source/stackFiles.ts";
 import type { StackSource } from "../source/stackSource.ts";
 import type { FocalStack } from "../stack.ts";
+import { WORKING_SIDE } from "./depthOptions.ts";
 import type { OnStage } from "./depthProgress.ts";
+import { enlargedTo, goodEnlargement } from "./workingSize.ts";
 
 export interface DepthRunOptions {
   readonly session: Session;
   /** How far the network in use errs. */
   readonly errorTable: ErrorTable;
-  /** Longer side of the pictures the network sees, in pixels. */
-  readonly workingSide: number;
+  /** Longer side of the pictures the network sees, in pixels; "auto": `WORKING_SIDE`, or more where planes differ by too little blur. */
+  readonly workingSide: number | "auto";
   /** "off", "auto", or one saved by an earlier run, in pixels of the files. */
   readonly align: "auto" | "off" | Alignment;
   readonly onStage: OnStage;
@@ -51,11 +53,11 @@ export async function runDepth(source: StackSource, options: DepthRunOptions): P
   const clock = createStopwatch();
   const working = await readWorking(source, options);
   const load = clock();
-  const aligned = options.align === "off" ? undefined : await alignWorking(working, { source, options });
+  const first = options.align === "off" ? undefined : await alignWorking(working, { source, options });
   const align = clock();
-  const findings = await examine(working, { source, options, alignment: aligned?.alignment });
+  const findings = await examine(working, { source, options, alignment: first?.alignment });
+  const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? working }, { source, options });
   const check = clock();
-  const stack = aligned?.stack ?? working;
   const planes = aligned?.planes ?? source.files.map((_, n) => n);
   const estimate = await estimateDepth(stack, {
     session: options.session,
@@ -90,7 +92,8 @@ export async function readWorking(
   { workingSide, onStage, signal }: Pick<DepthRunOptions, "workingSide" | "onStage" | "signal">,
 ): Promise<FocalStack> {
   const { width, height } = source.size;
-  const factor = Math.min(1, Math.max(workingSide / Math.max(width, height), LEAST_SIDE / Math.min(width, height)));
+  const side = workingSide === "auto" ? WORKING_SIDE : workingSide;
+  const factor = Math.min(1, Math.max(side / Math.max(width, height), LEAST_SIDE / Math.min(width, height)));
   const images: Image[] = [];
   for (const plane of source.files.keys()) {
     signal.throwIfAborted();
@@ -98,6 +101,27 @@ export async function readWorking(
     onStage("read", plane + 1, source.files.length);
   }
   return { images, focusDistances: source.focusDistances, space: source.space };
+}
+
+interface Working {
+  readonly aligned: AlignedStack | undefined;
+  readonly stack: FocalStack;
+}
+
+/** The same stack, read anew in a larger size where its planes differ by too little blur for the network to see. */
+async function wellSized(
+  { aligned, stack }: Working,
+  { source, options }: { source: StackSource; options: DepthRunOptions },
+): Promise<Working> {
+  const enlargement = options.workingSide === "auto" ? goodEnlargement(stack) : 1;
+  if (enlargement === 1) return { aligned, stack };
+  const [{ width, height }] = stack.images as [Image];
+  const size = { width: Math.round(width * enlargement), height: Math.round(height * enlargement) };
+  const read = await readWorking(source, { ...options, workingSide: Math.max(size.width, size.height) });
+  const larger = { ...read, images: read.images.map((image) => enlargedTo(image, size)) };
+  if (!aligned) return { aligned, stack: larger };
+  const again = await alignStack(larger, { alignment: resizeAlignment(aligned.alignment, larger.images[0] as Image) });
+  return { aligned: again, stack: again.stack };
 }
 
 interface Context {
@@ -193,7 +217,8 @@ function fullResult(
   const small = estimate.allInFocus;
   const same = small.width === width && small.height === height;
   const grown = (values: Float32Array): Float32Array => (same ? values : enlarge({ ...small, values }, source.size));
-  const depth = same ? estimate.depth.values : guidedEnlarge({ ...small, values: estimate.depth.values }, { small, guide: allInFocus });
+  const { values } = estimate.depth;
+  const depth = small.width < width ? guidedEnlarge({ ...small, values }, { small, guide: allInFocus }) : grown(values);
   const { planes, values: data } = estimate.probability;
   return {
     depth: {

@@ -2,12 +2,11 @@ import { z } from "zod";
 
 import { UNITS } from "../io/stackFolder.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
-import { WORKING_SIDE } from "./depthOptions.ts";
 
 export const MODEL_NAMES = ["small", "base"] as const;
 
 /** Longer side of the pictures the network sees. */
-export const workingSideSchema = z.union([z.int().min(64), z.literal("full")]);
+export const workingSideSchema = z.union([z.int().min(64), z.enum(["auto", "full"])]);
 
 export const outputNameSchema = z.enum(OUTPUT_NAMES);
 
@@ -18,7 +17,9 @@ export const depthSettings = z
     unit: z.enum(UNITS).optional().describe("of the focus distances; metres if left out"),
     model: z.enum(MODEL_NAMES).default("small").describe("network"),
     align: z.enum(["auto", "off"]).default("auto").describe("align the frames; off for microscopes"),
-    size: workingSideSchema.default(WORKING_SIDE).describe("longer side the network sees, in pixels"),
+    size: workingSideSchema
+      .default("auto")
+      .describe("longer side the network sees, in pixels; auto is 768, or more where planes differ by little blur"),
     save: z
       .array(outputNameSchema)
       .min(1)

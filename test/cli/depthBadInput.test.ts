@@ -245,7 +245,7 @@ refuses("options nobody offers", () => {
   return [
     usage("--save", [good, "--save", "depth,jpeg"], /"jpeg" is none of depth16, depth/),
     usage("--save nothing", [good, "--save", ""], /"" is none of depth16/),
-    usage("--size words", [good, "--size", "big"], /whole number of pixels, 64 or more, or full/),
+    usage("--size words", [good, "--size", "big"], /whole number of pixels, 64 or more, full or auto/),
     usage("--size too small", [good, "--size", "10"], /64 or more/),
     usage("--threads", [good, "--threads", "two"], /whole number; 0 uses every core/),
     usage("--device", [good, "--device", "abacus"], /Allowed choices are auto, cpu, webgpu/),
