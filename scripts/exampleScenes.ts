@@ -74,8 +74,8 @@ export function desk(): Scene {
     material,
   });
   return {
-    camera: { focalLength: 0.035, fNumber: 1.8, pixelPitch: 0.035 / 340, width: 384, height: 256 },
-    focusDistances: [0.5, 0.6, 0.75, 1, 1.5],
+    camera: { focalLength: 0.035, fNumber: 1.4, pixelPitch: 0.035 / 340, width: 384, height: 256 },
+    focusDistances: [0.5, 0.57, 0.66, 0.78, 0.96, 1.25, 1.75],
     light: { direction: unit([-0.6, -1, -0.7]), ambient: 0.45, exposure: 1.25 },
     primitives: [
       {
@@ -86,8 +86,8 @@ export function desk(): Scene {
       },
       {
         kind: "plane",
-        centre: [0, 0, 1.75],
-        rotation: facing([0.25, 0.1, -1], 0),
+        centre: [0, 0, 1.5],
+        rotation: facing([0.15, 0.05, -1], 0),
         material: paint({ texture: TEXTURE.wall, size: 0.9, tint: [0.8, 0.85, 0.95] }),
       },
       box(-0.2, 0.42, [0.1, 0.018, 0.075], 0.3, paint({ texture: TEXTURE.stripes, size: 0.12 })),
@@ -191,85 +191,85 @@ export function beetle(): Scene {
 const handheld: Imperfections = {
   readNoise: 0.001,
   shotNoise: 0.002,
-  exposureDrift: [0.98, 1, 1, 1.015, 0.99],
+  exposureDrift: [0.98, 1, 1, 1, 1.015, 0.99, 0.985],
   misalignment: [
-    { shift: [1.6, -0.9], angle: 0.002, scale: 1 },
-    { shift: [0.7, -0.5], angle: 0.001, scale: 1 },
+    { shift: [2.1, -1.3], angle: 0.0025, scale: 1 },
+    { shift: [1.4, -0.8], angle: 0.0015, scale: 1 },
+    { shift: [0.6, -0.5], angle: 0.001, scale: 1 },
     { shift: [0, 0], angle: 0, scale: 1 },
     { shift: [-0.6, 0.8], angle: -0.001, scale: 1 },
     { shift: [-1.4, 1.2], angle: -0.0015, scale: 1 },
+    { shift: [-1.9, 1.5], angle: -0.002, scale: 1 },
   ],
 };
 
+/** Planes as a camera's focus bracketing takes them, evenly in dioptres. */
+const bracket = (nearest: number, farthest: number, planes: number): number[] =>
+  Array.from({ length: planes }, (_, n) => Number((1 / (1 / nearest + (n / (planes - 1)) * (1 / farthest - 1 / nearest))).toFixed(3)));
+
 export function shelf(): Scene {
+  const top = 0.22;
   const wall: Primitive = {
     kind: "plane",
-    centre: [0, 0, 2.6],
-    rotation: facing([0.3, 0, -1], 0),
-    material: paint({ texture: TEXTURE.stone, size: 1.1 }),
+    centre: [0, 0, 1.5],
+    rotation: facing([0.2, 0, -1], 0),
+    material: paint({ texture: TEXTURE.noise, size: 0.3, tint: [1.1, 1.05, 0.9] }),
   };
-  const boardAt = (y: number): Primitive => ({
+  const board: Primitive = {
     kind: "box",
-    centre: [0, y, 1.6],
+    centre: [0, top + 0.02, 1.4],
     rotation: [1, 0, 0, 0],
-    halfSizes: [1.4, 0.025, 0.9],
-    material: paint({ texture: TEXTURE.wood, size: 0.6, tint: [0.9, 0.7, 0.5] }),
-  });
+    halfSizes: [1.4, 0.02, 0.8],
+    material: paint({ texture: TEXTURE.wood, size: 0.4, tint: [0.9, 0.7, 0.5] }),
+  };
   const book = (x: number, z: number, width: number, height: number, texture: number): Primitive => ({
     kind: "box",
-    centre: [x, 0.3 - height, z],
+    centre: [x, top - height, z],
     rotation: standing([0, 1, 0], 0.1 * x),
-    halfSizes: [width, height, 0.13],
-    material: paint({ texture, size: 0.3 }),
+    halfSizes: [width, height, 0.1],
+    material: paint({ texture, size: 0.25 }),
   });
   return {
-    camera: { focalLength: 0.05, fNumber: 2, pixelPitch: 0.05 / 480, width: 320, height: 240, breathing: 1 },
-    focusDistances: [0.7, 0.85, 1.1, 1.5, 2.3],
+    camera: { focalLength: 0.05, fNumber: 1.4, pixelPitch: 0.05 / 480, width: 320, height: 240, breathing: 1 },
+    focusDistances: bracket(0.75, 1.75, 7),
     light: { direction: unit([-0.3, -0.6, -1]), ambient: 0.5, exposure: 1.3 },
     primitives: [
       wall,
-      boardAt(0.325),
-      book(-0.55, 1.9, 0.05, 0.22, TEXTURE.stripes),
-      book(-0.43, 1.85, 0.06, 0.26, TEXTURE.board),
-      book(-0.3, 1.8, 0.05, 0.2, TEXTURE.print),
-      book(-0.17, 1.75, 0.07, 0.24, TEXTURE.blobs),
-      book(0.45, 2.1, 0.08, 0.28, TEXTURE.checker),
+      board,
+      book(-0.4, 1.36, 0.045, 0.17, TEXTURE.stripes),
+      book(-0.31, 1.33, 0.042, 0.21, TEXTURE.board),
+      book(-0.225, 1.3, 0.04, 0.16, TEXTURE.print),
+      book(-0.13, 1.27, 0.05, 0.19, TEXTURE.blobs),
+      book(0.36, 1.4, 0.06, 0.2, TEXTURE.checker),
       {
         kind: "ellipsoid",
-        centre: [0.2, 0.18, 1.3],
+        centre: [0.14, top - 0.09, 1.05],
         rotation: standing([0, 1, 0], 0.6),
-        radii: [0.11, 0.12, 0.11],
-        material: paint({ texture: TEXTURE.cells, size: 0.3, shine: 0.7 }),
+        radii: [0.085, 0.09, 0.085],
+        material: paint({ texture: TEXTURE.cells, size: 0.22, shine: 0.7 }),
       },
       {
         kind: "cylinder",
-        centre: [-0.16, 0.22, 0.95],
+        centre: [-0.12, top - 0.06, 0.9],
         rotation: facing([0, 1, 0], 0),
-        radius: 0.05,
-        halfLength: 0.08,
-        material: paint({ texture: TEXTURE.noise, size: 0.2, tint: [1.1, 0.9, 0.7] }),
-      },
-      {
-        kind: "box",
-        centre: [0.14, 0.265, 0.8],
-        rotation: standing([0, 1, 0], 0.5),
-        halfSizes: [0.06, 0.035, 0.05],
-        material: paint({ texture: TEXTURE.speckle, size: 0.15 }),
+        radius: 0.045,
+        halfLength: 0.06,
+        material: paint({ texture: TEXTURE.speckle, size: 0.12, tint: [1.1, 0.8, 0.6] }),
       },
       {
         kind: "quad",
-        centre: [0.45, -0.1, 1.2],
+        centre: [0.26, -0.14, 1.15],
         rotation: facing([-0.3, 0.1, -1], 0.3),
-        halfSizes: [0.22, 0.16],
-        cutout: { kind: "grid", lines: 6, bar: 0.16 },
-        material: paint({ texture: TEXTURE.wall, size: 0.3, tint: [0.6, 0.65, 0.8] }),
+        halfSizes: [0.15, 0.11],
+        cutout: { kind: "grid", lines: 4, bar: 0.24 },
+        material: paint({ texture: TEXTURE.wall, size: 0.2, tint: [0.6, 0.65, 0.8] }),
       },
       {
         kind: "wire",
-        from: [-0.6, -0.5, 1.2],
-        to: [-0.1, 0.1, 1.9],
-        radius: 0.006,
-        material: paint({ texture: TEXTURE.speckle, size: 0.1 }),
+        from: [-0.42, -0.3, 1],
+        to: [-0.06, -0.06, 1.4],
+        radius: 0.005,
+        material: paint({ texture: TEXTURE.speckle, size: 0.08 }),
       },
     ],
     imperfections: handheld,

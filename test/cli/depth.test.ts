@@ -60,6 +60,16 @@ test("the shipped macro stack comes out within 3 % of its exact depth, in every 
   assert.ok(Math.abs((values[known] as number) - (float?.data[known] as number)) < 1e-5);
 });
 
+for (const name of ["desk", "breathing"])
+  test(`the shipped ${name} stack comes out within 3 % of its exact depth, and the command says so`, async (context) => {
+    const folder = join(import.meta.dirname, "../../examples", name);
+    const { code, out, err } = await runCommand(context, "depth", folder, "-o", join(root, name), "--truth", join(folder, "depth.npy"));
+    assert.equal(code, 0, err);
+    const absRel = Number(/against the truth.*: absRel ([\d.]+),/.exec(out)?.[1]);
+    assert.ok(absRel <= 0.03, out);
+    assert.match(out, name === "desk" ? /^7 planes, 384×256; depth 0\.5\d* to 1\.\d+ m, ±/ : /fitted to 1 over it/);
+  });
+
 test("without distances depth is in plane numbers, and is called that", async (context) => {
   const { code, out, err } = await runCommand(context, "depth", unknown, "-o", join(root, "index"), "--truth", truth);
   assert.equal(code, 0, err);

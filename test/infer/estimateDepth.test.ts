@@ -31,7 +31,7 @@ async function example(name: string, focusDistances: readonly number[]): Promise
   return { stack: { images, focusDistances, space: "depth" }, truth: decodeNpy(readFileSync(file), file).data };
 }
 
-const DESK = [0.5, 0.6, 0.75, 1, 1.5];
+const DESK = [0.5, 0.57, 0.66, 0.78, 0.96, 1.25, 1.75];
 const MACRO = [0.06, 0.0615, 0.063, 0.0645, 0.066, 0.0675];
 
 /** Mean of |found − true| / true where `counts`. */
@@ -66,14 +66,14 @@ test("the shipped small network finds the depth of the macro example within 1 %"
   assert.ok(error < 0.01, `AbsRel ${error}`);
 });
 
-test("on the desk example what lies behind the last plane is marked, and the rest is within 3 %", async () => {
-  const { stack, truth } = await example("desk", DESK);
+test("on the desk example without its last plane what lies behind the others is marked, and the rest is within 3 %", async () => {
+  const { stack, truth } = await example("desk", DESK.slice(0, -1));
   const { depth, beyond } = await estimateDepth(stack, { session: small });
   const error = absRel(depth.values, truth, (i) => beyond[i] === 0);
   assert.ok(error <= 0.03, `AbsRel ${error}`);
-  const behind = Array.from(beyond.keys()).filter((i) => (truth[i] as number) > 1.5);
+  const behind = Array.from(beyond.keys()).filter((i) => (truth[i] as number) > 1.25);
   const marked = behind.filter((i) => beyond[i] === 1).length / behind.length;
-  assert.ok(marked > 0.5, `${marked} of what lies behind 1.5 m is marked`);
+  assert.ok(marked > 0.5, `${marked} of what lies behind 1.25 m is marked`);
 });
 
 test("about 68 % of the pixels of rendered scenes lie within the error claimed for them", async () => {
