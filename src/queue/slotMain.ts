@@ -24,7 +24,8 @@ process.on("message", (message: ToSlot) => {
 process.on("disconnect", () => process.exit(0)); // whoever wanted the results is gone
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined); // Ctrl-C reaches us too; our parent decides
 
-function send(message: FromSlot, sent?: () => void): void {
+/** With a function to call, a parent that is gone is no error: the channel's end tells. */
+function send(message: FromSlot, sent: () => void = () => undefined): void {
   if (process.connected) process.send?.(message, undefined, undefined, sent);
 }
 
