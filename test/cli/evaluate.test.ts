@@ -8,6 +8,7 @@ import { depthMap } from "../../src/depth.ts";
 import { encodeExr } from "../../src/io/exr.ts";
 import { decodePng, encodePng } from "../../src/io/png.ts";
 import type { Predictor } from "../../src/evaluate/predictor.ts";
+import { openRendered } from "../../src/evaluate/renderedSet.ts";
 import { put, putDepthMm, putNpy, putPicture, temporaryFolder } from "../data/files.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
 import { writeHdf5 } from "../io/hdf5Files.ts";
@@ -132,10 +133,15 @@ const SETS = {
 } as const;
 
 /** Measured through the whole command. */
-async function measured(context: TestContext, set: keyof typeof SETS, change: { scale?: number; shift?: number }): Promise<Entry> {
+async function measured(
+  context: TestContext,
+  set: keyof typeof SETS,
+  change: { scale?: number; shift?: number },
+  ...more: readonly string[]
+): Promise<Entry> {
   const folder = join(root, set);
   const truth = await SETS[set](folder);
-  const args = ["--dataset", set, "--data", folder, "--model", "knowing", "--json"];
+  const args = ["--dataset", set, "--data", folder, "--model", "knowing", "--json", ...more];
   const { out } = await run(context, args, () => Promise.resolve(knowing(truth, change)));
   return JSON.parse(out) as Entry;
 }
@@ -165,6 +171,33 @@ for (const set of ["nyu", "arkit", "zedd", "infinigen", "folder"] as const)
     assertMetrics(await measured(context, set, { scale: 1.3 }), METRIC.scaled);
     assertMetrics(await measured(context, set, { shift: 0.1 }), METRIC.shifted);
   });
+
+test("nyu, adaptive protocol: the same pixels count, so the same values come out", async (context) => {
+  const scaled = await measured(context, "nyu", { scale: 1.3 }, "--protocol", "adaptive");
+  assert.match(scaled.protocol, /^FOSSA's adaptive protocol/);
+  assertMetrics(scaled, METRIC.scaled);
+  assertMetrics(await measured(context, "nyu", { shift: 0.1 }, "--protocol", "adaptive"), METRIC.shifted);
+});
+
+test("render: the true depth times 1.3, and 0.1 m more, give the values worked by hand", async (context) => {
+  const scenes = await openRendered({ scenes: 1, planes: 2, samples: 1 }); // the pictures are of no matter, depth has no noise
+  const { trueDepth } = await scenes.sample(0);
+  scenes.close();
+  const answering = ({ name, scale, shift }: { name: string; scale: number; shift: number }): Predictor => {
+    const depth = depthMap({ ...trueDepth, values: trueDepth.values.map((value) => scale * value + shift) });
+    return { name, fingerprint: name, predict: () => Promise.resolve({ depth }), dispose: () => Promise.resolve() };
+  };
+  const changes = { scaled: { scale: 1.3, shift: 0 }, shifted: { scale: 1, shift: 0.1 } };
+  const load: LoadPredictor = (name) => Promise.resolve(answering({ name, ...changes[name as keyof typeof changes] }));
+  const args = ["--dataset", "render", "--model", "scaled,shifted", "--planes", "2", "--limit", "1", "--json"];
+  const { results } = JSON.parse((await run(context, args, load)).out) as { results: [Entry, Entry] };
+  const counted = trueDepth.values.filter((_, i) => trueDepth.valid[i]);
+  const mean = (of: (depth: number) => number): number => counted.reduce((total, value) => total + of(value), 0) / counted.length;
+  const squared = mean((depth) => (0.3 * depth) ** 2);
+  assertMetrics(results[0], { mse: squared, rmse: Math.sqrt(squared), sqRel: mean((depth) => 0.09 * depth) });
+  assertMetrics(results[0], { absRel: 0.3, logRmse: Math.log(1.3), delta1: 0, delta2: 1, within25: 0 });
+  assertMetrics(results[1], { mse: 0.01, rmse: 0.1, absRel: mean((depth) => 0.1 / depth), badPix: 1 });
+});
 
 test("ddff12: five planes, in disparity, 0.2 and 0.1 pixels", async (context) => {
   const scaled = await measured(context, "ddff12", { scale: 1.3 });
