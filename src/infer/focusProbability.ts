@@ -23,7 +23,7 @@ export interface ProbabilityOptions {
   readonly stages?: (() => Promise<StageSessions>) | undefined;
   /** Planes the network was trained on, at most. */
   readonly mostPlanes?: number;
-  /** Pixels of one run of the network, at most; larger pictures go through in overlapping tiles. */
+  /** Pixels of a plane in one run of the network, at most; larger pictures go through in overlapping tiles. Told by the planes if left out. */
   readonly maxPixels?: number;
   /** `best` averages two views of the stack in twice the time. */
   readonly quality?: Quality;
@@ -33,11 +33,14 @@ export interface ProbabilityOptions {
 }
 
 const MOST_PLANES = 10;
-const MAX_PIXELS = 1_500_000;
+/** Pixels of all planes in one run: about 0.5 GB with the small network and 1.7 GB with the base. Tiles that do not know of the whole are larger. */
+const MAX_SAMPLES = { staged: 6e6, whole: 15e6 } as const;
 
 /** Runs the network over a picture; larger ones go through in overlapping tiles, more planes than it knows in overlapping windows. */
 export async function focusProbability(stack: FocalStack, options: ProbabilityOptions): Promise<FocusProbability> {
-  const { mostPlanes = MOST_PLANES, maxPixels = MAX_PIXELS, quality = "fast" } = options;
+  const { mostPlanes = MOST_PLANES, quality = "fast" } = options;
+  const budget = MAX_SAMPLES[options.stages ? "staged" : "whole"];
+  const { maxPixels = Math.floor(budget / Math.min(stack.images.length, mostPlanes)) } = options;
   const [{ width, height }] = stack.images as [Image];
   const tiles = tilesOf({ width, height }, maxPixels);
   const windows = planeWindows(stack.images.length, mostPlanes);

@@ -8,9 +8,8 @@ import { checkStack } from "../check/checkStack.ts";
 import type { Finding } from "../check/finding.ts";
 import { resizeNearest } from "../data/resize.ts";
 import { createBlender } from "../infer/blend.ts";
-import { estimateDepth, type DepthEstimate } from "../infer/estimateDepth.ts";
+import { estimateDepth, type DepthEstimate, type EstimateOptions } from "../infer/estimateDepth.ts";
 import type { ErrorTable } from "../infer/errorTable.ts";
-import type { Session } from "../infer/session.ts";
 import { enlarge, guidedEnlarge } from "../infer/upsample.ts";
 import type { Image } from "../image.ts";
 import { baseName } from "../io/baseName.ts";
@@ -22,8 +21,7 @@ import { WORKING_SIDE } from "./depthOptions.ts";
 import type { OnStage } from "./depthProgress.ts";
 import { enlargedTo, goodEnlargement } from "./workingSize.ts";
 
-export interface DepthRunOptions {
-  readonly session: Session;
+export interface DepthRunOptions extends Pick<EstimateOptions, "session" | "stages"> {
   /** How far the network in use errs. */
   readonly errorTable: ErrorTable;
   /** Longer side of the pictures the network sees, in pixels; "auto": `WORKING_SIDE`, or more where planes differ by too little blur. */
@@ -61,6 +59,7 @@ export async function runDepth(source: StackSource, options: DepthRunOptions): P
   const planes = aligned?.planes ?? source.files.map((_, n) => n);
   const estimate = await estimateDepth(stack, {
     session: options.session,
+    stages: options.stages,
     errorTable: options.errorTable,
     signal: options.signal,
     onProgress: (done, of) => {

@@ -1,3 +1,8 @@
+import { createNodeSession } from "../infer/node.ts";
+import type { Session } from "../infer/session.ts";
+import { disposeStages, loadStages, type StageSessions } from "../infer/stages.ts";
+import { recordStages } from "../model/stages.ts";
+import type { Model } from "../model/weightsFile.ts";
 import { readingInput } from "./depthErrors.ts";
 import type { DepthOptions } from "./depthOptions.ts";
 import type { LoadedNetwork } from "./depthStack.ts";
@@ -14,5 +19,27 @@ export async function loadNetwork({ model: name, ...request }: NetworkRequest): 
   const remedy = "--model takes base, small, or a .safetensors file that dualfocus train or export wrote";
   const model = await readingInput(name, remedy, () => loadModel(name));
   const { session, reason } = await openSession({ model, ...request });
-  return { session, reason, seconds: (performance.now() - start) / 1000 };
+  return { ...withStages(session, model, request), reason, seconds: (performance.now() - start) / 1000 };
+}
+
+/** The stages are loaded when first asked for, and freed with the session. CUDA has the memory to do without. */
+function withStages(
+  session: Session,
+  { config, weights }: Pick<Model, "config" | "weights">,
+  { threads }: Pick<NetworkRequest, "threads">,
+): Pick<LoadedNetwork, "session" | "stages"> {
+  const { device } = session;
+  if (config.kind !== "dualfocus" || (device !== "cpu" && device !== "webgpu")) return { session };
+  let loaded: Promise<StageSessions> | undefined;
+  const load = (graph: Uint8Array): Promise<Session> => createNodeSession(graph, { device, threads });
+  return {
+    session: {
+      ...session,
+      async dispose() {
+        const stages = await loaded?.catch(() => undefined); // its failure has been told already
+        await Promise.all([session.dispose(), ...(stages ? [disposeStages(stages)] : [])]);
+      },
+    },
+    stages: () => (loaded ??= loadStages(recordStages({ config, weights }), load)),
+  };
 }
