@@ -38,7 +38,7 @@ test("a table is trained in small, with a grid that does not divide the crop; ag
     output,
     "--json",
   ];
-  const first = dualfocus(...args, "--set", "data.validation.count=1");
+  const first = dualfocus(...args);
   assert.equal(first.code, 0, first.err);
   const { tables } = JSON.parse(first.out) as { tables: ReproducedTable[] };
   assert.deepEqual(
