@@ -42,7 +42,7 @@ export function createApp(options: AppOptions): App {
   app.onError((error, c) => {
     const problem = asProblem(error);
     const cause = problem.code === "internal" && error instanceof Error ? error.stack : undefined;
-    if (cause !== undefined) options.log("error", "failure", { request: c.res.headers.get("X-Request-Id") ?? undefined, cause });
+    if (cause !== undefined) options.log("error", "failure", { request: c.get("request"), cause });
     return problemResponse(problem);
   });
   app.notFound(() =>

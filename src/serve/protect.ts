@@ -16,8 +16,8 @@ import type { Metrics } from "./metrics.ts";
 import { Problem, problemResponse } from "./problem.ts";
 import { clientKey, createRateLimit } from "./rateLimit.ts";
 
-/** Node's own request and response, as `c.env`. */
-export type AppEnvironment = { Bindings: HttpBindings };
+/** Node's own request and response, as `c.env`; the number of the request, for the log. */
+export type AppEnvironment = { Bindings: HttpBindings; Variables: { request: string } };
 
 export interface Protection {
   /** The address the server listens at. */
@@ -79,8 +79,9 @@ const wrongMethod = (allowed: readonly string[]): Problem =>
 function observe({ log, metrics }: Protection): Handler {
   return async (c, next) => {
     const [start, request] = [performance.now(), randomUUID()];
-    c.header("X-Request-Id", request);
+    c.set("request", request);
     await next();
+    c.header("X-Request-Id", request); // for people who ask what went wrong
     const { status } = c.res;
     const matched = routePath(c, -1);
     const route = matched === "/*" || matched === "*" ? "none" : matched;

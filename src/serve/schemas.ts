@@ -64,7 +64,7 @@ export const depthForm = z.object({
     .array(z.any().meta({ type: "string", format: "binary" }))
     .min(1)
     .describe("the pictures in their order: JPEG, PNG, TIFF, WebP or AVIF, or one TIFF of many pages. Their names are not looked at."),
-  options: depthSettings.meta({ id: "DepthOptions" }).optional().describe("JSON; each of its fields may be left out"),
+  options: depthSettings.meta({ id: "DepthOptions", description: "JSON; each of its fields may be left out" }).optional(),
 });
 
 export const healthView = z

@@ -57,6 +57,7 @@ interface PageCheck extends Checking {
 /** Returns the bytes the page's pixels take in the file. */
 async function checkPage(page: GeoTIFFImage, { handle, name, limits, unread }: PageCheck): Promise<number> {
   const [width, height] = [page.getWidth(), page.getHeight()];
+  if (!(width > 0 && height > 0)) throw damaged(name, new RangeError("a page has no size"));
   const block = page.getTileWidth() * page.getTileHeight();
   if (Math.max(width * height, block) > limits.pixels)
     throw tooLarge(`${name} has ${width}×${height} pixels; at most ${limits.pixels / 1e6} megapixels are taken`);

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createDirectoryStore } from "../../src/queue/directoryStore.ts";
+import { createEmbeddedQueue } from "../../src/queue/embeddedQueue.ts";
+import { jobPrefix } from "../../src/queue/job.ts";
+import { JobFailure } from "../../src/queue/runner.ts";
+import { claimFolder } from "../../src/serve/claim.ts";
+import { createLog } from "../../src/serve/log.ts";
+import { sweep } from "../../src/serve/sweeper.ts";
+import { createUploadFolder } from "../../src/serve/uploadFolder.ts";
+import { put, temporaryFolder } from "../data/files.ts";
+import { filesIn, idleRunner } from "./server.ts";
+
+/** The number of a process that has ended. */
+const dead = spawnSync(process.execPath, ["-e", ""]).pid;
+const hour = 3600_000;
+
+test("an upload's folder is gone however it ends", async () => {
+  const parent = temporaryFolder();
+  const uploads = await createUploadFolder(parent);
+  const seen = await uploads.use((folder) => {
+    put(join(folder, "a"), "a");
+    return Promise.resolve(folder);
+  });
+  assert.ok(!existsSync(seen));
+  await assert.rejects(
+    uploads.use((folder) => {
+      put(join(folder, "a"), "a");
+      return Promise.reject(new Error("no"));
+    }),
+  );
+  assert.deepEqual(filesIn(parent), []);
+  await uploads.close();
+});
+
+test("what killed servers have left is removed, what running ones hold is not", async () => {
+  const parent = temporaryFolder();
+  const make = (name: string): string => {
+    put(join(parent, name, "upload", "upload_0000"), "x");
+    return join(parent, name);
+  };
+  const [left, foreign, old, other] = [
+    make(`${hostname()}@${dead}@1`),
+    make("elsewhere@1@2"),
+    make("elsewhere@1@3"),
+    make("a folder of someone else's"),
+  ];
+  const before = make(`${hostname()}@${process.pid}@4`); // of a process with our number, before a container was started again
+  utimesSync(old, new Date(), new Date(Date.now() - 25 * hour));
+  utimesSync(before, new Date(), new Date(Date.now() - hour * 24 * 365));
+  const held = await createUploadFolder(parent);
+  await held.use(async (mine) => {
+    const again = await createUploadFolder(parent);
+    assert.ok(existsSync(mine), "another server of the same process leaves it alone");
+    await again.close();
+  });
+  assert.deepEqual(
+    [left, foreign, old, other, before].map((folder) => existsSync(folder)),
+    [false, true, false, true, false],
+  );
+  await held.close();
+});
+
+test("two servers with queues of their own do not share a folder, but a killed one's is taken over", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, ".server"), JSON.stringify({ host: hostname(), pid: process.ppid }));
+  await assert.rejects(claimFolder(folder), /another server uses it/);
+  writeFileSync(join(folder, ".server"), JSON.stringify({ host: "elsewhere", pid: dead }));
+  await assert.rejects(claimFolder(folder), /another server uses it/);
+  for (const left of [JSON.stringify({ host: hostname(), pid: dead }), ""]) {
+    writeFileSync(join(folder, ".server"), left);
+    const release = await claimFolder(folder);
+    assert.ok(existsSync(join(folder, ".server")));
+    await release();
+  }
+  assert.ok(!existsSync(join(folder, ".server")));
+});
+
+test("ended jobs are forgotten after their time, files without a job after ten minutes, others never", async () => {
+  const folder = temporaryFolder();
+  const store = createDirectoryStore(folder);
+  const [ended, failed, running, orphan] = ["ended-job", "failed-job", "running-job", "orphan-job"];
+  const queue = createEmbeddedQueue({
+    runner: {
+      ...idleRunner,
+      slots: 3,
+      run: (job, options) =>
+        job.id === ended
+          ? Promise.resolve()
+          : job.id === failed
+            ? Promise.reject(new JobFailure({ code: "input", message: "no" }, { retry: false }))
+            : idleRunner.run(job, options),
+    },
+  });
+  const settings = { model: "small", align: "auto", size: 64, save: ["npy"] } as const;
+  for (const id of [ended, failed, running, orphan]) {
+    const key = `${jobPrefix(id)}/frames/frame_0000.png`;
+    put(join(folder, key), "x");
+    if (id !== orphan) await queue.submit({ id, frames: [{ key, name: "frame_0000.png" }], settings: { ...settings, save: ["npy"] } });
+  }
+  mkdirSync(join(folder, ".uploads"));
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  const sweepAt = (later: number): Promise<number> =>
+    sweep({ queue, store, keep: hour, log: () => undefined, now: () => Date.now() + later });
+  const present = (): string[] => [ended, failed, running, orphan].filter((id) => existsSync(join(folder, jobPrefix(id))));
+  assert.equal(await sweepAt(0), 0);
+  assert.equal(await sweepAt(11 * 60_000), 1);
+  assert.deepEqual(present(), [ended, failed, running]);
+  assert.equal(await sweepAt(1.1 * hour), 2);
+  assert.deepEqual(present(), [running]);
+  assert.equal(await queue.get(ended), undefined);
+  await queue.close();
+});
+
+test("the log is a JSON document a line", () => {
+  let text = "";
+  const log = createLog({ write: (line) => (text += line) }, { now: () => new Date(0) });
+  log("info", "listening", { url: "http://127.0.0.1:1" });
+  log("error", "failure", { cause: "two\nlines", nothing: undefined });
+  assert.deepEqual(
+    text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as unknown),
+    [
+      { time: "1970-01-01T00:00:00.000Z", level: "info", event: "listening", url: "http://127.0.0.1:1" },
+      { time: "1970-01-01T00:00:00.000Z", level: "error", event: "failure", cause: "two\nlines" },
+    ],
+  );
+});
