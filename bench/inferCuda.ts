@@ -138,7 +138,11 @@ interface Step {
 function stepsOf({ encoder, variational, decoder }: DualFocus): Step[] {
   return [
     { name: "trunk", of: encoder.trunk, stop: "after" },
-    { name: "pyramid", of: encoder, stop: "after" },
+    ...(encoder.pooling ? [{ name: "pooling", of: encoder.pooling, stop: "after" } as const] : []),
+    { name: "to 1/16", of: encoder.pyramid.steps[0], stop: "after" },
+    { name: "to 1/8", of: encoder.pyramid.steps[1], stop: "after" },
+    { name: "to 1/4", of: encoder.pyramid.steps[2], stop: "after" },
+    { name: "projections", of: encoder, stop: "after" },
     { name: "volumes", of: variational, stop: "before" },
     { name: "surface", of: variational, stop: "after" },
     { name: "fuse16", of: decoder.stages[0], stop: "after" },

@@ -84,10 +84,17 @@ export interface Addon {
   /** Milliseconds per iteration of "add", "conv2d" or "conv3d" looped in C++. */
   benchmark(operation: string, a: Handle, b: Handle, iterations: number, backward: boolean): number;
 
-  /** values ← a(values + bias [+ residual]), channels innermost; a(v) = v for v > 0, else slope · v. See native/fuse.h. */
+  /** Whether the five functions that follow run on this device (CUDA: where nvcc compiled them). Channels are innermost; see native/fuse.h. */
+  hasKernels(device: string): boolean;
+  /** values ← a(values + bias [+ residual]); a(v) = v for v > 0, else slope · v. */
   finishConvolution(values: Handle, bias: Handle, residual: Handle | null, slope: number): void;
-  /** Bilinear resampling of `from` into the channels of `to` that begin with `firstChannel`, channels innermost. */
-  resampleInto(to: Handle, firstChannel: number, from: Handle): void;
+  /** `from` resampled (bilinear or nearest) into the channels of `to` that begin with `firstChannel`. */
+  resampleInto(to: Handle, firstChannel: number, from: Handle, nearest: boolean): void;
+  /** 2×2 blocks of pictures, row-major f32, as the channels of `to`, with `before` rows and columns of zeros before them. */
+  gatherBlocks(to: Handle, from: Handle, before: number): void;
+  maxPool(to: Handle, from: Handle, side: number, stride: number, padding: number): void;
+  /** A 3×3×3 convolution to one channel, f32: `weight` [27, C], `to` [B, 1, N, h, w]. */
+  logitConvolution(to: Handle, from: Handle, weight: Handle, bias: Handle): void;
 
   /** The thin-lens renderer: packed scenes into pictures and depth, see native/lens.h. */
   renderLens(

@@ -39,38 +39,33 @@ void checkAlike(const at::Tensor& tensor, const at::Tensor& other, const char* n
     throw std::invalid_argument(std::string(name) + ": expected the other tensor's type and device");
 }
 
-template <class Work> void runCpu(const Work& work, const at::Tensor& on, int64_t count, void (*once)(const Work&, int64_t)) {
-  if (on.scalar_type() != at::kFloat) throw std::invalid_argument("on the CPU only f32 is supported");
-  for (int64_t i = 0; i < count; i++) once(work, i);
-}
-
+/** The CPU computes item by item, f32 only; CUDA where nvcc compiled the kernels. */
+template <class Work, class Once>
+void run(const Work& work, const at::Tensor& on, int64_t count, const char* (*launch)(const Work&, Element, void*), Once once) {
+  if (count == 0) return;
+  if (on.is_cpu()) {
+    if (on.scalar_type() != at::kFloat) throw std::invalid_argument("on the CPU only f32 is supported");
+    for (int64_t i = 0; i < count; i++) once(i);
+    return;
+  }
 #ifdef DUALFOCUS_NVCC
-
-template <class Work> void runCuda(const Work& work, const at::Tensor& on, const char* (*launch)(const Work&, Element, void*)) {
   const c10::cuda::CUDAGuard guard(on.device());
   if (const char* failure = launch(work, elementOf(on), c10::cuda::getCurrentCUDAStream().stream())) throw std::runtime_error(failure);
-}
-
-#else // CUDA without nvcc: libtorch's own kernels, several passes
-
-void finishByTorch(at::Tensor values, const at::Tensor& bias, const at::Tensor& residual, float slope) {
-  std::vector<int64_t> perChannel(values.dim(), 1);
-  perChannel[1] = values.size(1);
-  values.add_(bias.view(perChannel));
-  if (residual.defined()) values.add_(residual);
-  if (slope != 1) at::leaky_relu_(values, slope);
-}
-
-void resampleByTorch(const at::Tensor& to, int64_t first, const at::Tensor& from) {
-  const auto pictures = [](const at::Tensor& tensor) { // [B, C, N, h, w] as [B·N, C, h, w], a view where channels are innermost
-    if (tensor.dim() == 4) return tensor;
-    return tensor.transpose(1, 2).reshape({tensor.size(0) * tensor.size(2), tensor.size(1), tensor.size(3), tensor.size(4)});
-  };
-  const at::Tensor target = pictures(to);
-  target.narrow(1, first, from.size(1)).copy_(at::upsample_bilinear2d(pictures(from), {target.size(2), target.size(3)}, false));
-}
-
+#else
+  (void)work, (void)launch;
+  throw std::runtime_error("this build has no CUDA kernels; build it where nvcc is installed");
 #endif
+}
+
+/** hasKernels(device): whether the functions of this file run there. */
+napi_value hasKernels(napi_env env, const Arguments& arguments) {
+#ifdef DUALFOCUS_NVCC
+  const bool cuda = true;
+#else
+  const bool cuda = false;
+#endif
+  return makeBoolean(env, parseDevice(arguments.string(0, "device")).is_cpu() || cuda);
+}
 
 /** finishConvolution(values, bias, residual | null, slope): in place, see Epilogue. */
 napi_value finishConvolution(napi_env env, const Arguments& arguments) {
@@ -93,16 +88,11 @@ napi_value finishConvolution(napi_env env, const Arguments& arguments) {
   work.slope = static_cast<float>(arguments.number(3, "slope"));
   work.count = values.numel();
   work.channels = static_cast<int>(values.size(1));
-  if (values.is_cpu()) runCpu(work, values, work.count, finishPack<float, 1>);
-#ifdef DUALFOCUS_NVCC
-  else if (work.count > 0) runCuda(work, values, launchEpilogue);
-#else
-  else finishByTorch(values, bias, arguments.has(2) ? arguments.tensor(2, "residual") : at::Tensor(), work.slope);
-#endif
+  run(work, values, work.count, launchEpilogue, [&](int64_t i) { finishPack<float, 1>(work, i); });
   return makeUndefined(env);
 }
 
-/** resampleInto(to, firstChannel, from): see Resample. */
+/** resampleInto(to, firstChannel, from, nearest): see Resample. */
 napi_value resampleInto(napi_env env, const Arguments& arguments) {
   const at::Tensor& to = arguments.tensor(0, "to");
   const int64_t first = arguments.integer(1, "firstChannel");
@@ -123,20 +113,105 @@ napi_value resampleInto(napi_env env, const Arguments& arguments) {
   work.fromHeight = static_cast<int>(from.size(rank - 2)), work.fromWidth = static_cast<int>(from.size(rank - 1));
   work.toHeight = static_cast<int>(to.size(rank - 2)), work.toWidth = static_cast<int>(to.size(rank - 1));
   work.toChannels = static_cast<int>(to.size(1)), work.first = static_cast<int>(first);
-  if (to.is_cpu()) runCpu(work, to, work.pictures * work.toHeight * work.toWidth * work.channels, resamplePack<float, 1>);
-#ifdef DUALFOCUS_NVCC
-  else runCuda(work, to, launchResample);
-#else
-  else resampleByTorch(to, first, from);
-#endif
+  work.nearest = arguments.boolean(3, "nearest");
+  const int64_t count = work.pictures * work.toHeight * work.toWidth * work.channels;
+  run(work, to, count, launchResample, [&](int64_t i) { resamplePack<float, 1>(work, i); });
+  return makeUndefined(env);
+}
+
+void checkF32(const at::Tensor& tensor, const at::Tensor& on, const char* name) {
+  if (tensor.scalar_type() != at::kFloat || !tensor.is_contiguous() || tensor.device() != on.device())
+    throw std::invalid_argument(std::string(name) + ": expected f32, row-major, on the device of the rest");
+}
+
+/** gatherBlocks(to, from, before): see Blocks. */
+napi_value gatherBlocks(napi_env env, const Arguments& arguments) {
+  const at::Tensor& to = arguments.tensor(0, "to");
+  const at::Tensor& from = arguments.tensor(1, "from");
+  checkLayout(to, "to");
+  checkF32(from, to, "from");
+  if (to.dim() != 4 || from.dim() != 4 || to.size(0) != from.size(0) || to.size(1) < 4 * from.size(1))
+    throw std::invalid_argument("to: expected as many pictures as there are in from, with room for four times their channels");
+  Blocks work{};
+  work.from = from.data_ptr<float>();
+  work.to = to.data_ptr();
+  work.pictures = from.size(0);
+  work.channels = static_cast<int>(from.size(1)), work.height = static_cast<int>(from.size(2)), work.width = static_cast<int>(from.size(3));
+  work.toChannels = static_cast<int>(to.size(1)), work.toHeight = static_cast<int>(to.size(2)), work.toWidth = static_cast<int>(to.size(3));
+  work.before = static_cast<int>(arguments.integer(2, "before"));
+  if (work.channels < 1) throw std::invalid_argument("from: expected channels");
+  const int64_t count = work.pictures * work.toHeight * work.toWidth;
+  run(work, to, count, launchBlocks, [&](int64_t i) { gatherBlock<float>(work, i); });
+  return makeUndefined(env);
+}
+
+/** maxPool(to, from, side, stride, padding): see MaxPool. */
+napi_value maxPool(napi_env env, const Arguments& arguments) {
+  const at::Tensor& to = arguments.tensor(0, "to");
+  const at::Tensor& from = arguments.tensor(1, "from");
+  checkLayout(to, "to");
+  checkLayout(from, "from");
+  checkAlike(from, to, "from");
+  if (to.dim() != 4 || from.dim() != 4 || to.size(0) != from.size(0) || to.size(1) != from.size(1))
+    throw std::invalid_argument("to: expected the pictures and channels of from");
+  MaxPool work{};
+  work.from = from.data_ptr();
+  work.to = to.data_ptr();
+  work.pictures = from.size(0);
+  work.channels = static_cast<int>(from.size(1));
+  work.fromHeight = static_cast<int>(from.size(2)), work.fromWidth = static_cast<int>(from.size(3));
+  work.toHeight = static_cast<int>(to.size(2)), work.toWidth = static_cast<int>(to.size(3));
+  work.side = static_cast<int>(arguments.integer(2, "side")), work.stride = static_cast<int>(arguments.integer(3, "stride"));
+  work.padding = static_cast<int>(arguments.integer(4, "padding"));
+  if (work.side < 1 || work.stride < 1 || work.padding < 0) throw std::invalid_argument("side, stride, padding: expected a window");
+  const int64_t count = to.numel();
+  run(work, to, count, launchMaxPool, [&](int64_t i) { poolPack<float, 1>(work, i); });
+  return makeUndefined(env);
+}
+
+/** logitConvolution(to, from, weight, bias): see Logit. */
+napi_value logitConvolution(napi_env env, const Arguments& arguments) {
+  const at::Tensor& to = arguments.tensor(0, "to");
+  const at::Tensor& from = arguments.tensor(1, "from");
+  const at::Tensor& weight = arguments.tensor(2, "weight");
+  const at::Tensor& bias = arguments.tensor(3, "bias");
+  checkLayout(from, "from");
+  for (const auto& [tensor, name] : {std::pair(to, "to"), std::pair(weight, "weight"), std::pair(bias, "bias")}) checkF32(tensor, from, name);
+  if (from.dim() != 5 || weight.numel() != 27 * from.size(1) || bias.numel() != 1 || to.numel() * from.size(1) != from.numel())
+    throw std::invalid_argument("weight: expected 27 for each channel of from, one bias, and to as large as a channel");
+  Logit work{};
+  work.from = from.data_ptr();
+  work.weight = weight.data_ptr<float>();
+  work.bias = bias.data_ptr<float>();
+  work.to = to.data_ptr<float>();
+  work.count = to.numel();
+  work.channels = static_cast<int>(from.size(1)), work.planes = static_cast<int>(from.size(2));
+  work.height = static_cast<int>(from.size(3)), work.width = static_cast<int>(from.size(4));
+  run(work, from, work.count, launchLogit, [&](int64_t output) {
+    float sum = work.bias[0];
+    for (int channel = 0; channel < work.channels; channel++) sum += logitPart<float, 1>(work, work.weight, output, channel);
+    work.to[output] = sum;
+  });
   return makeUndefined(env);
 }
 
 } // namespace
 
+#ifndef DUALFOCUS_NVCC
+const char* launchEpilogue(const Epilogue&, Element, void*) { return nullptr; }
+const char* launchResample(const Resample&, Element, void*) { return nullptr; }
+const char* launchBlocks(const Blocks&, Element, void*) { return nullptr; }
+const char* launchMaxPool(const MaxPool&, Element, void*) { return nullptr; }
+const char* launchLogit(const Logit&, Element, void*) { return nullptr; }
+#endif
+
 void registerFuse(napi_env env, napi_value exports) {
+  define<hasKernels>(env, exports, "hasKernels");
   define<finishConvolution>(env, exports, "finishConvolution");
   define<resampleInto>(env, exports, "resampleInto");
+  define<gatherBlocks>(env, exports, "gatherBlocks");
+  define<maxPool>(env, exports, "maxPool");
+  define<logitConvolution>(env, exports, "logitConvolution");
 }
 
 } // namespace dualfocus

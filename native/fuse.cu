@@ -23,6 +23,32 @@ template <class T, int width> __global__ void resampleAll(const Resample work, i
   if (pack < packs) resamplePack<T, width>(work, pack);
 }
 
+template <class T> __global__ void gatherBlocks(const Blocks work, int64_t blocks) {
+  const int64_t block = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (block < blocks) gatherBlock<T>(work, block);
+}
+
+template <class T, int width> __global__ void poolAll(const MaxPool work, int64_t packs) {
+  const int64_t pack = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (pack < packs) poolPack<T, width>(work, pack);
+}
+
+/** Neighbouring threads take the channels of one output; `team` of them, a power of two, add up. */
+template <class T, int width> __global__ void logitAll(const Logit work, int team) {
+  extern __shared__ float weight[];
+  for (int i = threadIdx.x; i < 27 * work.channels; i += THREADS) weight[i] = work.weight[i];
+  __syncthreads();
+  const int64_t thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  const int64_t output = thread / team;
+  const int member = static_cast<int>(thread % team);
+  float sum = 0;
+  if (output < work.count)
+    for (int channel = member * width; channel < work.channels; channel += team * width)
+      sum += logitPart<T, width>(work, weight, output, channel);
+  for (int step = team / 2; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step, team);
+  if (member == 0 && output < work.count) work.to[output] = sum + work.bias[0];
+}
+
 unsigned blocks(int64_t packs) { return static_cast<unsigned>((packs + THREADS - 1) / THREADS); }
 
 template <class T, int width> void queue(const Epilogue& work, cudaStream_t stream) {
@@ -32,6 +58,22 @@ template <class T, int width> void queue(const Epilogue& work, cudaStream_t stre
 template <class T, int width> void queue(const Resample& work, cudaStream_t stream) {
   const int64_t packs = work.pictures * work.toHeight * work.toWidth * (work.channels / width);
   resampleAll<T, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
+}
+
+template <class T, int width> void queue(const Blocks& work, cudaStream_t stream) {
+  const int64_t count = work.pictures * work.toHeight * work.toWidth;
+  gatherBlocks<T><<<blocks(count), THREADS, 0, stream>>>(work, count);
+}
+
+template <class T, int width> void queue(const MaxPool& work, cudaStream_t stream) {
+  const int64_t packs = work.pictures * work.toHeight * work.toWidth * (work.channels / width);
+  poolAll<T, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
+}
+
+template <class T, int width> void queue(const Logit& work, cudaStream_t stream) {
+  int team = 1;
+  while (team < 8 && team * width < work.channels) team *= 2;
+  logitAll<T, width><<<blocks(work.count * team), THREADS, 27 * work.channels * sizeof(float), stream>>>(work, team);
 }
 
 template <class T, class Work> void queueWidest(const Work& work, int divisor, cudaStream_t stream) {
@@ -68,5 +110,11 @@ const char* launchEpilogue(const Epilogue& work, Element element, void* stream) 
 const char* launchResample(const Resample& work, Element element, void* stream) {
   return launch(work, commonDivisor(commonDivisor(work.channels, work.toChannels), work.first), element, stream);
 }
+
+const char* launchBlocks(const Blocks& work, Element element, void* stream) { return launch(work, 1, element, stream); }
+
+const char* launchMaxPool(const MaxPool& work, Element element, void* stream) { return launch(work, work.channels, element, stream); }
+
+const char* launchLogit(const Logit& work, Element element, void* stream) { return launch(work, work.channels, element, stream); }
 
 } // namespace dualfocus

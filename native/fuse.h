@@ -15,13 +15,42 @@ struct Epilogue {
   int channels;
 };
 
-/** Bilinear resampling, pixel centres at half integers, into channels `first` … of a wider tensor. */
+/** Resampling, bilinear (pixel centres at half integers) or nearest, into channels `first` … of a wider tensor. */
 struct Resample {
   const void* from;
   void* to;
   int64_t pictures;
   int channels, fromHeight, fromWidth, toHeight, toWidth;
   int toChannels, first;
+  bool nearest; // at the same size: a copy
+};
+
+/** Pictures [P, C, H, W], f32, as `to` [P, h, w, to channels] whose channels hold a 2×2 block (row, column, C) each, zeros around and behind. */
+struct Blocks {
+  const float* from;
+  void* to;
+  int64_t pictures;
+  int channels, height, width;
+  int toChannels, toHeight, toWidth, before; // rows and columns of zeros before the first block
+};
+
+/** The largest value of a window; outside does not count. */
+struct MaxPool {
+  const void* from;
+  void* to;
+  int64_t pictures;
+  int channels, fromHeight, fromWidth, toHeight, toWidth;
+  int side, stride, padding;
+};
+
+/** A 3×3×3 convolution to one channel, zeros outside, the sum in f32: to [B, N, h, w]. */
+struct Logit {
+  const void* from; // [B, N, h, w, channels]
+  const float* weight; // [27, channels]
+  const float* bias; // one
+  float* to;
+  int64_t count; // of outputs
+  int channels, planes, height, width;
 };
 
 enum class Element { f32, f16, bf16 };
@@ -29,5 +58,8 @@ enum class Element { f32, f16, bf16 };
 /** The CUDA hosts queue the work; they return what went wrong, or null. */
 const char* launchEpilogue(const Epilogue& work, Element element, void* stream);
 const char* launchResample(const Resample& work, Element element, void* stream);
+const char* launchBlocks(const Blocks& work, Element element, void* stream);
+const char* launchMaxPool(const MaxPool& work, Element element, void* stream);
+const char* launchLogit(const Logit& work, Element element, void* stream);
 
 } // namespace dualfocus

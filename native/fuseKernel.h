@@ -46,11 +46,17 @@ template <class T, int width> FUSE_CODE void resamplePack(const Resample& work, 
   const int64_t pixel = pack / packs;
   const int column = static_cast<int>(pixel % work.toWidth), row = static_cast<int>(pixel / work.toWidth % work.toHeight);
   const int64_t picture = pixel / work.toWidth / work.toHeight;
-  const Between y = between(row, work.fromHeight, work.toHeight), x = between(column, work.fromWidth, work.toWidth);
   const T* from = static_cast<const T*>(work.from) + picture * work.fromHeight * work.fromWidth * work.channels + channel;
   const auto read = [&](int atRow, int atColumn) {
     return *reinterpret_cast<const Pack<T, width>*>(from + (static_cast<int64_t>(atRow) * work.fromWidth + atColumn) * work.channels);
   };
+  auto* place = reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + pixel * work.toChannels + work.first + channel);
+  if (work.nearest) {
+    *place = read(static_cast<int>(static_cast<int64_t>(row) * work.fromHeight / work.toHeight),
+                  static_cast<int>(static_cast<int64_t>(column) * work.fromWidth / work.toWidth));
+    return;
+  }
+  const Between y = between(row, work.fromHeight, work.toHeight), x = between(column, work.fromWidth, work.toWidth);
   const Pack<T, width> a = read(y.lower, x.lower), b = read(y.lower, x.upper), c = read(y.upper, x.lower), d = read(y.upper, x.upper);
   Pack<T, width> result;
   for (int i = 0; i < width; i++) {
@@ -58,5 +64,55 @@ template <class T, int width> FUSE_CODE void resamplePack(const Resample& work, 
     const float bottom = static_cast<float>(c.values[i]) * (1 - x.share) + static_cast<float>(d.values[i]) * x.share;
     result.values[i] = static_cast<T>(top * (1 - y.share) + bottom * y.share);
   }
-  *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + pixel * work.toChannels + work.first + channel) = result;
+  *place = result;
+}
+
+/** One block, all its channels. */
+template <class T> FUSE_CODE void gatherBlock(const Blocks& work, int64_t block) {
+  const int column = static_cast<int>(block % work.toWidth), row = static_cast<int>(block / work.toWidth % work.toHeight);
+  const int64_t picture = block / work.toWidth / work.toHeight;
+  const int64_t area = static_cast<int64_t>(work.height) * work.width;
+  T* to = static_cast<T*>(work.to) + block * work.toChannels;
+  for (int i = 0; i < work.toChannels; i++) {
+    const int part = i / work.channels, channel = i % work.channels;
+    const int y = 2 * (row - work.before) + part / 2, x = 2 * (column - work.before) + part % 2;
+    const bool inside = part < 4 && y >= 0 && y < work.height && x >= 0 && x < work.width;
+    const float value = inside ? work.from[(picture * work.channels + channel) * area + static_cast<int64_t>(y) * work.width + x] : 0.f;
+    to[i] = static_cast<T>(value);
+  }
+}
+
+template <class T, int width> FUSE_CODE void poolPack(const MaxPool& work, int64_t pack) {
+  const int packs = work.channels / width;
+  const int channel = static_cast<int>(pack % packs) * width;
+  const int64_t pixel = pack / packs;
+  const int column = static_cast<int>(pixel % work.toWidth), row = static_cast<int>(pixel / work.toWidth % work.toHeight);
+  const int64_t picture = pixel / work.toWidth / work.toHeight;
+  const T* from = static_cast<const T*>(work.from) + picture * work.fromHeight * work.fromWidth * work.channels + channel;
+  const int top = row * work.stride - work.padding, left = column * work.stride - work.padding;
+  Pack<T, width> best{};
+  bool any = false;
+  for (int y = top < 0 ? 0 : top; y < top + work.side && y < work.fromHeight; y++)
+    for (int x = left < 0 ? 0 : left; x < left + work.side && x < work.fromWidth; x++) {
+      const auto values = *reinterpret_cast<const Pack<T, width>*>(from + (static_cast<int64_t>(y) * work.fromWidth + x) * work.channels);
+      for (int i = 0; i < width; i++)
+        if (!any || static_cast<float>(values.values[i]) > static_cast<float>(best.values[i])) best.values[i] = values.values[i];
+      any = true;
+    }
+  *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + pixel * work.channels + channel) = best;
+}
+
+/** What `width` channels from `channel` on add to one output. */
+template <class T, int width> FUSE_CODE float logitPart(const Logit& work, const float* weight, int64_t output, int channel) {
+  const int x = static_cast<int>(output % work.width), y = static_cast<int>(output / work.width % work.height);
+  const int n = static_cast<int>(output / work.width / work.height % work.planes);
+  float sum = 0;
+  for (int tap = 0; tap < 27; tap++) {
+    const int dn = tap / 9 - 1, dy = tap / 3 % 3 - 1, dx = tap % 3 - 1;
+    if (n + dn < 0 || n + dn >= work.planes || y + dy < 0 || y + dy >= work.height || x + dx < 0 || x + dx >= work.width) continue;
+    const int64_t at = output + (static_cast<int64_t>(dn) * work.height + dy) * work.width + dx;
+    const auto values = *reinterpret_cast<const Pack<T, width>*>(static_cast<const T*>(work.from) + at * work.channels + channel);
+    for (int i = 0; i < width; i++) sum += static_cast<float>(values.values[i]) * weight[tap * work.channels + channel + i];
+  }
+  return sum;
 }

@@ -1,7 +1,8 @@
-import type { BatchNormOptions, ConvOptions, DType, Tensor } from "./engine.ts";
+import type { BatchNormOptions, ConvOptions, DType, PoolOptions, Tensor } from "./engine.ts";
 import { keep } from "./scope.ts";
 import type { TorchEngine } from "./torch.ts";
 import { createKernels, type Choice, type Kernels } from "./torchKernels.ts";
+import { blocksOf, isLogit, isOverBlocks, logitWeight, weightOverBlocks } from "./torchShortcuts.ts";
 import { TorchTensor } from "./torchTensor.ts";
 
 /** A result that is computed when somebody looks at it, so that what is done to it next can become part of the same kernel. */
@@ -22,8 +23,9 @@ export interface Deferred {
 export interface Fusion {
   /** Batch norm folded into the weights, the sum with a residual and the activation in the convolution's own kernel, channels innermost. */
   convolution(input: TorchTensor, weight: TorchTensor, options: ConvOptions): TorchTensor;
-  /** Bilinear, straight into its place where a concatenation follows. Undefined for what libtorch's own kernel does as well. */
-  resize(input: TorchTensor, size: readonly [number, number]): TorchTensor | undefined;
+  /** Straight into its place where a concatenation follows. These two are undefined for what libtorch's own kernel does as well. */
+  resize(input: TorchTensor, size: readonly [number, number], mode: "nearest" | "bilinear"): TorchTensor | undefined;
+  maxPool(input: TorchTensor, options: PoolOptions): TorchTensor | undefined;
   concat(tensors: readonly TorchTensor[], axis: number): TorchTensor;
   /** What tuning measured. */
   readonly choices: readonly Choice[];
@@ -65,10 +67,21 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
 
   const dtypeOf = ({ weight }: Convolution): DType => (weight.shape[0] === 1 ? "f32" : precision);
 
-  const prepare = (call: Convolution): Prepared => cached(prepared, call.weight, () => folded(engine, call, dtypeOf(call)));
+  const prepare = (call: Convolution): Prepared =>
+    cached(prepared, call.weight, () => {
+      const { weight, bias } = folded(engine, call);
+      if (kernels.own && isLogit(call)) return { weight: keep(logitWeight(engine, weight)), bias: keep(bias) };
+      const arranged = kernels.own && isOverBlocks(call) ? weightOverBlocks(weight, call.padding) : weight;
+      return { weight: keep(engine.channelsLast(arranged.cast(dtypeOf(call)))), bias: keep(bias) };
+    });
 
   const run = (call: Convolution): TorchTensor => {
     const { weight, bias } = prepare(call);
+    if (kernels.own && isPlain(call) && isLogit(call)) return kernels.logit(engine.channelsLast(call.input), { weight, bias });
+    if (kernels.own && isOverBlocks(call)) {
+      const input = blocksOf(engine, kernels, call.input, { reach: call.padding, dtype: dtypeOf(call) });
+      return kernels.convolve({ ...call, ...inputs({ ...call, input }), weight, bias, stride: 1, padding: 0 });
+    }
     const other = call.residual?.deferred && convolutions.get(call.residual.deferred);
     if (!call.residual || !other || !isPlain(other)) return kernels.convolve({ ...call, ...inputs(call), weight, bias });
     const second = prepare(other);
@@ -103,14 +116,24 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
     choices: kernels.choices,
     convolution: (input, weight, { bias, stride = 1, padding = 0 }) =>
       defer({ input, weight, bias: bias as TorchTensor | undefined, stride, padding, norm: undefined, residual: undefined, slope: 1 }),
-    resize(input, size) {
-      const isVolume = input.shape.length === 5;
-      if (!isVolume && input.dtype === "f32") return undefined;
-      return engine.defer(deferredResize(kernels, engine.channelsLast(input), size));
+    resize(input, size, mode) {
+      const isMap = input.shape.length === 4 && input.dtype === "f32"; // libtorch's kernel, channels outermost
+      if (!kernels.own || (isMap && precision !== "f32") || (isMap && mode === "bilinear")) return undefined;
+      return engine.defer(deferredResize(kernels, engine.channelsLast(input), { size, mode }));
+    },
+    maxPool(input, { kernel, stride, padding = [0, 0] }) {
+      const square = [kernel, stride, padding].every(([down, across]) => down === across) && kernel.length === 2;
+      if (!kernels.own || !square || input.shape.length !== 4 || input.dtype !== precision) return undefined;
+      return kernels.maxPool(engine.channelsLast(input), {
+        side: kernel[0] as number,
+        stride: stride[0] as number,
+        padding: padding[0] as number,
+      });
     },
     concat(tensors, axis) {
-      const ready = axis !== 1 || !tensors.some((tensor) => tensor.deferred?.writeInto);
-      return ready ? engine.compute("aten::cat", tensors, axis) : kernels.join(tensors);
+      const [head] = tensors;
+      const alike = kernels.own && axis === 1 && (head?.shape.length ?? 0) >= 4 && tensors.every(({ dtype }) => dtype === head?.dtype);
+      return alike && head?.dtype === precision ? kernels.join(tensors) : engine.compute("aten::cat", tensors, axis);
     },
   };
 }
@@ -122,14 +145,13 @@ function cached<K, V>(known: Map<K, V>, key: K, make: () => V): V {
 }
 
 /** Weights and bias with the batch norm in them: w · γ/√(σ² + ε) and β + (b − μ) · γ/√(σ² + ε). */
-function folded(engine: TorchEngine, { weight, bias, norm }: Convolution, dtype: DType): Prepared {
+function folded(engine: TorchEngine, { weight, bias, norm }: Convolution): Prepared {
   const outputs = weight.shape[0] as number;
   const perRow = [outputs, ...weight.shape.slice(1).map(() => 1)];
-  const finish = (w: Tensor, b: Tensor): Prepared => ({ weight: keep(engine.channelsLast(w.cast(dtype))), bias: keep(b as TorchTensor) });
-  if (!norm) return finish(weight, bias ?? engine.full([outputs], 0));
+  if (!norm) return { weight, bias: bias ? engine.compute("aten::clone", bias) : engine.full([outputs], 0) };
   const scale = norm.weight.div(norm.runningVariance.add(norm.epsilon).sqrt());
   const centre = bias ? bias.sub(norm.runningMean) : norm.runningMean.neg();
-  return finish(weight.mul(scale.reshape(perRow)), norm.bias.add(centre.mul(scale)));
+  return { weight: weight.mul(scale.reshape(perRow)), bias: norm.bias.add(centre.mul(scale)) as TorchTensor };
 }
 
 function outputShape({ input, weight, stride, padding }: Convolution): number[] {
@@ -138,10 +160,14 @@ function outputShape({ input, weight, stride, padding }: Convolution): number[] 
   return [input.shape[0] as number, outputs, ...size];
 }
 
-function deferredResize(kernels: Kernels, input: TorchTensor, size: readonly [number, number]): Deferred {
+function deferredResize(
+  kernels: Kernels,
+  input: TorchTensor,
+  { size, mode }: { readonly size: readonly [number, number]; readonly mode: "nearest" | "bilinear" },
+): Deferred {
   const shape = [...input.shape.slice(0, -2), ...size];
   const writeInto = (target: TorchTensor, first: number): void => {
-    kernels.resampleInto(target, first, input);
+    kernels.resampleInto(target, first, { source: input, mode });
   };
   return {
     shape,

@@ -20,7 +20,12 @@ export interface ReadyConvolution {
 /** What the addon and the device's libraries offer for inference. Channels are innermost throughout. */
 export interface Kernels {
   convolve(call: ReadyConvolution): TorchTensor;
-  resampleInto(target: TorchTensor, first: number, source: TorchTensor): void;
+  /** Whether the kernels are there that the rest but `convolve` and `empty` needs. */
+  readonly own: boolean;
+  resampleInto(target: TorchTensor, first: number, from: { readonly source: TorchTensor; readonly mode: "nearest" | "bilinear" }): void;
+  maxPool(input: TorchTensor, window: { readonly side: number; readonly stride: number; readonly padding: number }): TorchTensor;
+  /** A 3×3×3 convolution to one channel, in f32. */
+  logit(input: TorchTensor, prepared: { readonly weight: TorchTensor; readonly bias: TorchTensor }): TorchTensor;
   /** Concatenation along the channels; resized operands are computed straight into their place. */
   join(tensors: readonly TorchTensor[]): TorchTensor;
   empty(shape: readonly number[], dtype: DType): TorchTensor;
@@ -37,14 +42,27 @@ export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: 
   const empty: Kernels["empty"] = (shape, dtype) =>
     compute("aten::empty.memory_format", shape, dtype, null, engine.device, null, format(shape.length));
   const choices: Choice[] = [];
-  const plain = separate(engine);
+  const own = native("hasKernels", engine.device);
+  const plain = separate(engine, own);
   const convolve = tuned && engine.device !== "cpu" ? fastestOf(engine, { separate: plain, cudnn: cudnn(engine) }, choices) : plain;
-  const resampleInto: Kernels["resampleInto"] = (target, first, source) => {
-    native("resampleInto", target, first, source);
+  const resampleInto: Kernels["resampleInto"] = (target, first, { source, mode }) => {
+    native("resampleInto", target, first, source, mode === "nearest");
   };
   return {
     convolve,
+    own,
     resampleInto,
+    maxPool(input, { side, stride, padding }) {
+      const size = input.shape.slice(2).map((length) => Math.floor((length + 2 * padding - side) / stride) + 1);
+      const target = empty([...input.shape.slice(0, 2), ...size], input.dtype);
+      native("maxPool", target, input, side, stride, padding);
+      return target;
+    },
+    logit(input, { weight, bias }) {
+      const target = compute("aten::empty.memory_format", input.shape.with(1, 1), "f32", null, engine.device);
+      native("logitConvolution", target, input, weight, bias);
+      return target;
+    },
     empty,
     choices,
     join(tensors) {
@@ -61,7 +79,7 @@ export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: 
       for (const tensor of tensors) {
         const channels = tensor.shape[1] as number;
         if (tensor.deferred?.writeInto) tensor.deferred.writeInto(target, first);
-        else engine.copy(target.slice(1, { start: first, end: first + channels }), tensor);
+        else resampleInto(target, first, { source: engine.channelsLast(tensor), mode: "nearest" });
         first += channels;
       }
       return target;
@@ -72,7 +90,7 @@ export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: 
 const each = (value: number, { input }: ReadyConvolution): number[] => input.shape.slice(2).map(() => value);
 
 /** The convolution, then one pass over its result for bias, residual and activation. */
-function separate(engine: TorchEngine): Variant {
+function separate(engine: TorchEngine, own: boolean): Variant {
   return (call) => {
     const { input, weight, bias, residual, stride, padding, slope } = call;
     const [transposed, groups] = [false, 1];
@@ -82,9 +100,17 @@ function separate(engine: TorchEngine): Variant {
       ...[transposed, shift, groups],
     );
     const result = engine.channelsLast(product);
-    if (bias) engine.native("finishConvolution", result, bias, residual ?? null, slope);
+    if (!bias) return result;
+    if (!own) return finishedByTorch(result, call);
+    engine.native("finishConvolution", result, bias, residual ?? null, slope);
     return result;
   };
+}
+
+function finishedByTorch(result: TorchTensor, { bias, residual, slope }: ReadyConvolution): TorchTensor {
+  const shifted = bias ? result.add(bias.cast(result.dtype).reshape([-1, ...result.shape.slice(2).map(() => 1)])) : result;
+  const sum = residual ? shifted.add(residual) : shifted;
+  return slope === 1 ? sum : sum.leakyRelu(slope);
 }
 
 /** cuDNN's convolution with the whole epilogue inside: ReLU only. */

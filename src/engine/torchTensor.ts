@@ -246,15 +246,18 @@ export class TorchTensor implements Tensor {
     const [h, w] = numbers(size, "resize2d") as [number, number];
     if (this.shape.length !== 4 && this.shape.length !== 5) throw new EngineError(`resize2d(${this.describe()}): needs 4 or 5 axes`);
     if (!(h > 0 && w > 0)) throw new EngineError(`resize2d(${this.describe()}): cannot resize to ${h}×${w}`);
-    if (mode === "bilinear") return this.engine.fusion?.resize(this, [h, w]) ?? this.engine.resizeBilinear(this, [h, w]);
+    const fused = this.engine.fusion?.resize(this, [h, w], mode);
+    if (fused) return fused;
+    if (mode === "bilinear") return this.engine.resizeBilinear(this, [h, w]);
     if (this.shape.length === 4) return this.#run("upsample_nearest2d", [h, w]);
     const [B, C, N, ...from] = this.shape as [number, number, number, number, number];
     return this.reshape([B, C * N, ...from])
       .resize2d([h, w], mode)
       .reshape([B, C, N, h, w]);
   }
-  maxPool2d({ kernel, stride, padding = [0, 0] }: PoolOptions): TorchTensor {
-    return this.#run("max_pool2d", kernel, stride, padding);
+  maxPool2d(options: PoolOptions): TorchTensor {
+    const { kernel, stride, padding = [0, 0] } = options;
+    return this.engine.fusion?.maxPool(this, options) ?? this.#run("max_pool2d", kernel, stride, padding);
   }
   avgPool({ kernel, stride, padding = kernel.map(() => 0) }: PoolOptions): TorchTensor {
     const [ceil, countPadding] = [false, false];

@@ -2,7 +2,6 @@ import type { DType, NumericArray, Tensor } from "../engine/engine.ts";
 import { EngineError } from "../engine/errors.ts";
 import { scope } from "../engine/scope.ts";
 import { createTorchEngine, type TorchEngine, type TorchTensor } from "../engine/torch.ts";
-import type { CapturedGraph } from "../engine/torchDevice.ts";
 import { checkWeights } from "../io/safetensors.ts";
 import { depthSpread } from "../model/focusHead.ts";
 import { createNetwork, type Network } from "../model/network.ts";
@@ -104,40 +103,54 @@ function createPlan(engine: TorchEngine, network: Network, inputs: Record<(typeo
   ];
   const forward = (): Outputs =>
     engine.noGradient(() => predict(network, { images: images.tensor, focusDistances: focusDistances.tensor }));
-  const graph = engine.device === "cpu" ? undefined : engine.captureGraph(forward);
-  const read = (outputs: Outputs): Record<string, Value> =>
-    Object.fromEntries(
-      OUTPUTS.map((name): [string, Value] => [name, { data: engine.read(outputs[name]), shape: outputs[name].shape, dtype: "f32" }]),
-    );
+  const fill = (pictures: Value, distances: Value): void => {
+    images.fill(pictures.data);
+    focusDistances.fill(distances.data);
+  };
+  const dispose = (): void => {
+    images.dispose();
+    focusDistances.dispose();
+  };
+  if (engine.device === "cpu")
+    return {
+      dispose,
+      run(...values) {
+        fill(...values);
+        return scope(() => readAll(engine, forward()));
+      },
+    };
+  fill(inputs.images, inputs.focusDistances); // the runs before the capture see the real thing
+  const graph = engine.captureGraph(forward);
+  const landing = OUTPUTS.map((name) => hostTensor(engine, graph.result[name].shape, "f32"));
   return {
-    run(pictures, distances) {
-      images.fill(pictures.data);
-      focusDistances.fill(distances.data);
-      return graph ? replayed(engine, graph, read) : scope(() => read(forward()));
+    run(...values) {
+      fill(...values);
+      graph.replay();
+      OUTPUTS.forEach((name, i) => {
+        engine.compute("aten::copy_", landing[i], graph.result[name], true).dispose();
+      });
+      engine.synchronize();
+      return readAll(engine, Object.fromEntries(OUTPUTS.map((name, i) => [name, landing[i]])) as unknown as Outputs);
     },
     dispose() {
-      graph?.dispose();
-      for (const tensor of [...Object.values(graph?.result ?? {}), images, focusDistances]) tensor.dispose();
+      graph.dispose();
+      for (const tensor of [...Object.values(graph.result), ...landing]) tensor.dispose();
+      dispose();
     },
   };
 }
 
-function replayed(
-  engine: TorchEngine,
-  graph: CapturedGraph<Outputs>,
-  read: (outputs: Outputs) => Record<string, Value>,
-): Record<string, Value> {
-  graph.replay();
-  engine.synchronize();
-  return read(graph.result);
-}
+const readAll = (engine: TorchEngine, outputs: Outputs): Record<string, Value> =>
+  Object.fromEntries(
+    OUTPUTS.map((name): [string, Value] => [name, { data: engine.read(outputs[name]), shape: outputs[name].shape, dtype: "f32" }]),
+  );
 
 /** What `recordGraph` gives, computed now. */
 export function predict(
   network: Network,
   { images, focusDistances }: { readonly images: Tensor; readonly focusDistances: Tensor },
 ): Outputs {
-  const pixels = images.dtype === "u8" ? images.cast("f32").mul(1 / 255) : images;
+  const pixels = images.dtype === "u8" ? images.mul(1 / 255) : images; // bytes times a fraction are f32
   const { depth, focusProbability } = network.forward({ images: pixels, focusDistances });
   const spread = depthSpread({ focusProbability, focusDistances });
   return { depth, probability: focusProbability, spread } as Outputs;
@@ -150,12 +163,14 @@ interface Transfer {
   dispose(): void;
 }
 
+/** Pinned: the device reads and writes it by itself. */
+const hostTensor = (engine: TorchEngine, shape: readonly number[], dtype: DType): TorchTensor =>
+  engine.compute("aten::empty.memory_format", shape, dtype, null, "cpu", true);
+
 function createTransfer(engine: TorchEngine, shape: readonly number[], dtype: DType): Transfer {
   const onHost = engine.device === "cpu";
-  const empty = (device: string, pinned: boolean): TorchTensor =>
-    engine.compute("aten::empty.memory_format", shape, dtype, null, device, pinned);
-  const tensor = empty(engine.device, false);
-  const staging = onHost ? tensor : empty("cpu", true);
+  const tensor = engine.compute("aten::empty.memory_format", shape, dtype, null, engine.device);
+  const staging = onHost ? tensor : hostTensor(engine, shape, dtype);
   return {
     tensor,
     fill(values) {

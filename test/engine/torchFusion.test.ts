@@ -87,6 +87,21 @@ test("resized volumes land in their channels of a concatenation", () => {
   assertClose(got, want, 1e-5);
 });
 
+test("pictures by stride 2, largest values and one-channel volumes take their shortcuts and come out the same", () => {
+  const stem = onBoth(
+    [[2, 3, 10, 14], [8, 3, 7, 7], [8]],
+    (x, w, b) => // prettier-ignore
+    x.conv2d(w, { bias: b, stride: 2, padding: 3 }).relu().maxPool2d({ kernel: [3, 3], stride: [2, 2], padding: [1, 1] }), // prettier-ignore
+  );
+  assertClose(stem.got, stem.want, 1e-5);
+  const narrow = onBoth([[1, 2, 6, 8], [4, 2, 3, 3]], (x, w) => x.conv2d(w, { stride: 2, padding: 1 })); // prettier-ignore
+  assertClose(narrow.got, narrow.want, 1e-5);
+  const logits = onBoth([[2, 5, 3, 4, 6], [1, 5, 3, 3, 3], [1]], (x, w, b) => x.conv3d(w, { bias: b, padding: 1 })); // prettier-ignore
+  assertClose(logits.got, logits.want, 1e-5);
+  const joined = onBoth([[2, 3, 4, 6], [2, 2, 8, 12]], (a, b) => a.engine.concat([a.resize2d([8, 12], "nearest"), b], 1)); // prettier-ignore
+  assertClose(joined.got, joined.want, 1e-5);
+});
+
 test("a sum that broadcasts is left alone", () => {
   const { got, want } = onBoth([[2, 2, 4, 4], [3, 2, 1, 1], [1, 3, 1, 1]], (x, w, b) => (x).conv2d(w).add(b)); // prettier-ignore
   assertClose(got, want, 1e-5);
