@@ -1,4 +1,4 @@
-// Seconds per stage and peak memory of `dualfocus depth`, on stacks made on the fly that breathe like a real lens.
+// Seconds per stage and peak memory of `dualfocus depth`, on stacks made on the fly that breathe like a real lens; and the network alone.
 //   nice node --import tsx bench/depth.ts [--cases 5x0.2,10x3,30x24] [--models small,base] [--threads 1,2]
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -6,6 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { run } from "../src/cli/run.ts";
+import { createNodeSession } from "../src/infer/node.ts";
+import { loadModel } from "../src/job/loadModel.ts";
+import { recordGraph } from "../src/model/graph.ts";
 import { createRandom } from "../src/random.ts";
 import { option } from "./timing.ts";
 
@@ -38,13 +41,60 @@ async function makeStack(folder: string, { planes, megapixels }: Case): Promise<
   }
 }
 
+interface Row extends Case {
+  readonly model: string;
+  readonly threads: number;
+  readonly seconds: Readonly<Record<string, number>>;
+  /** Of all threads: what it would take alone on one core, whatever else the machine is doing. */
+  readonly cpuSeconds: number;
+  readonly peakMegabytes: number;
+}
+
 /** In a process of its own, so that its peak memory is its own. */
-function measure(folder: string, { model, threads }: { model: string; threads: string }): object {
-  const args = ["--import", "tsx", import.meta.filename, "--child", folder, "--model", model, "--threads", threads];
+function measure(folder: string, { model, threads, ...given }: Case & { model: string; threads: number }): Row {
+  const args = ["--import", "tsx", import.meta.filename, "--child", folder, "--model", model, "--threads", String(threads)];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 1 << 26 });
   if (status !== 0) throw new Error(`bench: the command ended with ${status}:\n${stderr}`);
-  const { seconds, width, height, aligned } = JSON.parse(stdout) as Record<string, object | number>;
-  return { width, height, aligned, seconds, peakMegabytes: Math.round(Number(/maxRSS (\d+)/.exec(stderr)?.[1]) / 1024) };
+  const { seconds } = JSON.parse(stdout) as Pick<Row, "seconds">;
+  const { maxRss, cpuSeconds } = JSON.parse(stderr.trim().split("\n").at(-1) ?? "") as { maxRss: number; cpuSeconds: number };
+  return { ...given, model, threads, seconds, cpuSeconds, peakMegabytes: Math.round(maxRss / 1024) };
+}
+
+/** The network alone at 5×384×576, best of several runs. */
+async function inferenceSeconds(model: string, threads: number): Promise<number> {
+  const [planes, height, width] = [5, 384, 576];
+  const session = await createNodeSession(recordGraph(loadModel(model)), { threads });
+  const random = createRandom(2);
+  const images = {
+    data: Float32Array.from({ length: planes * 3 * height * width }, () => random.uniform()),
+    shape: [1, planes, 3, height, width],
+  };
+  const focusDistances = { data: Float32Array.from({ length: planes }, (_, n) => n), shape: [1, planes] };
+  let best = Infinity;
+  for (let run = 0; run < 7; run++) {
+    const start = performance.now();
+    await session.run({ images, focusDistances });
+    best = Math.min(best, (performance.now() - start) / 1000);
+  }
+  await session.dispose();
+  return Number(best.toFixed(3));
+}
+
+/** For docs/depth.md. */
+function table(rows: readonly Row[]): string {
+  const stages = ["model", "load", "align", "check", "infer", "enlarge", "write", "total"];
+  const lines = rows.map(({ planes, megapixels, model, threads, seconds, cpuSeconds, peakMegabytes }) =>
+    [
+      `${planes} × ${megapixels} MP`,
+      model,
+      threads,
+      ...stages.map((stage) => seconds[stage]?.toFixed(1)),
+      cpuSeconds.toFixed(1),
+      `${(peakMegabytes / 1000).toFixed(2)} GB`,
+    ].join(" | "),
+  );
+  const heads = ["stack", "network", "threads", ...stages, "CPU seconds", "peak memory"];
+  return [heads.join(" | "), heads.map(() => "---").join(" | "), ...lines].map((line) => `| ${line} |\n`).join("");
 }
 
 const list = (name: string, fallback: string): string[] => option(name, fallback).split(",");
@@ -53,20 +103,29 @@ if (process.argv.includes("--child")) {
   const folder = option("child", "");
   const more = ["--model", option("model", "small"), "--threads", option("threads", "2")];
   process.exitCode = await run(["depth", folder, "-o", `${folder}-depth`, "--force", "--json", "--quiet", ...more]);
-  process.stderr.write(`maxRSS ${process.resourceUsage().maxRSS}\n`);
+  const { user, system } = process.cpuUsage();
+  process.stderr.write(`\n${JSON.stringify({ maxRss: process.resourceUsage().maxRSS, cpuSeconds: (user + system) / 1e6 })}\n`);
 } else {
   const root = mkdtempSync(join(tmpdir(), "dualfocus-bench-"));
-  const rows: object[] = [];
+  const [models, threadCounts] = [list("models", "small,base"), list("threads", "1,2").map(Number)];
+  const rows: Row[] = [];
+  const inference: object[] = [];
   try {
-    for (const name of list("cases", "5x0.2,10x3")) {
+    for (const model of models)
+      for (const threads of threadCounts) inference.push({ model, threads, size: "5×384×576", seconds: await inferenceSeconds(model, threads) }); // prettier-ignore
+    for (const name of list("cases", "5x0.2,10x3,30x24")) {
       const [planes = NaN, megapixels = NaN] = name.split("x").map(Number);
       const folder = join(root, name);
       await makeStack(folder, { planes, megapixels });
-      for (const model of list("models", "small,base"))
-        for (const threads of list("threads", "1,2")) rows.push({ planes, megapixels, model, threads: Number(threads), ...measure(folder, { model, threads }) }); // prettier-ignore
+      for (const model of models)
+        for (const threads of threadCounts) {
+          rows.push(measure(folder, { planes, megapixels, model, threads }));
+          process.stderr.write(table(rows.slice(-1)));
+        }
+      rmSync(folder, { recursive: true, force: true });
     }
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
-  process.stdout.write(`${JSON.stringify(rows, null, 1)}\n`);
+  process.stdout.write(`${JSON.stringify({ inference, rows }, null, 1)}\n${table(rows)}`);
 }
