@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# libtorch with a fast BLAS and Gloo (training), a browser (web tests), the programs that check our files
-packages=(g++ libtorch-dev libopenblas0-pthread libgloo-dev chromium)
+# libtorch with a fast BLAS and Gloo (training), a browser (web tests), Redis (queue tests), the programs that check our files
+packages=(g++ libtorch-dev libopenblas0-pthread libgloo-dev chromium redis-server)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")

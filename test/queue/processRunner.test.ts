@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+
+import { createDirectoryStore } from "../../src/queue/directoryStore.ts";
+import { createProcessRunner, defaultShare } from "../../src/queue/processRunner.ts";
+import { commitResults, readResults } from "../../src/queue/results.ts";
+import { runJob } from "../../src/queue/runJob.ts";
+import { JobFailure } from "../../src/queue/runner.ts";
+import { createSlot } from "../../src/queue/slot.ts";
+import { storedJob, temporaryFolder, writeStack } from "./helpers/stack.ts";
+
+const GB = 2 ** 30;
+const quietly = { onProgress: () => undefined, signal: new AbortController().signal };
+
+test("the cores are shared out among as many processes as the memory holds", () => {
+  assert.deepEqual(defaultShare({}, { cores: 2, memory: 24 * GB }), { processes: 2, threads: 1 });
+  assert.deepEqual(defaultShare({}, { cores: 16, memory: 24 * GB }), { processes: 4, threads: 4 });
+  assert.deepEqual(defaultShare({ memory: GB }, { cores: 16, memory: 24 * GB }), { processes: 16, threads: 1 });
+  assert.deepEqual(defaultShare({}, { cores: 4, memory: 2 * GB }), { processes: 1, threads: 4 });
+  assert.deepEqual(defaultShare({ processes: 3 }, { cores: 8, memory: 2 * GB }), { processes: 3, threads: 2 });
+  assert.deepEqual(defaultShare({ processes: 3, threads: 8 }, { cores: 8, memory: 2 * GB }), { processes: 3, threads: 8 });
+});
+
+test("a job that takes too long, too much memory, or has lost its files fails with that reason and leaves nothing", async (context) => {
+  const folder = await temporaryFolder(context);
+  const [store, scratch] = [createDirectoryStore(join(folder, "store")), join(folder, "scratch")];
+  const stack = await writeStack(join(folder, "stack"));
+  const job = await storedJob(store, stack, { id: "job-limits" });
+  const failure = async (limits: { timeLimit?: number; memory?: number }): Promise<JobFailure> => {
+    const runner = await createProcessRunner({ store: store.name, scratch, processes: 1, threads: 1, ...limits });
+    try {
+      await runner.run(job, quietly);
+    } catch (cause) {
+      assert.ok(cause instanceof JobFailure, String(cause));
+      return cause;
+    } finally {
+      await runner.close();
+    }
+    assert.fail("it should have failed");
+  };
+  const slow = await failure({ timeLimit: 20 });
+  assert.deepEqual([slow.error.code, slow.retry, slow.message], ["timeout", false, "it took longer than 0.02 s"]);
+  const fat = await failure({ memory: 40 * 2 ** 20 });
+  assert.deepEqual([fat.error.code, fat.retry], ["memory", true]);
+  await store.remove("jobs/job-limits/frames");
+  const gone = await failure({});
+  assert.deepEqual([gone.error.code, gone.retry], ["input", false]);
+  assert.match(gone.message, /^jobs\/job-limits\/frames\/frame_0000\.png: is not in /);
+  assert.equal(await readResults(store, "job-limits"), undefined);
+  assert.deepEqual([await readdir(scratch), await store.list("jobs/job-limits")], [[], []]);
+});
+
+test("pictures that need more memory than there is are refused before they are read", async (context) => {
+  const folder = await temporaryFolder(context);
+  const store = createDirectoryStore(join(folder, "store"));
+  const job = await storedJob(store, await writeStack(join(folder, "stack")), { id: "job-large" });
+  const network = (): Promise<never> => Promise.reject(new Error("the network was asked for"));
+  const place = { store, scratch: join(folder, "scratch"), network };
+  const needed = 64 * 64 * 80; // bytes
+  await assert.rejects(runJob(job, quietly, { ...place, memory: needed - 1 }), (cause) => {
+    assert.ok(cause instanceof JobFailure);
+    assert.deepEqual([cause.error.code, cause.retry], ["input", false]);
+    assert.match(cause.message, /^stack: 64×64 pixels need about/);
+    return true;
+  });
+  await assert.rejects(runJob(job, quietly, { ...place, memory: needed }), /the network was asked for/);
+});
+
+test("a process that dies takes only its job with it, a stopped job ends with the reason, and what is done is not done again", async (context) => {
+  const folder = await temporaryFolder(context);
+  const [store, scratch] = [createDirectoryStore(join(folder, "store")), join(folder, "scratch")];
+  const job = await storedJob(store, await writeStack(join(folder, "stack")), { id: "job-killed" });
+  const options = { store: store.name, scratch, device: "cpu", threads: 1, memory: 4 * GB, together: 1, timeLimit: 60_000 } as const;
+  const slot = createSlot(options);
+  const run = slot.run(job, quietly);
+  process.kill(slot.pid ?? 0, "SIGKILL");
+  await assert.rejects(run, (cause) => cause instanceof JobFailure && cause.retry && /ended \(SIGKILL\)/.test(cause.message));
+  assert.deepEqual([slot.isOpen, slot.running], [false, 0]);
+
+  const other = createSlot(options);
+  const stop = new AbortController();
+  const stopped = other.run(job, {
+    signal: stop.signal,
+    onProgress: () => {
+      stop.abort(new Error("no more of it"));
+    },
+  });
+  await assert.rejects(stopped, /no more of it/);
+  const document = { files: {} } as Parameters<typeof commitResults>[2]["document"];
+  assert.equal(await commitResults(store, "job-killed", { document, files: {} }), true);
+  assert.equal(await commitResults(store, "job-killed", { document, files: {} }), false);
+  const stages: string[] = [];
+  await other.run(job, { ...quietly, onProgress: ({ stage }) => stages.push(stage) });
+  assert.deepEqual(stages, [], "nothing was computed: the results were there");
+  await other.close();
+  while ((await readdir(scratch)).length > 0) await setTimeout(50);
+});
