@@ -38,7 +38,7 @@ interface Affine<T> {
 }
 
 /** scale = weight / √(variance + ε), shift = bias − mean · scale; in double precision, rounded once. */
-function constantAffine(recorder: Recorder, options: BatchNorm): Affine<Float64Array> | undefined {
+export function constantAffine(recorder: Recorder, options: BatchNorm): Affine<Float64Array> | undefined {
   const { weight, bias, runningMean, runningVariance, epsilon } = options;
   const [gain, offset, mean, variance] = [weight, bias, runningMean, runningVariance].map((value) => floats(recorder, value));
   if (!gain || !offset || !mean || !variance) return undefined;
@@ -95,7 +95,7 @@ function foldIntoConv(recorder: Recorder, value: Value, { scale, shift }: Affine
 }
 
 /** Row o of the matrix [scale.length, …] times scale[o]. */
-function scaleRows(weights: Float32Array, scale: Float64Array): Float32Array {
+export function scaleRows(weights: Float32Array, scale: Float64Array): Float32Array {
   const scaled = new Float32Array(weights.length);
   const length = weights.length / scale.length;
   for (let row = 0; row < scale.length; row++) {

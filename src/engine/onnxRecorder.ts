@@ -4,6 +4,7 @@ import type { DType, NumericArray, Shape } from "./engine.ts";
 import { EngineError, ShapeError } from "./errors.ts";
 import { encodeModel, type Attribute, type GraphNode, type GraphValue, type Initializer } from "./onnxBytes.ts";
 import { multiplyAccumulates } from "./onnxCost.ts";
+import type { Volume } from "./onnxPlanes.ts";
 
 /** What a node gives: the name of a future result, its exact shape and its type. */
 export type Value = GraphValue;
@@ -23,6 +24,9 @@ const HALF_FROM = 256; // elements; smaller constants gain nothing from f16
 /** An ONNX graph while it is being written down. Shapes are known exactly at every step, as numbers or as formulas of the inputs' sizes. */
 export class Recorder {
   readonly multiples = new Map<string, number>();
+  /** Values that are also known plane by plane, see `Volume`. */
+  readonly volumes = new Map<string, Volume>();
+  readonly planeByPlane: boolean;
   readonly #inputs: Value[] = [];
   readonly #nodes = new Map<string, GraphNode>(); // by output
   readonly #initializers = new Map<string, Initializer>();
@@ -30,6 +34,10 @@ export class Recorder {
   readonly #names = new Set<string>();
   readonly #shared = new Map<string, Value>(); // scalars, shape vectors and sizes, each recorded once
   readonly #sources = new Map<string, { readonly input: string; readonly axis: number }>(); // where a symbol's size is read
+
+  constructor({ planeByPlane = false }: { readonly planeByPlane?: boolean } = {}) {
+    this.planeByPlane = planeByPlane;
+  }
 
   input(value: Value, multipleOf: Readonly<Record<string, number>>): Value {
     if (this.#names.has(value.name)) throw new EngineError(`input: the graph has a value called ${value.name} already`);
@@ -60,10 +68,20 @@ export class Recorder {
     return { name, shape, dtype };
   }
 
-  /** The data is kept by reference, not copied: it must not change before the graph is finished. */
-  initializer(data: NumericArray, { shape, dtype, name = "constant" }: { shape: readonly number[]; dtype: DType; name?: string }): Value {
+  /**
+   * The data is kept by reference, not copied: it must not change before the graph is finished. A function is called when the numbers are
+   * needed, so never for a constant that is left out.
+   */
+  initializer(
+    data: NumericArray | (() => NumericArray),
+    { shape, dtype, name = "constant" }: { shape: readonly number[]; dtype: DType; name?: string },
+  ): Value {
     const unique = this.#unique(name);
-    this.#initializers.set(unique, { name: unique, dtype, shape, data });
+    const made = typeof data === "function" ? { get data() { return data(); } } : { data }; // prettier-ignore
+    this.#initializers.set(
+      unique,
+      Object.defineProperties({ name: unique, dtype, shape } as Initializer, Object.getOwnPropertyDescriptors(made)),
+    );
     return { name: unique, shape, dtype };
   }
 

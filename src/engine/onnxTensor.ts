@@ -5,6 +5,7 @@ import { conv, linear, pool, resize2d, type Convolution } from "./onnxConv.ts";
 import { expand, flip, pad, permute, reshape, slice, squeeze, unsqueeze, type PadOptions } from "./onnxLayout.ts";
 import { argmax, binary, cast, clamp, matmul, power, reduce, scalar, softmax, unary, where } from "./onnxMath.ts";
 import { batchNorm, groupNorm } from "./onnxNorm.ts";
+import { binaryPlanes, convolvePlanes, normalisePlanes, resizePlanes, slicePlanes, unaryPlanes, volumeOfPictures } from "./onnxPlanes.ts";
 import type { Recorder, Value } from "./onnxRecorder.ts";
 
 type Operand = Tensor | number;
@@ -81,7 +82,7 @@ export class OnnxTensor implements Tensor {
     return this.#unary("Relu");
   }
   leakyRelu(slope: number): Tensor {
-    return this.#wrap(unary(this.recorder, "LeakyRelu", this.value, { alpha: { float: slope } }));
+    return this.#unary("LeakyRelu", { alpha: { float: slope } });
   }
   sigmoid(): Tensor {
     return this.#unary("Sigmoid");
@@ -156,7 +157,7 @@ export class OnnxTensor implements Tensor {
     return this.#wrap(reshape(this.recorder, this.value, shape));
   }
   permute(axes: readonly number[]): Tensor {
-    return this.#wrap(permute(this.recorder, this.value, axes));
+    return this.#wrap(volumeOfPictures(this.recorder, this.value, axes) ?? permute(this.recorder, this.value, axes));
   }
   unsqueeze(axis: number): Tensor {
     return this.#wrap(unsqueeze(this.recorder, this.value, axis));
@@ -165,7 +166,7 @@ export class OnnxTensor implements Tensor {
     return this.#wrap(squeeze(this.recorder, this.value, axis));
   }
   slice(axis: number, range: { readonly start?: number; readonly end?: number }): Tensor {
-    return this.#wrap(slice(this.recorder, this.value, { axis, ...range }));
+    return this.#wrap(slicePlanes(this.recorder, this.value, { axis, ...range }) ?? slice(this.recorder, this.value, { axis, ...range }));
   }
   expand(shape: Shape): Tensor {
     return this.#wrap(expand(this.recorder, this.value, shape));
@@ -187,7 +188,8 @@ export class OnnxTensor implements Tensor {
     return this.#wrap(conv(this.recorder, this.value, this.#convolution(weight, options), 2));
   }
   conv3d(weight: Tensor, options: ConvOptions = {}): Tensor {
-    return this.#wrap(conv(this.recorder, this.value, this.#convolution(weight, options), 3));
+    const convolution = this.#convolution(weight, options);
+    return this.#wrap(convolvePlanes(this.recorder, this.value, convolution) ?? conv(this.recorder, this.value, convolution, 3));
   }
   linear(weight: Tensor, bias?: Tensor): Tensor {
     return this.#wrap(linear(this.recorder, this.value, { weight: this.#valueOf(weight), bias: bias && this.#valueOf(bias) }));
@@ -199,14 +201,15 @@ export class OnnxTensor implements Tensor {
       runningMean: this.#valueOf(runningMean),
       runningVariance: this.#valueOf(runningVariance),
     };
-    return this.#wrap(batchNorm(this.recorder, this.value, { ...parameters, training, epsilon }));
+    const norm = { ...parameters, training, epsilon };
+    return this.#wrap(normalisePlanes(this.recorder, this.value, norm) ?? batchNorm(this.recorder, this.value, norm));
   }
   groupNorm({ groups, weight, bias, epsilon }: GroupNormOptions): Tensor {
     const options = { groups, weight: this.#valueOf(weight), bias: this.#valueOf(bias), epsilon };
     return this.#wrap(groupNorm(this.recorder, this.value, options));
   }
   resize2d(size: readonly [Dim, Dim], mode: "nearest" | "bilinear"): Tensor {
-    return this.#wrap(resize2d(this.recorder, this.value, size, mode));
+    return this.#wrap(resizePlanes(this.recorder, this.value, size, mode) ?? resize2d(this.recorder, this.value, size, mode));
   }
   maxPool2d(options: PoolOptions): Tensor {
     return this.#wrap(pool(this.recorder, "MaxPool", this.value, options));
@@ -228,10 +231,13 @@ export class OnnxTensor implements Tensor {
     return typeof operand === "number" ? scalar(this.recorder, operand, dtype) : this.#valueOf(operand);
   }
   #binary(operator: string, other: Operand, result?: DType): Tensor {
-    return this.#wrap(binary(this.recorder, operator, [this.value, this.#operand(other, this.dtype)], result));
+    const operands = [this.value, this.#operand(other, this.dtype)] as const;
+    const plain = result === undefined ? binaryPlanes(this.recorder, operator, operands) : undefined;
+    return this.#wrap(plain ?? binary(this.recorder, operator, operands, result));
   }
-  #unary(operator: string): Tensor {
-    return this.#wrap(unary(this.recorder, operator, this.value));
+  #unary(operator: string, attributes = {}): Tensor {
+    const planes = unaryPlanes(this.recorder, operator, this.value, attributes);
+    return this.#wrap(planes ?? unary(this.recorder, operator, this.value, attributes));
   }
   #reduce(operator: string, axes: readonly number[] | undefined, { keepAxes }: KeepAxes): Tensor {
     return this.#wrap(reduce(this.recorder, operator, this.value, { axes, keepAxes }));

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { createTorchEngine } from "../engine/torch.ts";
 import { createCudaSession } from "../infer/cuda.ts";
 import { createNodeSession } from "../infer/node.ts";
+import { createPlaneGraphs } from "../infer/planeGraphs.ts";
 import type { Session, Value } from "../infer/session.ts";
 import { recordGraph, type GraphSize } from "../model/graph.ts";
 import type { Model } from "../model/weightsFile.ts";
@@ -43,7 +44,7 @@ const thisMachine: Machine = {
     try {
       return createTorchEngine().native("cudaAvailable") ? undefined : "the addon is built without CUDA";
     } catch (error) {
-      return error instanceof Error ? (error.message.split(/[.:] /)[0]) : String(error);
+      return error instanceof Error ? error.message.split(/[.:] /)[0] : String(error);
     }
   },
   withoutGpu() {
@@ -52,9 +53,9 @@ const thisMachine: Machine = {
     return nodes.some((name) => name.startsWith("renderD")) ? undefined : "no graphics device for WebGPU";
   },
   async open(device, { model, threads, size = {}, many = false }) {
-    return device === "cuda"
-      ? createCudaSession(model, { tuned: many })
-      : createNodeSession(recordGraph({ ...model, size }), { device, threads });
+    if (device === "cuda") return createCudaSession(model, { tuned: many });
+    if (device === "cpu") return createPlaneGraphs(model, { threads, size });
+    return createNodeSession(recordGraph({ ...model, size }), { device });
   },
 };
 

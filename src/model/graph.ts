@@ -21,6 +21,8 @@ export interface GraphRequest extends Pick<GraphOptions, "storage" | "metadata">
   readonly config: NetworkConfig;
   readonly weights: Weights;
   readonly size?: GraphSize;
+  /** Arrange the graph for ONNX Runtime on a CPU; the number of planes must be fixed by `size`. */
+  readonly forCpu?: boolean;
   /** Also give Γ, z* and θ_grad(z*): the paper's figures. */
   readonly fields?: boolean;
 }
@@ -30,8 +32,8 @@ export interface GraphRequest extends Pick<GraphOptions, "storage" | "metadata">
  * [B, 1, H, W], `probability` [B, N, H, W] and `spread` [B, 1, H, W] (and, with `fields`, `gradientX`, `gradientY`, `surface`,
  * `surfaceGradientX`, `surfaceGradientY`). DFV's pooling windows depend on N, H and W, so its graph wants all three fixed.
  */
-export function recordGraph({ config, weights, size = {}, fields = false, ...options }: GraphRequest): Uint8Array {
-  const engine = createOnnxEngine();
+export function recordGraph({ config, weights, size = {}, forCpu = false, fields = false, ...options }: GraphRequest): Uint8Array {
+  const engine = createOnnxEngine({ planeByPlane: forCpu });
   checkWeights(stateShapes(config), weights);
   const network = createNetwork(createParameters(engine, { weights }).source, config);
   const [B, N] = [size.batch ?? symbol("B"), size.planes ?? symbol("N")];
