@@ -1,6 +1,6 @@
 import type { Image } from "../../src/image.ts";
 import { Cancelled, WorkerProblem, type Client } from "./client.ts";
-import type { EngineInfo, View, ViewResult } from "./contract.ts";
+import type { View, ViewResult } from "./contract.ts";
 import { fetchExample, type Example } from "./examples.ts";
 import { readDraft, type Draft } from "./state/distances.ts";
 import type { Store } from "./store.ts";
@@ -149,6 +149,7 @@ async function run(context: Context): Promise<void> {
   store.dispatch({ kind: "run", progress: { stage: "read", done: 0, of: 1 } });
   try {
     const result = await client.call("run", { align: store.get().align }, { signal, onEvent });
+    store.dispatch({ kind: "engine", engine: { status: "ready", ...result.engine } });
     store.dispatch({ kind: "result", result: withPictures(result, store) });
   } catch (error) {
     if (error instanceof Cancelled) backToSetup(context);
@@ -178,14 +179,9 @@ function stop({ tasks }: Context): void {
   tasks.running.abort();
 }
 
-function withPictures(result: RunResult, store: Store): ViewResult {
-  const { thumbnails, engine } = store.get();
-  const info: EngineInfo = engine.status === "ready" ? engine : { device: "wasm", threads: 1, reason: "" };
-  return {
-    ...result,
-    planes: result.planes.map(({ frame, ...plane }) => ({ ...plane, thumbnail: thumbnails[frame] ?? "" })),
-    engine: { device: info.device, threads: info.threads, reason: info.reason },
-  };
+function withPictures(result: RunResult, { get }: Store): ViewResult {
+  const { thumbnails } = get();
+  return { ...result, planes: result.planes.map(({ frame, ...plane }) => ({ ...plane, thumbnail: thumbnails[frame] ?? "" })) };
 }
 
 function keepThumbnail({ dispatch }: Store, event: Event): void {

@@ -1,7 +1,9 @@
 import { packPictures, paddedSize } from "../../../src/infer/pad.ts";
 import type { Session, Value } from "../../../src/infer/session.ts";
 import type { Image } from "../../../src/image.ts";
+import { WORKING_SIDE } from "../../../src/job/depthOptions.ts";
 import { choosePlanes, selectPlanes, type FocalStack } from "../../../src/stack.ts";
+import { shrinkImage, sizeWithin } from "../shrink.ts";
 import type { Figures } from "./protocol.ts";
 
 /** Planes the network takes at once. */
@@ -10,7 +12,9 @@ const MOST_PLANES = 10;
 /** Runs the network once more and keeps what it finds on its way: Γ, z* and θ_grad(z*) (eqs. 2–5). */
 export async function paperFigures(session: Session, stack: FocalStack): Promise<Figures> {
   const planes = choosePlanes(stack.images.length, Math.min(stack.images.length, MOST_PLANES), "round");
-  const { images } = selectPlanes(stack, planes);
+  const { images: seen } = selectPlanes(stack, planes);
+  const size = sizeWithin(seen[0] as Image, WORKING_SIDE); // the fields are coarse: no more is needed to see them
+  const images = seen.map((image) => shrinkImage(image, size));
   const padded = paddedSize(images[0] as Image);
   const outputs = await session.run({
     images: { data: packPictures(images, padded), shape: [1, planes.length, 3, padded.height, padded.width] },

@@ -2,7 +2,6 @@ import { resizeAlignment, type Alignment } from "../../../src/align/alignment.ts
 import type { Finding } from "../../../src/check/finding.ts";
 import { ERROR_TABLES } from "../../../src/infer/errorTable.ts";
 import { describeRun } from "../../../src/job/depthDocument.ts";
-import { WORKING_SIDE } from "../../../src/job/depthOptions.ts";
 import { estimateFrames, examine, readWorking, runDepth, savedAlignment, type DepthRun } from "../../../src/job/depthRun.ts";
 import type { FocusOptions } from "../../../src/source/focus.ts";
 import type { Listing } from "../../../src/source/listingRules.ts";
@@ -76,7 +75,7 @@ export function describeJob({ source }: Job): OpenedStack {
 /** The capture doctor's findings; with `align`, also the alignment for the run that follows. */
 export async function checkJob(job: Job, align: boolean, caller: Caller): Promise<{ job: Job; findings: readonly Finding[] }> {
   const source = withThumbnails(job, caller);
-  const options = { ...stages(caller), align: "auto", onFindings: () => undefined, workingSide: WORKING_SIDE } as const;
+  const options = { ...stages(caller), align: "auto", onFindings: () => undefined, workingSide: "auto" } as const;
   const working = await readWorking(source, options);
   const small = align ? await estimateFrames(working, { source, options }) : undefined;
   const findings = await examine(working, { source, options, alignment: small });
@@ -92,18 +91,19 @@ export async function runJob(
   const source = withThumbnails(job, caller);
   const run = await runDepth(source, {
     session: engine.session,
+    stages: engine.stages,
     errorTable: ERROR_TABLES.small,
-    workingSide: WORKING_SIDE,
+    workingSide: "auto",
     align: align ? (job.alignment ?? "auto") : "off",
     onFindings: () => undefined,
     ...stages(caller),
   });
   const seconds = { model: engine.seconds, ...run.seconds, total: (performance.now() - begin) / 1000 };
   const summary = describeRun(source, run, { model: "small", device: engine.info.device, align: "auto", seconds });
-  return { job: { ...job, stack: run.stack }, result: resultOf(source, run, summary) };
+  return { job: { ...job, stack: run.stack }, result: { ...resultOf(source, run, summary), engine: engine.info } };
 }
 
-function resultOf(source: StackSource, run: DepthRun, summary: ReturnType<typeof describeRun>): RunResult {
+function resultOf(source: StackSource, run: DepthRun, summary: ReturnType<typeof describeRun>): Omit<RunResult, "engine"> {
   const { result, aligned, stack } = run;
   return {
     name: source.name,

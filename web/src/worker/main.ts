@@ -1,10 +1,11 @@
 import "./plainZod.ts";
 
 import { AlignmentError } from "../../../src/align/alignment.ts";
+import { EngineError } from "../../../src/engine/errors.ts";
 import { FormatError } from "../../../src/io/formatError.ts";
 import { StackError } from "../../../src/io/stackError.ts";
 import type { FocalStack } from "../../../src/stack.ts";
-import { startEngine, type NetworkEngine } from "./engine.ts";
+import { restartOnProcessor, startEngine, type EngineRequest, type NetworkEngine } from "./engine.ts";
 import { paperFigures } from "./figures.ts";
 import { checkJob, describeJob, openJob, refocusJob, runJob, type Caller, type Job } from "./job.ts";
 import type { Calls, CallName, Problem, Reply, Request, RunResult } from "./protocol.ts";
@@ -17,6 +18,7 @@ interface WorkerScope {
 const scope = self as unknown as WorkerScope;
 
 let engine: Promise<NetworkEngine> | undefined;
+let request: EngineRequest | undefined;
 let job: Job | undefined;
 
 const current = (): Job => {
@@ -36,11 +38,19 @@ const seen = (): FocalStack => {
   return stack;
 };
 
+/** Graphics cards run out of memory and drivers give up; the processor goes on. Any other failure stays one. */
+async function replaceFailedGraphics(error: unknown, { onEvent }: Caller): Promise<void> {
+  if (!(error instanceof EngineError) || !request || (await ready()).info.device !== "webgpu") throw error;
+  engine = restartOnProcessor(request, error, onEvent);
+  await engine;
+}
+
 type Handlers = { readonly [N in CallName]: (ask: Calls[N]["ask"], caller: Caller) => Promise<Calls[N]["answer"]> };
 
 const handlers: Handlers = {
   start: async ({ page, ...wish }, { onEvent }) => {
-    engine = startEngine({ page, wish }, onEvent);
+    request = { page, wish };
+    engine = startEngine(request, onEvent);
     return (await engine).info;
   },
   open: async (ask) => {
@@ -57,7 +67,11 @@ const handlers: Handlers = {
     return checked.findings;
   },
   run: async ({ align }, caller) => {
-    const ran = await runJob(current(), { align, engine: await ready(), caller });
+    const attempt = async (): Promise<Awaited<ReturnType<typeof runJob>>> => runJob(current(), { align, engine: await ready(), caller });
+    const ran = await attempt().catch(async (error: unknown) => {
+      await replaceFailedGraphics(error, caller);
+      return attempt();
+    });
     job = ran.job;
     return ran.result;
   },

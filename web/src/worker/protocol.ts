@@ -48,7 +48,7 @@ export interface Figures {
 }
 
 /** A result as it leaves the worker: thumbnails are the page's. */
-export type RunResult = Omit<ViewResult, "planes" | "engine"> & {
+export type RunResult = Omit<ViewResult, "planes"> & {
   readonly planes: readonly (Omit<ViewResult["planes"][number], "thumbnail"> & { readonly frame: number })[];
 };
 
