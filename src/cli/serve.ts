@@ -113,8 +113,9 @@ async function serve(options: ServeOptions): Promise<void> {
       log,
       ...(token === undefined ? {} : { token }),
     });
+    const stopped = stopSignal(); // before anyone can know that we are here
     process.stdout.write(`${server.url}\n`);
-    await stopSignal();
+    await stopped;
     await server.close();
   } finally {
     await release();
@@ -154,15 +155,15 @@ const limitsOf = ({ maxSize, maxFile, maxFrames, maxMegapixels, maxQueue, rate }
   requestsPerMinute: rate,
 });
 
+const STOP = ["SIGINT", "SIGTERM"] as const;
+
 /** Resolves at the first Ctrl-C or SIGTERM; the second ends the program at once. */
-async function stopSignal(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    let asked = false;
-    for (const signal of ["SIGINT", "SIGTERM"] as const)
-      process.on(signal, () => {
-        if (asked) process.exit(130);
-        asked = true;
-        resolve();
-      });
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    const onFirst = (): void => {
+      for (const signal of STOP) process.off(signal, onFirst);
+      resolve();
+    };
+    for (const signal of STOP) process.on(signal, onFirst);
   });
 }

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
+import { connect, createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createProcessRunner } from "../../src/queue/processRunner.ts";
+import { startRedisWorker } from "../../src/queue/redisWorker.ts";
+import type { JobView } from "../../src/serve/schemas.ts";
+import { put, temporaryFolder } from "../data/files.ts";
+import { runCommand, type CommandResult } from "../helpers/command.ts";
+import { startRedis } from "../queue/helpers/redisServer.ts";
+import { BOUNDARY, frame, multipart } from "./hostileFiles.ts";
+import { filesIn, stackForm, stackPictures } from "./server.ts";
+
+const main = join(import.meta.dirname, "../../src/cli/main.ts");
+const pictures = stackPictures();
+const token = "a-token-of-many-letters";
+
+interface Here {
+  readonly url: string;
+  readonly stop: () => Promise<CommandResult>;
+}
+
+/** Runs the command inside this process until `stop`, which is what SIGTERM is to it. */
+async function serveHere(context: TestContext, ...args: readonly string[]): Promise<Here> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const result = runCommand(context, "serve", "--port", String(port), ...args);
+  const isUp = async (): Promise<boolean> =>
+    fetch(`${url}/v1/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  while (!(await isUp())) await Promise.race([sleep(20), result.then(({ err }) => assert.fail(err))]);
+  const stop = (): Promise<CommandResult> => {
+    process.emit("SIGTERM", "SIGTERM");
+    return result;
+  };
+  return { url, stop };
+}
+
+/** Runs it in a process of its own, which ends with the test at the latest. */
+async function serveElsewhere(context: TestContext, ...args: readonly string[]): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(process.execPath, ["--import", "tsx", main, "serve", "--port", "0", ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  context.after(() => child.kill("SIGKILL"));
+  const [url] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  return { url, child };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+test("the command serves until it is told to stop, with a token from a file, and leaves no temporary file", async (context) => {
+  const folder = temporaryFolder();
+  const store = join(folder, "store");
+  put(join(folder, "token"), `${token}\n`);
+  const server = await serveHere(context, "--store", store, "--token-file", join(folder, "token"), "--concurrency", "1");
+  assert.equal((await fetch(`${server.url}/v1/jobs/no-such-job`)).status, 401);
+  const headers = { Authorization: `Bearer ${token}` };
+  assert.equal((await fetch(`${server.url}/v1/jobs/no-such-job`, { headers })).status, 404);
+  const response = await fetch(`${server.url}/v1/depth`, { method: "POST", body: stackForm(pictures, { save: ["npy"] }), headers });
+  assert.equal(response.status, 202);
+  assert.ok(existsSync(join(store, ".server")), "others are kept away from its jobs");
+  const { code, out, err } = await server.stop();
+  assert.equal(code, 0, err);
+  assert.equal(out, `${server.url}\n`);
+  const events = err
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { event: string }).event);
+  assert.deepEqual([events[0], events.at(-1)], ["listening", "stopped"]);
+  assert.ok(events.includes("job started"));
+  assert.ok(!err.includes(token) && !err.includes("holiday"));
+  assert.ok(!existsSync(join(store, ".server")));
+  assert.deepEqual(readdirSync(join(store, ".uploads")), []);
+});
+
+test("a second server is kept away; what a killed one was receiving is removed by the next", async (context) => {
+  const store = temporaryFolder();
+  const { url, child } = await serveElsewhere(context, "--store", store);
+  const refused = await runCommand(context, "serve", "--port", "0", "--store", store);
+  assert.deepEqual([refused.code, /another server uses it/.test(refused.err)], [2, true]);
+  const body = multipart(pictures.map((bytes) => frame(bytes)));
+  const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => undefined);
+  const head = [`Content-Type: multipart/form-data; boundary=${BOUNDARY}`, `Content-Length: ${body.length}`].join("\r\n");
+  socket.write(`POST /v1/depth HTTP/1.1\r\nHost: localhost\r\n${head}\r\n\r\n`);
+  socket.write(body.subarray(0, -100));
+  const received = (): number => filesIn(join(store, ".uploads")).length;
+  for (let tries = 0; tries < 400 && received() < 3; tries++) await sleep(25);
+  assert.equal(received(), 3);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  const next = await serveHere(context, "--store", store);
+  assert.equal(received(), 0);
+  assert.equal((await next.stop()).code, 0);
+});
+
+test("with --redis the server queues and a worker computes", async (context) => {
+  const { url: redis } = await startRedis(context);
+  const store = temporaryFolder();
+  const server = await serveHere(context, "--store", store, "--redis", redis);
+  const options = { distances: [1, 2, 3], size: 64, save: ["npy"] };
+  const response = await fetch(`${server.url}/v1/depth`, { method: "POST", body: stackForm(pictures, options) });
+  const job = (await response.json()) as JobView;
+  assert.deepEqual([response.status, job.state], [202, "queued"]);
+  const listening = fetch(server.url + job.links.events).then((events) => events.text());
+  const runner = await createProcessRunner({ store, processes: 1, threads: 1 });
+  const worker = startRedisWorker({ url: redis, runner, name: "test", lock: 30_000, log: () => undefined });
+  assert.match(await listening, /"state":"queued"[^]*event: end\nid: end\ndata: .*"state":"done"/);
+  const result = await fetch(`${server.url}/v1/jobs/${job.id}/results/npy`);
+  assert.deepEqual([result.status, (await result.arrayBuffer()).byteLength > 64 * 48 * 4], [200, true]);
+  assert.match(await (await fetch(`${server.url}/metrics`)).text(), /^dualfocus_jobs\{state="done"\} 1$/m);
+  assert.equal((await fetch(server.url + job.links.self, { method: "DELETE" })).status, 204);
+  assert.deepEqual(filesIn(store), []);
+  await worker.stop(5000);
+  await runner.close();
+  const { code, err } = await server.stop();
+  assert.equal(code, 0, err);
+});
+
+test("what cannot be served is told with what to do about it", async (context) => {
+  const folder = temporaryFolder();
+  put(join(folder, "short"), "secret");
+  put(join(folder, "file"), "");
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const store = ["--store", join(folder, "store")];
+  const wrong: readonly (readonly [RegExp, ...string[]])[] = [
+    [/It takes a whole number from 0 to 65535/, "--port", "99999"],
+    [/It takes an origin such as https:\/\/example.org/, "--cors", "https://example.org/page"],
+    [/It takes a number above 0/, "--keep", "0"],
+    [/short: a token has 16 or more letters/, "--token-file", join(folder, "short")],
+    [/missing: there is no such file/, "--token-file", join(folder, "missing")],
+    [/file: is a file, not a folder/, "--store", join(folder, "file")],
+    [/redis:\/\/127\.0\.0\.1:1: no Redis answers there/, ...store, "--redis", "redis://127.0.0.1:1"],
+    [/127\.0\.0\.1, port \d+: another program listens there/, ...store, "--port", String(port)],
+    [/192\.0\.2\.1, port 0: this machine has no such address/, ...store, "--host", "192.0.2.1", "--port", "0"],
+  ];
+  for (const [message, ...args] of wrong) {
+    const { code, err } = await runCommand(context, "serve", ...args);
+    assert.match(err, message);
+    assert.ok(code === 2 || code === 3, `${args.join(" ")}: ${code}`);
+  }
+  taken.close();
+  assert.ok(!existsSync(join(folder, "store", ".server")), "the folder is free again");
+});
