@@ -1,24 +1,23 @@
-// Builds the page into dist/web: the bundle, ONNX Runtime's files, the list of examples, and the service worker that keeps it all.
+// Builds the page into dist/web: the bundle, ONNX Runtime's files, and the service worker that keeps it all.
 // Weights and examples are not copied: `dualfocus web` serves them, and `dualfocus web --output` writes them, from where they lie.
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { buildSync } from "esbuild";
 import { build } from "vite";
 
-/** What the page offers to try, in this order. */
-const EXAMPLES = [
-  { name: "desk", title: "A desk: half a metre to one and a half" },
-  { name: "macro", title: "A beetle under a macro lens: six planes, millimetres" },
-  { name: "breathing", title: "A shelf, hand-held: focus breathing, no distances" },
-];
-
 /** Each device has a build of the runtime of its own: plain for WASM, asyncify for WebGPU. */
 const RUNTIME = ["ort-wasm-simd-threaded", "ort-wasm-simd-threaded.asyncify"];
 
 /** Fetched at the first visit, so that the page works offline; the WebGPU runtime is twice as large and kept only where it is used. */
-const KEPT = [/^index\.html$/, /^assets\//, /^runtime\/ort-wasm-simd-threaded\.(mjs|wasm)$/, /^examples\//, /\.(webmanifest|svg|png|ico)$/];
+const KEPT = [
+  /^index\.html$/,
+  /^[\w-]+\.svg$/,
+  /^assets\//,
+  /^runtime\/ort-wasm-simd-threaded\.(mjs|wasm)$/,
+  /^examples\/\w+\/(plane_\d+\.png|stack\.json)$/,
+];
 
 /** @param {string} root the package's folder */
 export async function buildWeb(root) {
@@ -26,11 +25,7 @@ export async function buildWeb(root) {
   try {
     await build({ configFile: join(root, "web", "vite.config.ts"), logLevel: "error", build: { outDir: work, emptyOutDir: true } });
     copyRuntime(root, join(work, "runtime"));
-    const examples = EXAMPLES.map((example) => ({ ...example, files: exampleFiles(join(root, "examples", example.name)) }));
-    mkdirSync(join(work, "examples"), { recursive: true });
-    writeFileSync(join(work, "examples", "index.json"), JSON.stringify(examples));
-    const shown = examples.flatMap(({ name, files }) => files.map((file) => `examples/${name}/${file}`));
-    writeServiceWorker(root, work, shown);
+    writeServiceWorker(root, work);
     rmSync(target, { recursive: true, force: true });
     renameSync(work, target);
   } finally {
@@ -43,17 +38,10 @@ function copyRuntime(root, folder) {
   for (const name of RUNTIME.flatMap((stem) => [`${stem}.mjs`, `${stem}.wasm`])) cpSync(join(dist, name), join(folder, name));
 }
 
-const exampleFiles = (folder) =>
-  readdirSync(folder)
-    .filter((name) => /^(plane_\d+\.png|stack\.json)$/.test(name))
-    .sort();
-
 /** Its name stays the same; what it keeps, and the name it keeps it under, are compiled in. */
-function writeServiceWorker(root, work, examples) {
-  const built = readdirSync(work, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(work, join(entry.parentPath, entry.name)).split(sep).join("/"));
-  const kept = [...built.filter((path) => KEPT.some((pattern) => pattern.test(path))), ...examples].sort();
+function writeServiceWorker(root, work) {
+  const paths = [...filesBelow(work), ...filesBelow(join(root, "examples")).map((path) => `examples/${path}`)];
+  const kept = paths.filter((path) => KEPT.some((pattern) => pattern.test(path))).sort();
   const hash = createHash("sha256");
   for (const path of kept) hash.update(path).update(readFileSync(existsSync(join(work, path)) ? join(work, path) : join(root, path)));
   buildSync({
@@ -66,4 +54,11 @@ function writeServiceWorker(root, work, examples) {
     define: { __KEPT__: JSON.stringify(kept), __VERSION__: JSON.stringify(hash.digest("hex").slice(0, 12)) },
     logLevel: "warning",
   });
+}
+
+/** Relative paths with slashes. */
+function filesBelow(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/"));
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vite";
 
@@ -12,6 +12,16 @@ const weights = createHash("sha256")
   .digest("hex")
   .slice(0, 16);
 
+/** The pictures of each shipped stack, and its distances where they are known. */
+const examples = Object.fromEntries(
+  readdirSync(join(project, "examples")).map((name) => [
+    name,
+    readdirSync(join(project, "examples", name))
+      .filter((file) => /^(plane_\d+\.png|stack\.json)$/.test(file))
+      .sort(),
+  ]),
+);
+
 /** ONNX Runtime's files are loaded from `runtime/` beside the page, so its build without them inside is taken. */
 const conditions = ["onnxruntime-web-use-extern-wasm", "module", "browser", "import", "default"];
 
@@ -19,7 +29,7 @@ export default defineConfig({
   root,
   base: "./", // any folder of any host will do
   resolve: { conditions },
-  define: { __WEIGHTS__: JSON.stringify(weights) },
+  define: { __WEIGHTS__: JSON.stringify(weights), __EXAMPLES__: JSON.stringify(examples) },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   worker: { format: "es" },
   build: {

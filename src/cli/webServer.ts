@@ -27,7 +27,10 @@ const TYPES: Readonly<Record<string, string>> = {
   ".ico": "image/x-icon",
 };
 
-/** Scripts, styles and requests of this origin only. Pictures may also come from memory: that is where the user's photos are. */
+/**
+ * Scripts, styles and requests of this origin only. Pictures may also come from memory: that is where the user's photos are. The page
+ * says the same about itself (web/index.html), for hosts that send no headers.
+ */
 const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,9 @@ import { startWebServer, type WebServer } from "../../src/cli/webServer.ts";
 import { openSite } from "../../src/cli/webSite.ts";
 import { TEST_IDS, type View } from "../../web/src/contract.ts";
 import { CHROMIUM, GPU, QUIET } from "./browser.ts";
+
+/** How long a step may take [ms]: machines that test are busy, and everything here is computed without a graphics card. */
+const PATIENCE = 120_000;
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -60,6 +63,7 @@ async function visit(browser: Browser, stand: string, { query = "?device=wasm", 
   });
   context.on("weberror", (error) => problems.push(`uncaught: ${error.error().message}`));
   context.on("request", (request) => requests.push(request.url()));
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   await page.goto(url + query);
   return { page, problems, requests, close: () => context.close() };
@@ -70,7 +74,7 @@ export const find = (page: Page, id: string) => page.getByTestId(id);
 /** Waits until the network can be used; says on which device. */
 export async function ready(page: Page): Promise<{ device: string | null; threads: string | null; reason: string }> {
   const engine = find(page, TEST_IDS.engine);
-  await page.locator(`[data-testid="${TEST_IDS.engine}"][data-status="ready"]`).waitFor({ timeout: 60_000 });
+  await page.locator(`[data-testid="${TEST_IDS.engine}"][data-status="ready"]`).waitFor();
   return {
     device: await engine.getAttribute("data-device"),
     threads: await engine.getAttribute("data-threads"),
@@ -90,19 +94,20 @@ export async function drop(page: Page, files: readonly { readonly name: string; 
 }
 
 /** The files of a shipped example, as a user would drop them. */
-export const exampleFiles = (name: string, files: readonly string[]): { name: string; bytes: Uint8Array }[] =>
-  files.map((file) => ({ name: file, bytes: readFileSync(join(root, "examples", name, file)) }));
-
-export const DESK = ["plane_00.png", "plane_01.png", "plane_02.png", "plane_03.png", "plane_04.png", "stack.json"] as const;
+export function exampleFiles(name: string): { name: string; bytes: Uint8Array }[] {
+  const folder = join(root, "examples", name);
+  const files = readdirSync(folder).filter((file) => /^(plane_\d+\.png|stack\.json)$/.test(file));
+  return files.map((file) => ({ name: file, bytes: readFileSync(join(folder, file)) }));
+}
 
 /** From a ready page to the result of what was dropped or clicked. */
-export const finished = (page: Page): Promise<void> => find(page, TEST_IDS.result).waitFor({ timeout: 120_000 });
+export const finished = (page: Page): Promise<void> => find(page, TEST_IDS.result).waitFor();
 
 export const show = (page: Page, view: View): Promise<void> => find(page, TEST_IDS.tab + view).click();
 
 /** Clicks a download and hands its bytes over. */
 export async function download(page: Page, id: string): Promise<{ name: string; bytes: Uint8Array }> {
-  const [event] = await Promise.all([page.waitForEvent("download", { timeout: 60_000 }), find(page, id).click()]);
+  const [event] = await Promise.all([page.waitForEvent("download"), find(page, id).click()]);
   const folder = mkdtempSync(join(tmpdir(), "dualfocus-download-"));
   try {
     const file = join(folder, "file");
@@ -118,7 +123,7 @@ export const look = async (page: Page, id: string): Promise<string> => (await fi
 
 /** Waits until an element looks other than `before`. */
 export async function changed(page: Page, id: string, before: string): Promise<string> {
-  const limit = performance.now() + 30_000;
+  const limit = performance.now() + PATIENCE;
   for (let now = await look(page, id); performance.now() < limit; now = await look(page, id)) if (now !== before) return now;
-  throw new Error(`${id} still looks the same after 30 s`);
+  throw new Error(`${id} still looks the same`);
 }

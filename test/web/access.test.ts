@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import type { Page } from "playwright-core";
 
 import { TEST_IDS, VIEWS } from "../../web/src/contract.ts";
-import { find, finished, openStand, ready, show } from "../helpers/webPage.ts";
+import { drop, exampleFiles, find, finished, openStand, ready, show } from "../helpers/webPage.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const stand = await openStand();
@@ -29,21 +29,37 @@ async function seriousFindings(page: Page): Promise<string[]> {
 const sideways = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-for (const colorScheme of ["light", "dark"] as const)
-  test(`nothing serious bars anyone in the ${colorScheme}: start, planes and every view`, { timeout: 150_000 }, async (t) => {
-    const { page, close } = await stand.visit({ colorScheme });
-    t.after(close);
-    await ready(page);
-    assert.deepEqual(await seriousFindings(page), [], "start");
-    await find(page, `${TEST_IDS.example}macro`).click();
-    await finished(page);
-    for (const view of VIEWS) {
-      await show(page, view);
-      assert.deepEqual(await seriousFindings(page), [], view);
-    }
-  });
+const PHONE = { width: 360, height: 740 } as const;
+const DESKTOP = { width: 1280, height: 800 } as const;
 
-test("the keyboard alone leads from the start to a pixel's curve", { timeout: 120_000 }, async (t) => {
+/** In the light, in the dark, and on a phone, where nothing may reach beyond the screen. */
+async function examine(page: Page, where: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await seriousFindings(page), [], `${where}, ${colorScheme}`);
+  }
+  await page.setViewportSize(PHONE);
+  assert.equal(await sideways(page), 0, `${where} on a phone`);
+  await page.setViewportSize(DESKTOP);
+}
+
+test("nothing serious bars anyone, light or dark, large or small: start, planes and every view", { timeout: 300_000 }, async (t) => {
+  const { page, close } = await stand.visit({ viewport: DESKTOP });
+  t.after(close);
+  await ready(page);
+  await examine(page, "start");
+  await drop(page, exampleFiles("macro"));
+  await page.locator(`[data-testid="${TEST_IDS.findings}"][data-status="done"]`).waitFor();
+  await examine(page, "planes");
+  await find(page, TEST_IDS.run).click();
+  await finished(page);
+  for (const view of VIEWS) {
+    await show(page, view);
+    await examine(page, view);
+  }
+});
+
+test("the keyboard alone leads from the start to a pixel's curve", { timeout: 300_000 }, async (t) => {
   const { page, close } = await stand.visit();
   t.after(close);
   await ready(page);
@@ -69,17 +85,4 @@ test("the keyboard alone leads from the start to a pixel's curve", { timeout: 12
     words,
   ] as const);
   await find(page, TEST_IDS.curve).waitFor();
-});
-
-test("on a phone nothing reaches beyond the screen", { timeout: 120_000 }, async (t) => {
-  const { page, close } = await stand.visit({ viewport: { width: 360, height: 740 }, hasTouch: true });
-  t.after(close);
-  await ready(page);
-  assert.equal(await sideways(page), 0, "start");
-  await find(page, `${TEST_IDS.example}macro`).click();
-  await finished(page);
-  for (const view of VIEWS) {
-    await show(page, view);
-    assert.equal(await sideways(page), 0, view);
-  }
 });

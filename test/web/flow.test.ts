@@ -12,9 +12,11 @@ import { decodeTiff } from "../../src/io/tiff.ts";
 import { OUTPUT_FILES, OUTPUT_NAMES } from "../../src/output/outputs.ts";
 import { TEST_IDS } from "../../web/src/contract.ts";
 import { runCommand } from "../helpers/command.ts";
-import { changed, DESK, download, drop, exampleFiles, find, finished, look, openStand, ready, show } from "../helpers/webPage.ts";
+import { changed, download, drop, exampleFiles, find, finished, look, openStand, ready, show } from "../helpers/webPage.ts";
 
 const desk = join(import.meta.dirname, "..", "..", "examples", "desk");
+const { focus } = JSON.parse(readFileSync(join(desk, "stack.json"), "utf8")) as { focus: number[] };
+const { width, height } = decodePng(readFileSync(join(desk, "plane_00.png")));
 const stand = await openStand();
 const { page, problems, requests, close } = await stand.visit();
 after(async () => {
@@ -22,24 +24,24 @@ after(async () => {
   await stand.close();
 });
 
-test("the page says where it computes, and why", { timeout: 90_000 }, async () => {
+test("the page says where it computes, and why", { timeout: 300_000 }, async () => {
   const { device, threads, reason } = await ready(page);
   assert.equal(device, "wasm");
   assert.ok(Number(threads) >= 1);
   assert.match(reason, /Processor, (one|\d+) threads?: as the address/);
 });
 
-test("dropped files are put in focus order with their distances, checked, and run to a result", { timeout: 120_000 }, async () => {
-  await drop(page, exampleFiles("desk", DESK).reverse());
+test("dropped files are put in focus order with their distances, checked, and run to a result", { timeout: 300_000 }, async () => {
+  await drop(page, exampleFiles("desk").reverse());
   await find(page, TEST_IDS.planes).waitFor();
-  const shown = await Promise.all([0, 1, 2, 3, 4].map((plane) => find(page, TEST_IDS.distance + String(plane)).inputValue()));
-  assert.deepEqual(shown.map(Number), [0.5, 0.6, 0.75, 1, 1.5]);
+  const shown = await Promise.all(focus.map((_, plane) => find(page, TEST_IDS.distance + String(plane)).inputValue()));
+  assert.deepEqual(shown.map(Number), focus);
   await find(page, TEST_IDS.findings).waitFor();
   await find(page, TEST_IDS.run).click();
   await finished(page);
 });
 
-test("its depth is the command's: within 0.5 % of the range on average", { timeout: 60_000 }, async (t) => {
+test("its depth is the command's: within 0.5 % of the range on average", { timeout: 300_000 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "dualfocus-flow-"));
   t.after(() => {
     rmSync(folder, { recursive: true });
@@ -56,8 +58,7 @@ test("its depth is the command's: within 0.5 % of the range on average", { timeo
   assert.ok(range > 0.5 && mean <= 0.005 * range, `${mean} of ${range}`);
 });
 
-test("every format is downloaded and read back, alone and from the zip", { timeout: 120_000 }, async () => {
-  const pixels = 384 * 256;
+test("every format is downloaded and read back, alone and from the zip", { timeout: 300_000 }, async () => {
   const files: Record<string, Uint8Array> = {};
   for (const name of OUTPUT_NAMES) {
     const { name: file, bytes } = await download(page, TEST_IDS.download + name);
@@ -65,23 +66,23 @@ test("every format is downloaded and read back, alone and from the zip", { timeo
     files[name] = bytes;
   }
   const bytesOf = (name: string): Uint8Array => files[name] ?? new Uint8Array();
-  for (const name of ["depth16", "aif", "confidence", "index", "beyond"]) assert.equal(decodePng(bytesOf(name)).width, 384, name);
+  for (const name of ["depth16", "aif", "confidence", "index", "beyond"]) assert.equal(decodePng(bytesOf(name)).width, width, name);
   const tiff = (await decodeTiff(bytesOf("depth")))[0]?.data as Float32Array;
   const exr = exrChannel(await decodeExr(bytesOf("exr")), "Z");
   const npy = decodeNpy(bytesOf("npy")).data as Float32Array;
-  assert.deepEqual([tiff.length, exr, npy], [pixels, tiff, tiff]);
-  assert.equal((await decodeTiff(bytesOf("error")))[0]?.data.length, pixels);
-  assert.equal(decodeNpy(bytesOf("probability")).shape[0], 5);
+  assert.deepEqual([tiff.length, exr, npy], [width * height, tiff, tiff]);
+  assert.equal((await decodeTiff(bytesOf("error")))[0]?.data.length, width * height);
+  assert.equal(decodeNpy(bytesOf("probability")).shape[0], focus.length);
   assert.match(strFromU8(bytesOf("ply").subarray(0, 400)), /^ply[\s\S]*element vertex \d+/);
   assert.equal(strFromU8(bytesOf("glb").subarray(0, 4)), "glTF");
-  assert.equal(decodePng(bytesOf("color")).width, 384);
+  assert.equal(decodePng(bytesOf("color")).width, width);
 
   const zip = await download(page, TEST_IDS.downloadAll);
   assert.match(zip.name, /\.zip$/);
   const inside = unzipSync(zip.bytes);
   assert.deepEqual(inside["depth.npy"], new Uint8Array(bytesOf("npy")));
   const document = JSON.parse(strFromU8(inside["result.json"] as Uint8Array)) as { unit: string; planes: number; files: object };
-  assert.deepEqual([document.unit, document.planes], ["m", 5]);
+  assert.deepEqual([document.unit, document.planes], ["m", focus.length]);
   assert.deepEqual(
     Object.values(document.files).sort(),
     Object.keys(inside)
@@ -90,7 +91,7 @@ test("every format is downloaded and read back, alone and from the zip", { timeo
   );
 });
 
-test("a click on a pixel shows its depth, error and plane, and its focus probability as a curve", { timeout: 60_000 }, async () => {
+test("a click on a pixel shows its depth, error and plane, and its focus probability as a curve", { timeout: 300_000 }, async () => {
   await show(page, "depth");
   const canvas = find(page, TEST_IDS.depthCanvas);
   const box = (await canvas.boundingBox()) ?? { width: 0, height: 0 };
@@ -108,7 +109,7 @@ test("a click on a pixel shows its depth, error and plane, and its focus probabi
   await changed(page, TEST_IDS.curve, curve);
 });
 
-test("dragging focus and f-number draws another picture", { timeout: 60_000 }, async () => {
+test("dragging focus and f-number draws another picture", { timeout: 300_000 }, async () => {
   await show(page, "refocus");
   await find(page, TEST_IDS.refocusCanvas).waitFor();
   const drag = async (id: string, key: string): Promise<void> => {
@@ -122,13 +123,13 @@ test("dragging focus and f-number draws another picture", { timeout: 60_000 }, a
   await drag(TEST_IDS.refocusFocus, "End");
 });
 
-test("the surface turns under the mouse, stretches, and is measured between two points", { timeout: 60_000 }, async () => {
+test("the surface turns under the mouse, stretches, and is measured between two points", { timeout: 300_000 }, async () => {
   await show(page, "scene");
   const canvas = find(page, TEST_IDS.sceneCanvas);
   await canvas.waitFor();
   await canvas.scrollIntoViewIfNeeded();
-  const { x, y, width, height } = (await canvas.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
-  const at = (across: number, down: number): [number, number] => [x + across * width, y + down * height];
+  const box = (await canvas.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  const at = (across: number, down: number): [number, number] => [box.x + across * box.width, box.y + down * box.height];
   let view = await look(page, TEST_IDS.sceneCanvas);
   await page.mouse.move(...at(0.5, 0.5));
   await page.mouse.down();
@@ -148,7 +149,7 @@ test("the surface turns under the mouse, stretches, and is measured between two 
   );
 });
 
-test("the other views open: all in focus, before and after, confidence, the paper's figures", { timeout: 60_000 }, async () => {
+test("the other views open: all in focus, before and after, confidence, the paper's figures", { timeout: 300_000 }, async () => {
   for (const view of ["picture", "compare", "confidence"] as const) {
     await show(page, view);
     await page.locator('[role="tabpanel"]:visible').waitFor();

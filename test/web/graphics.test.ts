@@ -68,7 +68,7 @@ interface Refocused {
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const difference = (a: readonly number[], b: readonly number[]): number => mean(a.map((value, i) => Math.abs(value - (b[i] as number))));
 
-test("the shader draws what disks with occlusion give, near and far focused, wide open and not", { timeout: 60_000 }, async (t) => {
+test("the shader draws what disks with occlusion give, near and far focused, wide open and not", { timeout: 300_000 }, async (t) => {
   await withPage({ script, gpu: "graphics" }, async (page) => {
     for (const setting of [
       { focus: 1, fNumber: 0.8 },
@@ -84,7 +84,7 @@ test("the shader draws what disks with occlusion give, near and far focused, wid
   });
 });
 
-test("without graphics the CPU refocuses, and the 3-D view says what is missing", { timeout: 60_000 }, async () => {
+test("without graphics the CPU refocuses, and the 3-D view says what is missing", { timeout: 300_000 }, async () => {
   await withPage(
     {
       script:
@@ -101,7 +101,7 @@ test("without graphics the CPU refocuses, and the 3-D view says what is missing"
   );
 });
 
-test("the surface turns by mouse and keys, stretches, and is measured in metres however it is seen", { timeout: 60_000 }, async () => {
+test("the surface turns by mouse and keys, stretches, and is measured in metres however it is seen", { timeout: 300_000 }, async () => {
   await withPage({ script, gpu: "graphics" }, async (page) => {
     await page.evaluate("openScene()");
     const canvas = page.locator("canvas");

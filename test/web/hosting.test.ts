@@ -6,11 +6,12 @@ import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { after, test } from "node:test";
 
+import { SECURITY_HEADERS } from "../../src/cli/webServer.ts";
 import { copySite, openSite } from "../../src/cli/webSite.ts";
 import { encodePng, decodePng } from "../../src/io/png.ts";
 import type { Image } from "../../src/image.ts";
 import { TEST_IDS } from "../../web/src/contract.ts";
-import { DESK, drop, exampleFiles, find, finished, openStand, ready } from "../helpers/webPage.ts";
+import { drop, exampleFiles, find, finished, openStand, ready } from "../helpers/webPage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-host-"));
 copySite(openSite(), join(folder, "some", "path"));
@@ -41,37 +42,35 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("hosted as plain files under any path it works with one thread, and says why", { timeout: 120_000 }, async (t) => {
-  const { page, problems, close } = await stand.visit({ url: plain, query: "" });
-  t.after(close);
-  const { threads, reason } = await ready(page);
-  assert.equal(threads, "1");
-  assert.match(reason, /headers that allow threads/);
-  await find(page, `${TEST_IDS.example}macro`).click();
-  await finished(page);
-  assert.deepEqual(problems, []);
-});
-
 test(
-  "after one visit it opens without a network, and the service worker has brought the headers for threads",
-  { timeout: 150_000 },
+  "hosted as plain files under any path it works with one thread, says why, and names its policy itself",
+  { timeout: 300_000 },
   async (t) => {
-    const { page, close } = await stand.visit({ url: plain, query: "", serviceWorkers: "allow" });
+    const { page, problems, close } = await stand.visit({ url: plain, query: "", serviceWorkers: "allow" });
     t.after(close);
-    await ready(page);
-    await page.waitForFunction(() => navigator.serviceWorker.controller !== null, undefined, { timeout: 60_000 });
-    await page.context().setOffline(true);
-    host.closeAllConnections();
-    await page.reload();
-    const { device } = await ready(page);
-    assert.equal(device, "wasm");
-    assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+    const first = await ready(page);
+    assert.equal(first.threads, "1");
+    assert.match(first.reason, /headers that allow threads/);
+    const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute("content");
+    assert.equal(`${policy}; frame-ancestors 'none'`, SECURITY_HEADERS["Content-Security-Policy"]); // the last counts in headers only
     await find(page, `${TEST_IDS.example}macro`).click();
     await finished(page);
+    assert.deepEqual(problems, []);
+
+    await t.test("after that visit it opens without a network, with the headers its service worker brings", async () => {
+      await page.waitForFunction(() => navigator.serviceWorker.controller !== null, undefined);
+      await page.context().setOffline(true);
+      host.closeAllConnections();
+      await page.reload();
+      assert.equal((await ready(page)).device, "wasm");
+      assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+      await find(page, `${TEST_IDS.example}macro`).click();
+      await finished(page);
+    });
   },
 );
 
-test("a second start takes the weights from the browser's own store", { timeout: 90_000 }, async (t) => {
+test("a second start takes the weights from the browser's own store", { timeout: 300_000 }, async (t) => {
   const { page, requests, close } = await stand.visit({ serviceWorkers: "allow" });
   t.after(close);
   await ready(page);
@@ -96,13 +95,13 @@ function cropped({ width, height, channels, data }: Image, side: number): Image 
   return { width: side, height: side, channels, data: Float32Array.from(rows.flatMap((row) => [...row])) };
 }
 
-test("WebGPU, here computed by the processor, gives a result on a small stack", { timeout: 240_000 }, async (t) => {
+test("WebGPU, here computed by the processor, gives a result on a small stack", { timeout: 300_000 }, async (t) => {
   const gpu = await openStand({ gpu: "software" });
   t.after(() => gpu.close());
   const { page, problems } = await gpu.visit({ query: "?device=webgpu" });
   const { device, reason } = await ready(page);
   assert.equal(device, "webgpu", reason);
-  const small = exampleFiles("desk", DESK).map(({ name, bytes }) =>
+  const small = exampleFiles("desk").map(({ name, bytes }) =>
     name.endsWith(".png") ? { name, bytes: encodePng(cropped(decodePng(bytes), 64), { depth: 8 }) } : { name, bytes },
   );
   await drop(page, small);

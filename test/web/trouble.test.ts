@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { encodePng } from "../../src/io/png.ts";
 import { createRandom } from "../../src/random.ts";
 import { TEST_IDS } from "../../web/src/contract.ts";
-import { DESK, drop, exampleFiles, find, finished, openStand, ready, type Visit } from "../helpers/webPage.ts";
+import { drop, exampleFiles, find, finished, openStand, ready, type Visit } from "../helpers/webPage.ts";
 
 const stand = await openStand();
 let visit: Visit;
@@ -28,7 +28,8 @@ const picture = (width: number, height: number, seed = 0): Uint8Array => {
   );
 };
 const text = (content: string): Uint8Array => new TextEncoder().encode(content);
-const desk = exampleFiles("desk", DESK);
+const desk = exampleFiles("desk");
+const pictures = desk.filter(({ name }) => name.endsWith(".png"));
 
 async function startAnew(): Promise<void> {
   const again = find(page, TEST_IDS.startOver);
@@ -65,29 +66,29 @@ const BAD: readonly { readonly what: string; readonly files: { name: string; byt
   },
   {
     what: "a stack.json that is no JSON",
-    files: [...desk.slice(0, 5), { name: "stack.json", bytes: text("{ focus: ") }],
+    files: [...pictures, { name: "stack.json", bytes: text("{ focus: ") }],
     says: /stack\.json/,
   },
   {
     what: "a stack.json with a distance too few",
-    files: [...desk.slice(0, 5), { name: "stack.json", bytes: text('{ "unit": "m", "focus": [1, 2, 3, 4] }') }],
-    says: /stack\.json|4.*5|5.*4/s,
+    files: [...pictures, { name: "stack.json", bytes: text('{ "unit": "m", "focus": [1, 2, 3, 4] }') }],
+    says: /stack\.json/,
   },
 ];
 
 for (const { what, files, says } of BAD)
-  test(`${what} gets a readable message`, { timeout: 60_000 }, async () => {
+  test(`${what} gets a readable message`, { timeout: 300_000 }, async () => {
     await startAnew();
     await drop(page, files);
     // What is wrong with a file's inside is found when it is looked at: the check tells it.
     const problem = find(page, TEST_IDS.problem).or(page.locator(`[data-testid="${TEST_IDS.findings}"][data-status="failed"]`));
-    await problem.waitFor({ timeout: 30_000 });
+    await problem.waitFor();
     const words = (await problem.textContent()) ?? "";
     assert.match(words, says);
     assert.doesNotMatch(words, /undefined|\[object|TypeError|at .*\.js:/);
   });
 
-test("a run stops when told to, and the next one still works", { timeout: 120_000 }, async () => {
+test("a run stops when told to, and the next one still works", { timeout: 300_000 }, async () => {
   await startAnew();
   await drop(page, desk);
   const run = find(page, TEST_IDS.run);
@@ -100,17 +101,19 @@ test("a run stops when told to, and the next one still works", { timeout: 120_00
   await finished(page);
 });
 
-test("equal distances are refused in words, and mended ones accepted", { timeout: 60_000 }, async () => {
+test("equal distances are refused in words, and mended ones accepted", { timeout: 300_000 }, async () => {
   await startAnew();
   await drop(page, desk);
   const second = find(page, `${TEST_IDS.distance}1`);
   await second.waitFor();
-  await second.fill("0.5");
+  const right = await second.inputValue();
+  const first = await find(page, `${TEST_IDS.distance}0`).inputValue();
+  await second.fill(first);
   await second.blur();
   const problem = page.getByRole("alert");
   await problem.waitFor();
-  assert.match((await problem.textContent()) ?? "", /0\.5/);
-  await second.fill("0.6");
+  assert.ok(((await problem.textContent()) ?? "").includes(first));
+  await second.fill(right);
   await second.blur();
   await problem.waitFor({ state: "detached" });
 });

@@ -9,12 +9,19 @@ export interface Example {
   readonly files: readonly string[];
 }
 
-const planes = (count: number): string[] => Array.from({ length: count }, (_, n) => `plane_${String(n).padStart(2, "0")}.png`);
+/** Filled in by the build: name → files. */
+declare const __EXAMPLES__: Readonly<Record<string, readonly string[]>>;
+
+const example = (name: string, title: string, description: string): Example => {
+  const files = __EXAMPLES__[name] ?? [];
+  const pictures = files.filter((file) => file.endsWith(".png")).length;
+  return { name, title, description: `${pictures} pictures ${description}`, files };
+};
 
 export const EXAMPLES: readonly Example[] = [
-  { name: "desk", title: "Desk", description: "Five pictures with known distances, in metres.", files: [...planes(5), "stack.json"] },
-  { name: "macro", title: "Macro", description: "Six pictures from very near, in millimetres.", files: [...planes(6), "stack.json"] },
-  { name: "breathing", title: "By hand", description: "Five pictures that do not lie on one another; no distances.", files: planes(5) },
+  example("desk", "Desk", "with known distances, in metres."),
+  example("macro", "Macro", "from very near, in millimetres."),
+  example("breathing", "By hand", "that do not lie on one another; no distances."),
 ];
 
 export const exampleUrl = ({ name }: Example, file: string): string => `${PATHS.examples}${name}/${file}`;

@@ -35,7 +35,7 @@ export const downloads: Downloads = ({ result, summary, alignmentJson }) => [
         {
           name: "alignment",
           file: "alignment.json",
-          label: "Alignment of the frames, for dualfocus depth --align",
+          label: "Alignment of the pictures, to use again",
           make: () => Promise.resolve(new Blob([alignmentJson], { type: "application/json" })),
         },
       ]),
