@@ -41,19 +41,18 @@ export async function evaluateTable(table: PaperTable, request: EvaluateTableReq
     return `weights: dualfocus train --preset ${presetFor(table)} --model ${model} --data DIR -o RUN, then --weights ${model}=RUN/weights.safetensors`;
   };
   const runnable = models.filter((model) => lacking(model) === undefined);
-  const found =
-    runnable.length === 0
-      ? new Map<string, Figures>()
-      : parseResults(await run(args(table, runnable, request), { name: table.name, stop }));
+  const results =
+    runnable.length === 0 ? [] : printed.parse(JSON.parse(await run(args(table, runnable, request), { name: table.name, stop })));
   const rows = table.rows.map(({ label, paper, recipe }): ReproducedRow => {
     if (recipe?.kind !== "evaluate") return { label, paper, needs: "a method this project does not have" };
     const command = `dualfocus ${args(table, [recipe.model], request).join(" ")}`;
     const needs = lacking(recipe.model);
     if (needs !== undefined) return { label, paper, command, needs };
-    const ours = found.get(fileOf(recipe.model, weights));
+    const found = results.find(({ model }) => model === fileOf(recipe.model, weights));
+    const ours = found && paperFigures(table, found.metrics);
     return { label, paper, command, ...(ours && { ours }) };
   });
-  return { name: table.name, number: table.number, title: table.title, on: table.on, measured: describeWeights(table, request), rows };
+  return { name: table.name, number: table.number, title: table.title, on: table.on, measured: describe(results[0], request), rows };
 }
 
 const isNetwork = (model: EvaluatedModel): model is ConfigName => model in configs;
@@ -71,16 +70,23 @@ function args(
   ];
 }
 
-function describeWeights(table: PaperTable, { weights, limit, data }: EvaluateTableRequest): string {
+const entry = z.object({
+  model: z.string(),
+  split: z.string(),
+  images: z.number(),
+  metrics: z.record(z.string(), z.number().nullable()),
+});
+type Entry = z.infer<typeof entry>;
+
+/** What `dualfocus evaluate --json` prints: one model's result, or those of several. */
+const printed = z.union([entry.transform((one) => [one]), z.object({ results: z.array(entry) }).transform(({ results }) => results)]);
+
+function describe(result: Entry | undefined, { weights }: EvaluateTableRequest): string {
+  if (!result) return "nothing yet";
   const given = Object.entries(weights).map(([model, file]) => `${model} from ${file}`);
   const networks = `networks not trained on the set (the shipped weights)${given.length === 0 ? "" : `, but ${given.join(", ")}`}`;
-  if (data === undefined) return "nothing yet";
-  return `${SETS[table.name] ?? table.on}${limit === undefined ? "" : `, ${limit} images`}; 5 planes; ${networks}`;
+  return `split "${result.split}", ${result.images} images, 5 planes; ${networks}`;
 }
-
-const metrics = z.record(z.string(), z.number().nullable());
-const entry = z.object({ model: z.string(), metrics });
-const printed = z.union([entry.transform((one) => [one]), z.object({ results: z.array(entry) }).transform(({ results }) => results)]);
 
 const COLUMNS = {
   MSE: "mse",
@@ -93,15 +99,11 @@ const COLUMNS = {
   Bump: "bump",
 } as const;
 
-/** What `dualfocus evaluate --json` printed, by the model, in the paper's columns. */
-function parseResults(text: string): ReadonlyMap<string, Figures> {
-  return new Map(
-    printed.parse(JSON.parse(text)).map(({ model, metrics }) => {
-      const figures = Object.entries(COLUMNS).flatMap(([column, name]) => {
-        const value = metrics[name];
-        return typeof value === "number" ? [[column, value] as const] : [];
-      });
-      return [model, Object.fromEntries(figures)];
-    }),
-  );
+/** In the columns the paper's table has. */
+function paperFigures({ rows }: PaperTable, metrics: Entry["metrics"]): Figures {
+  const figures = Object.entries(COLUMNS).flatMap(([column, name]) => {
+    const value = metrics[name];
+    return typeof value === "number" && rows.some(({ paper }) => column in paper) ? [[column, value] as const] : [];
+  });
+  return Object.fromEntries(figures);
 }

@@ -53,6 +53,8 @@ test("with the set all that can be measured is, in one command, and missing weig
     const models = (args[args.indexOf("--model") + 1] ?? "").split(",");
     const results = models.map((model, i) => ({
       model,
+      split: "val",
+      images: 3,
       metrics: { mse: 0.01 * i, rmse: 0.1 * i, absRel: null, delta1: 0.9, coverage: 1 },
     }));
     return Promise.resolve(JSON.stringify({ results }));
@@ -68,11 +70,12 @@ test("with the set all that can be measured is, in one command, and missing weig
   assert.deepEqual(ours["Ours"], { MSE: 0.01, RMSE: 0.1, δ1: 0.9 });
   assert.deepEqual(ours["RDF"], { MSE: 0, RMSE: 0, δ1: 0.9 });
   assert.match(table.rows[3]?.needs ?? "", /--preset ddff12 --model dfv .* --weights dfv=/);
-  assert.match(table.measured, /3 images; 5 planes; .*base from mine\.safetensors/);
+  assert.match(table.measured, /^split "val", 3 images, 5 planes; .*base from mine\.safetensors/);
 });
 
 test("a single model's result is read too", async () => {
-  const run: RunCommand = () => Promise.resolve(JSON.stringify({ model: "rdf", metrics: { rmse: 0.5 } }));
+  const run: RunCommand = () =>
+    Promise.resolve(JSON.stringify({ model: "rdf", split: "val", images: 1, metrics: { rmse: 0.5, logRmse: 1 } }));
   const only = { ...ddff12, rows: ddff12.rows.slice(0, 1) };
   const { rows } = await evaluateTable(only, request(run, { data: "set" }));
   assert.deepEqual(rows[0]?.ours, { RMSE: 0.5 });
