@@ -121,7 +121,7 @@ async function evaluateSet(
       limit,
       ...(resumeDir !== undefined && {
         storeFor: ({ name: model, fingerprint }: Predictor) =>
-          fileStore(resumeDir, { dataset, data, split: set.split, protocol: set.protocol, model, fingerprint }),
+          fileStore(resumeDir, { dataset, data, split: set.split, protocol: set.protocol, planes: set.planes, model, fingerprint }),
       }),
       onImage: progressLine(process.stderr),
       ...(sheet && { show: sheetImages, onShown: (shown) => { sheet.add(shown); } }), // prettier-ignore

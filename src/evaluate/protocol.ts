@@ -61,6 +61,8 @@ export interface SetRequest {
 /** A dataset and how its images are scored. `protocol` says everything that was done, for reports. */
 export interface EvaluationSet extends Dataset {
   readonly scoring: Scoring;
+  /** As asked for; undefined: the protocol's, or all of each stack. */
+  readonly planes: number | undefined;
 }
 
 const unchanged: Scoring = (comparison) => comparison;
@@ -85,6 +87,7 @@ export async function openEvaluationSet(request: SetRequest): Promise<Evaluation
     name: request.dataset,
     protocol: `${whose}: ${opened.protocol}; ${scored}; metrics of each image, then their plain mean`,
     scoring: rules.scoring ?? unchanged,
+    planes,
   };
 }
 

@@ -19,6 +19,8 @@ export interface RunIdentity {
   readonly data: string;
   readonly split: string;
   readonly protocol: string;
+  /** As asked for; left out: the protocol's, or all of each stack. */
+  readonly planes?: number | undefined;
   readonly model: string;
   readonly fingerprint: string;
 }

@@ -287,7 +287,7 @@ test("the classical methods on a folder: a table, JSON with every image, a CSV a
   assert.equal(table.match(/^\| (laplacian|rdf) \| [35] \| 2 \|/gm)?.length, 4);
 });
 
-test("a stopped run goes on from the images it kept, and only under the same weights", async (context) => {
+test("a stopped run goes on from the images it kept, and only under the same weights and number of planes", async (context) => {
   const folder = slantedFolder("resumed");
   const kept = join(root, "kept");
   const seen: number[] = [];
@@ -315,6 +315,10 @@ test("a stopped run goes on from the images it kept, and only under the same wei
   assert.equal(seen.length, 0);
   await run(context, args, load("b"));
   assert.equal(seen.length, 2);
+  seen.length = 0;
+  const both = JSON.parse((await run(context, [...args, "--planes", "2,3"], load("a"))).out) as Entry[];
+  assert.deepEqual(seen, [2, 2, 3, 3]);
+  assert.deepEqual(both.map(({ planes }) => planes), [2, 3]); // prettier-ignore
 });
 
 test("a missing file is named, with exit code 3", async (context) => {
