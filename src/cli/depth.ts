@@ -78,6 +78,9 @@ async function announced(options: DepthOptions): Promise<LoadedNetwork> {
   return loaded;
 }
 
+/** Ctrl-C, `kill` or a container's end, and a terminal that was closed. */
+const STOPPING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
 /** The first Ctrl-C stops `body` at its next step, so that it can tidy up; the second ends the program at once. */
 async function stoppable(body: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
@@ -85,10 +88,10 @@ async function stoppable(body: (signal: AbortSignal) => Promise<void>): Promise<
     if (stop.signal.aborted) process.exit(130);
     stop.abort(new UserError("stopped; nothing half-written is left", { exitCode: 130 }));
   };
-  process.on("SIGINT", onSignal);
+  for (const signal of STOPPING) process.on(signal, onSignal);
   try {
     await body(stop.signal);
   } finally {
-    process.off("SIGINT", onSignal);
+    for (const signal of STOPPING) process.off(signal, onSignal);
   }
 }

@@ -17,7 +17,7 @@ export async function decodeExr(bytes: Uint8Array, file = "EXR data"): Promise<E
   const exrs = await import("exrs"); // WebAssembly; loaded only by those who read EXR
   await exrs.init();
   return decodingAsync({ file, format: "OpenEXR" }, () => {
-    const { width, height, layers } = exrs.decodeExr(bytes);
+    const { width, height, layers } = withoutTraces(() => exrs.decodeExr(bytes));
     const read = layers.map((layer) => ({
       name: layer.name,
       channels: Object.fromEntries(
@@ -26,6 +26,18 @@ export async function decodeExr(bytes: Uint8Array, file = "EXR data"): Promise<E
     }));
     return Promise.resolve({ width, height, layers: read });
   });
+}
+
+/** The decoder prints a trace of its own on what it cannot read, besides throwing the error that we report. */
+function withoutTraces<T>(body: () => T): T {
+  const { console: printer } = globalThis;
+  const { error } = printer;
+  printer.error = () => undefined;
+  try {
+    return body();
+  } finally {
+    printer.error = error;
+  }
 }
 
 /** The channel called `name` in the first layer that has it. */

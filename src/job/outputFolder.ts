@@ -1,25 +1,28 @@
 import { existsSync, rmdirSync, rmSync } from "node:fs";
-import { mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { UserError } from "./errors.ts";
 
 const PARTIAL = `.partial-${hostname()}-`;
 
 /**
- * Fills a folder completely or not at all: `write` puts its files into a temporary folder beside it, which then takes its place.
+ * Fills a folder completely or not at all: `write` puts its files into a temporary folder beside it, which then takes its place. Where
+ * the folder is there already (it may be a mount, or the one the program runs in), the temporary one is inside, and its files move up.
  * A folder that already holds something is refused, unless `force`: then files of the same name are replaced and others left alone.
  * If `write` fails or the program ends itself, nothing is left, not even the folders made on the way.
  */
 export async function fillFolder<T>(folder: string, { force }: { force: boolean }, write: (temporary: string) => Promise<T>): Promise<T> {
   const target = resolve(folder);
+  await removeLeftovers(target);
   const present = await contents(target);
   if (present !== undefined && present.length > 0 && !force)
     throw new UserError(`${folder}: the output folder is not empty`, {
       exitCode: 2,
       remedy: "choose another -o, or add --force to replace files in it",
     });
-  const temporary = join(dirname(target), `.${basename(target)}${PARTIAL}${process.pid}`);
+  const temporary = join(present === undefined ? dirname(target) : target, `.${basename(target)}${PARTIAL}${process.pid}`);
   await rm(temporary, { recursive: true, force: true }); // left by a killed run of the same number
   const missing = missingAbove(temporary);
   const tidy = (): void => {
@@ -30,18 +33,42 @@ export async function fillFolder<T>(folder: string, { force }: { force: boolean 
   try {
     await makeFolder(temporary);
     const result = await write(temporary);
-    if (present === undefined || present.length === 0) {
-      if (present !== undefined) await rmdir(target);
-      await rename(temporary, target);
-    } else for (const name of await readdir(temporary)) await rename(join(temporary, name), join(target, name));
+    if (present === undefined) await move(temporary, target);
+    else for (const name of await orderedNames(temporary)) await move(join(temporary, name), join(target, name));
     await rm(temporary, { recursive: true, force: true });
     return result;
   } catch (error) {
     tidy();
-    throw error;
+    throw naming(error, { folder, temporary });
   } finally {
     process.off("exit", tidy);
   }
+}
+
+/** result.json last: what has one is finished. */
+const orderedNames = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).sort((a, b) => Number(a === "result.json") - Number(b === "result.json"));
+
+/** Windows refuses for a moment to move what a virus scanner looks at. */
+const BUSY = new Set(["EPERM", "EBUSY", "EACCES"]);
+
+async function move(from: string, to: string, attempts = process.platform === "win32" ? 10 : 1): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (cause) {
+    if (attempts <= 1 || !BUSY.has((cause as NodeJS.ErrnoException).code ?? "")) throw cause;
+    await setTimeout(100);
+    await move(from, to, attempts - 1);
+  }
+}
+
+/** A full disk is not told with a path, and the temporary folder's name means nothing to anyone: the error gets the one the user knows. */
+function naming(error: unknown, { folder, temporary }: { folder: string; temporary: string }): unknown {
+  if (error instanceof Error && "syscall" in error) {
+    const told = error as NodeJS.ErrnoException;
+    if (told.path === undefined || told.path.startsWith(temporary)) told.path = folder;
+  }
+  return error;
 }
 
 /** The folders above this one that are not there, from the lowest to the highest. */

@@ -306,12 +306,16 @@ refuses("frames of which no two can be aligned", () => {
 refuses("places that cannot be written", () => {
   put(join(root, "file"), "in the way");
   put(join(root, "full", "mine.txt"), "mine");
+  const circle = join(root, "circle");
+  symlinkSync(circle, circle);
   return [
     usage("a file", [good, "-o", join(root, "file")], /file: is a file, not a folder/, /choose another -o/),
     usage("below a file", [good, "-o", join(root, "file", "below", "it")], /file/, /choose another -o/),
     usage("a folder with content", [good, "-o", join(root, "full")], /full: the output folder is not empty/, /--force/),
     usage("too long a name", [good, "-o", join(root, "x".repeat(300))], /x: /, /choose another -o/),
     usage("below a device", [good, "-o", "/dev/full/x"], /\/dev\/full/, /choose another -o/),
+    usage("a file system that is only read", [good, "-o", "/proc/depth"], /\/proc/, /choose another -o/),
+    usage("a link that leads back to itself", [good, "-o", join(circle, "x")], /circle/, /choose another -o/),
   ];
 });
 

@@ -32,7 +32,10 @@ async function pair(context: TestContext): Promise<{ folder: string; image: stri
 /** Runs the command with its output caught. */
 async function run(context: TestContext, ...args: string[]): Promise<string> {
   let printed = "";
-  const out = context.mock.method(process.stdout, "write", (text: string) => ((printed += text), true));
+  const pass = process.stdout.write.bind(process.stdout);
+  const out = context.mock.method(process.stdout, "write", (text: string | Uint8Array) =>
+    typeof text === "string" ? ((printed += text), true) : pass(text), // bytes are the test runner's own
+  );
   const progress = context.mock.method(process.stderr, "write", () => true);
   try {
     await synthesizeCommand().exitOverride().parseAsync(args, { from: "user" });
