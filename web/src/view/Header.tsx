@@ -28,6 +28,7 @@ function EngineStatus({ engine }: { engine: EngineState }): VNode {
       <summary>
         <span class={`lamp lamp-${engine.status}`} aria-hidden="true" />
         <span role="status">{engineWords(engine)}</span>
+        {engine.status !== "loading" && <span class="why">why?</span>}
         {progress && <progress aria-label="Loading" max={1} value={shareDone(progress)} />}
       </summary>
       <p>{engineDetail(engine)}</p>
