@@ -9,7 +9,7 @@ import { UserError } from "../job/errors.ts";
 import { DEVICES } from "../job/openSession.ts";
 import { createEmbeddedQueue } from "../queue/embeddedQueue.ts";
 import { openStore } from "../queue/openStore.ts";
-import { createProcessRunner } from "../queue/processRunner.ts";
+import { createProcessRunner, SLOT_MEMORY, TIME_LIMIT } from "../queue/processRunner.ts";
 import type { JobQueue } from "../queue/queue.ts";
 import { createRedisQueue } from "../queue/redisQueue.ts";
 import { claimFolder } from "../serve/claim.ts";
@@ -18,7 +18,6 @@ import { DEFAULT_LIMITS, type Limits } from "../serve/limits.ts";
 import { createLog, type Log } from "../serve/log.ts";
 import { loggedRunner } from "../serve/loggedRunner.ts";
 import { startServer } from "../serve/server.ts";
-import { threadCount } from "./depthArguments.ts";
 import { withRedisQueue } from "./redisQueue.ts";
 
 interface ServeOptions {
@@ -40,6 +39,8 @@ interface ServeOptions {
   readonly device: DepthOptions["device"];
   readonly concurrency?: number;
   readonly threads?: number;
+  /** GB. */
+  readonly memory: number;
 }
 
 const MEGABYTE = 1 << 20;
@@ -61,14 +62,15 @@ export function serveCommand(): Command {
     .option("--keep <HOURS>", "how long results are kept", positive, 24)
     .option("--max-size <MB>", "of one request", positive, DEFAULT_LIMITS.requestBytes / MEGABYTE)
     .option("--max-file <MB>", "of one picture", positive, DEFAULT_LIMITS.fileBytes / MEGABYTE)
-    .option("--max-frames <N>", "of one stack", positive, DEFAULT_LIMITS.frames)
+    .option("--max-frames <N>", "of one stack", whole, DEFAULT_LIMITS.frames)
     .option("--max-megapixels <N>", "of one picture", positive, DEFAULT_LIMITS.pixels / 1e6)
-    .option("--max-queue <N>", "jobs that may wait", positive, DEFAULT_LIMITS.queued)
-    .option("--rate <N>", "requests a minute of one client (0: any number)", threadCount, DEFAULT_LIMITS.requestsPerMinute)
-    .option("--time-limit <SECONDS>", "for one job (without --redis)", positive, 900)
+    .option("--max-queue <N>", "jobs that may wait", whole, DEFAULT_LIMITS.queued)
+    .option("--rate <N>", "requests a minute of one client (0: any number)", wholeOrNone, DEFAULT_LIMITS.requestsPerMinute)
+    .option("--time-limit <SECONDS>", "for one job (without --redis)", positive, TIME_LIMIT / 1000)
     .addOption(new Option("--device <DEVICE>", "where jobs are computed (without --redis)").choices(DEVICES).default("auto"))
-    .option("--concurrency <N>", "jobs at the same time (without --redis; default: one for each core)", positive)
-    .option("--threads <N>", "CPU threads of each job (without --redis)", positive)
+    .option("--concurrency <N>", "jobs at the same time (without --redis; default: one for each core)", whole)
+    .option("--threads <N>", "CPU threads of each job (without --redis)", whole)
+    .option("--memory <GB>", "most each process that computes may hold (without --redis)", positive, SLOT_MEMORY / 2 ** 30)
     .action(serve);
 }
 
@@ -77,6 +79,18 @@ function portNumber(text: string): number {
   if (text.trim() === "" || !Number.isInteger(port) || port < 0 || port > 65535)
     throw new InvalidArgumentError("It takes a whole number from 0 to 65535.");
   return port;
+}
+
+function whole(text: string): number {
+  const value = wholeOrNone(text);
+  if (value === 0) throw new InvalidArgumentError("It takes a whole number above 0.");
+  return value;
+}
+
+function wholeOrNone(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !Number.isInteger(value) || value < 0) throw new InvalidArgumentError("It takes a whole number.");
+  return value;
 }
 
 function positive(text: string): number {
@@ -130,7 +144,7 @@ async function readToken(file: string | undefined): Promise<string | undefined> 
   throw new UserError(`${file ?? "DUALFOCUS_TOKEN"}: a token has 16 or more letters, digits and -._~+/`, { exitCode: 2, remedy });
 }
 
-async function openQueue({ redis, store, device, concurrency, threads, timeLimit }: ServeOptions, log: Log): Promise<JobQueue> {
+async function openQueue({ redis, store, device, concurrency, threads, timeLimit, memory }: ServeOptions, log: Log): Promise<JobQueue> {
   if (redis !== undefined) {
     await withRedisQueue(redis, (queue) => queue.ping()); // a wrong address should be told now
     return createRedisQueue(redis);
@@ -139,6 +153,7 @@ async function openQueue({ redis, store, device, concurrency, threads, timeLimit
     store,
     device,
     timeLimit: timeLimit * 1000,
+    memory: memory * 2 ** 30,
     ...(concurrency === undefined ? {} : { processes: concurrency }),
     ...(threads === undefined ? {} : { threads }),
   });

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 
@@ -6,6 +6,8 @@ import { UserError } from "../job/errors.ts";
 import { isRunning, makeFolder } from "../job/outputFolder.ts";
 
 const FILE = ".server";
+/** Milliseconds between two signs of life, and after which an owner that cannot be seen from here is taken for dead. */
+const HEARTBEAT = { every: 5000, missing: 60_000 } as const;
 
 /**
  * Makes a folder this process's own until the function it resolves to is called. Two servers with queues of their own would each take
@@ -23,18 +25,25 @@ export async function claimFolder(folder: string): Promise<() => Promise<void>> 
     if (await isOwned(file))
       throw new UserError(`${folder}: another server uses it`, {
         exitCode: 2,
-        remedy: "give this one another --store, or let both use --redis",
+        remedy: `give this one another --store, or let both use --redis; one that was killed is forgotten after ${HEARTBEAT.missing / 1000} seconds`,
         cause,
       });
     await write("w"); // its owner was killed
   }
-  return () => rm(file, { force: true });
+  const beat = setInterval(() => {
+    utimes(file, new Date(), new Date()).catch(() => undefined); // the next beat may succeed
+  }, HEARTBEAT.every).unref();
+  return async () => {
+    clearInterval(beat);
+    await rm(file, { force: true });
+  };
 }
 
-/** A process that cannot be seen from here, on another machine, is taken to be running. */
+/** On this machine the process itself is looked at; containers and other machines are known by their heartbeat. */
 async function isOwned(file: string): Promise<boolean> {
   const { host, pid } = parse(await readFile(file, "utf8"));
-  return host !== hostname() ? host !== "" : pid !== process.pid && isRunning(pid);
+  if (host === hostname()) return pid !== process.pid && isRunning(pid);
+  return Date.now() - (await stat(file)).mtimeMs < HEARTBEAT.missing;
 }
 
 function parse(text: string): { host: string; pid: number } {

@@ -71,8 +71,10 @@ test("two servers with queues of their own do not share a folder, but a killed o
   await assert.rejects(claimFolder(folder), /another server uses it/);
   writeFileSync(join(folder, ".server"), JSON.stringify({ host: "elsewhere", pid: dead }));
   await assert.rejects(claimFolder(folder), /another server uses it/);
-  for (const left of [JSON.stringify({ host: hostname(), pid: dead }), ""]) {
+  const silent = new Date(Date.now() - 61_000);
+  for (const left of [JSON.stringify({ host: hostname(), pid: dead }), JSON.stringify({ host: "elsewhere", pid: 1 }), ""]) {
     writeFileSync(join(folder, ".server"), left);
+    utimesSync(join(folder, ".server"), silent, silent);
     const release = await claimFolder(folder);
     assert.ok(existsSync(join(folder, ".server")));
     await release();
