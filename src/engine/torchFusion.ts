@@ -29,6 +29,8 @@ export interface Fusion {
   concat(tensors: readonly TorchTensor[], axis: number): TorchTensor;
   /** What tuning measured. */
   readonly choices: readonly Choice[];
+  /** Frees the weights as they were prepared; they are prepared again if need be. */
+  dispose(): void;
 }
 
 export interface FusionOptions {
@@ -114,6 +116,12 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
 
   return {
     choices: kernels.choices,
+    dispose() {
+      for (const { weight, bias } of prepared.values()) for (const tensor of [weight, bias]) tensor.dispose();
+      for (const tensor of merged.values()) tensor.dispose();
+      prepared.clear();
+      merged.clear();
+    },
     convolution: (input, weight, { bias, stride = 1, padding = 0 }) =>
       defer({ input, weight, bias: bias as TorchTensor | undefined, stride, padding, norm: undefined, residual: undefined, slope: 1 }),
     resize(input, size, mode) {

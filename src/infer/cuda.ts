@@ -1,14 +1,18 @@
+import { AXIS } from "../axes.ts";
 import type { DType, NumericArray, Tensor } from "../engine/engine.ts";
 import { EngineError } from "../engine/errors.ts";
 import { scope } from "../engine/scope.ts";
 import { createTorchEngine, type TorchEngine, type TorchTensor } from "../engine/torch.ts";
 import { checkWeights } from "../io/safetensors.ts";
+import { DualFocus } from "../model/dualFocus.ts";
+import { mapScales } from "../model/encoder.ts";
 import { depthSpread } from "../model/focusHead.ts";
 import { createNetwork, type Network } from "../model/network.ts";
 import { stateShapes } from "../model/state.ts";
 import type { Model } from "../model/weightsFile.ts";
 import { createParameters } from "../nn/module.ts";
-import type { Session, Value } from "./session.ts";
+import type { Pyramid } from "../nn/resnet.ts";
+import type { Look, Session, Value } from "./session.ts";
 
 export interface CudaOptions {
   /** "cuda" or "cuda:N"; "cpu" runs the same arrangement there, for tests. */
@@ -53,6 +57,7 @@ export function createCudaSession(
     }
     return plan;
   };
+  const { look, forget } = network instanceof DualFocus ? createLook(engine, network) : {};
   return {
     device: "cuda",
     inputNames: INPUTS,
@@ -63,13 +68,60 @@ export function createCudaSession(
         return planFor(images, focusDistances).run(images, focusDistances);
       });
     },
+    ...(look ? { look } : {}),
     dispose() {
+      forget?.();
       for (const plan of plans.values()) plan.dispose();
       for (const tensor of tree.state.values()) tensor.dispose();
+      engine.fusion?.dispose();
       plans.clear();
       return Promise.resolve();
     },
   };
+}
+
+/** Planes encoded at a time. */
+const MOST_AT_ONCE = 10;
+
+/** `look` keeps V of all planes on the device until it is called again; `forget` frees it. */
+function createLook(engine: TorchEngine, network: DualFocus): { readonly look: NonNullable<Session["look"]>; readonly forget: () => void } {
+  let kept: Pyramid | undefined;
+  const forget = (): void => {
+    for (const volume of kept ? Object.values<Tensor>({ ...kept }) : []) volume.dispose();
+    kept = undefined;
+  };
+  const encode = (images: Value): Pyramid => {
+    const [, N = 0, ...picture] = images.shape;
+    const parts = Math.ceil(N / MOST_AT_ONCE);
+    const starts = Array.from({ length: parts + 1 }, (_, i) => Math.floor((i * N) / parts));
+    const area = images.data.length / N;
+    const seen = starts.slice(1).map((end, i) => {
+      const start = starts[i] as number;
+      const data = images.data.subarray(start * area, end * area);
+      return network.encoder.forward(pixelsOf(engine.constant(data, { shape: [1, end - start, ...picture], dtype: dtypeOf(images) })));
+    });
+    const joined = (scale: keyof Pyramid): Tensor => engine.concat(seen.map((volumes) => volumes[scale]), AXIS.plane); // prettier-ignore
+    return { quarter: joined("quarter"), eighth: joined("eighth"), sixteenth: joined("sixteenth"), thirtySecond: joined("thirtySecond") };
+  };
+  const look = (images: Value): Promise<Look> => {
+    forget();
+    kept = engine.noGradient(() => scope(() => encode(images)));
+    const volumes = kept;
+    const [H, W] = images.shape.slice(3) as [number, number];
+    return Promise.resolve((planes) =>
+      Promise.resolve().then(() => {
+        if (volumes !== kept) throw new EngineError("look: other planes were looked at since");
+        return engine.noGradient(() =>
+          scope(() => {
+            const index = engine.constant(planes, { shape: [planes.length], dtype: "i64" });
+            const chosen = mapScales(volumes, (volume) => engine.compute("aten::index_select", volume, AXIS.plane, index));
+            return engine.read(network.decode(chosen, [H, W]).p) as Float32Array;
+          }),
+        );
+      }),
+    );
+  };
+  return { look, forget };
 }
 
 function checkInputs(inputs: Readonly<Record<string, Value>>): Record<(typeof INPUTS)[number], Value> {
@@ -145,13 +197,15 @@ const readAll = (engine: TorchEngine, outputs: Outputs): Record<string, Value> =
     OUTPUTS.map((name): [string, Value] => [name, { data: engine.read(outputs[name]), shape: outputs[name].shape, dtype: "f32" }]),
   );
 
+/** Values in [0, 1]: bytes times a fraction are f32. */
+const pixelsOf = (images: Tensor): Tensor => (images.dtype === "u8" ? images.mul(1 / 255) : images);
+
 /** What `recordGraph` gives, computed now. */
 export function predict(
   network: Network,
   { images, focusDistances }: { readonly images: Tensor; readonly focusDistances: Tensor },
 ): Outputs {
-  const pixels = images.dtype === "u8" ? images.mul(1 / 255) : images; // bytes times a fraction are f32
-  const { depth, focusProbability } = network.forward({ images: pixels, focusDistances });
+  const { depth, focusProbability } = network.forward({ images: pixelsOf(images), focusDistances });
   const spread = depthSpread({ focusProbability, focusDistances });
   return { depth, probability: focusProbability, spread } as Outputs;
 }

@@ -17,10 +17,10 @@ export interface FocusProbability extends Size {
 export interface ProbabilityOptions {
   readonly session: Session;
   /**
-   * The same network in stages (see `loadStages`), asked for where the pictures or planes do not fit one run: a plane is then looked at
-   * once, and tiles know of the whole picture. Without it they do not, and differ from it by a few hundredths of a plane.
+   * The same network in stages (see `loadStages`) for runs of so many planes, asked for where the pictures or planes do not fit one run: a
+   * plane is then looked at once, and tiles know of the whole picture. Without it they do not, and differ from it by a few hundredths of a plane.
    */
-  readonly stages?: (() => Promise<StageSessions>) | undefined;
+  readonly stages?: ((planes: number) => Promise<StageSessions>) | undefined;
   /** Planes the network was trained on, at most. */
   readonly mostPlanes?: number;
   /** Pixels of a plane in one run of the network, at most; larger pictures go through in overlapping tiles. Told by the planes if left out. */
@@ -44,7 +44,7 @@ export async function focusProbability(stack: FocalStack, options: ProbabilityOp
   const [{ width, height }] = stack.images as [Image];
   const tiles = tilesOf({ width, height }, maxPixels);
   const windows = planeWindows(stack.images.length, mostPlanes);
-  const staged = tiles.length > 1 || windows.sparse ? await options.stages?.() : undefined;
+  const staged = tiles.length > 1 || windows.sparse ? await options.stages?.(Math.min(stack.images.length, mostPlanes)) : undefined;
   const views = quality === "best" ? [stack.images, stack.images.map(mirrorImage)] : [stack.images];
   const runs = windows.dense.length + (windows.sparse ? 1 : 0);
   let [done, steps] = [0, Infinity];
@@ -56,7 +56,8 @@ export async function focusProbability(stack: FocalStack, options: ProbabilityOp
   };
   const runners = views.map((images) => {
     const given = { images, tiles, step };
-    return staged ? stagedTiles(staged, { ...given, maxPixels }) : wholeTiles(options.session, given);
+    if (staged) return stagedTiles(staged, { ...given, maxPixels });
+    return windows.sparse && options.session.look ? lookedAtTiles(options.session.look, given) : wholeTiles(options.session, given);
   });
   steps = runners.reduce((sum, runner) => sum + runner.steps(runs), 0);
   const found: Float32Array[] = [];
@@ -78,6 +79,21 @@ function wholeTiles(session: Session, { images, tiles, step }: RunnerOptions): T
           ),
         ),
       ),
+  };
+}
+
+/** As `wholeTiles`, each plane of a tile looked at once for all windows. */
+function lookedAtTiles(look: NonNullable<Session["look"]>, { images, tiles, step }: RunnerOptions): TileRunner {
+  return {
+    steps: (windows) => tiles.length * (windows + 1),
+    async look(tile) {
+      const pictures = images.map((image) => cropImage(image, tile));
+      const padded = paddedSize(tile);
+      const shape = [1, pictures.length, 3, padded.height, padded.width];
+      const looked = await step(() => look({ data: packPictures(pictures, padded), shape }));
+      return (window) =>
+        step(async () => crop(await looked(window), { from: padded, to: { width: tile.width, height: tile.height }, maps: window.length }));
+    },
   };
 }
 
