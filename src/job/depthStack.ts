@@ -27,7 +27,7 @@ export type { DepthDocument } from "./depthDocument.ts";
 export interface LoadedNetwork {
   readonly session: Session;
   /** The same network in stages, for stacks that do not fit one run. */
-  readonly stages?: (() => Promise<StageSessions>) | undefined;
+  readonly stages?: ((planes: number) => Promise<StageSessions>) | undefined;
   /** Why it runs where it runs. */
   readonly reason: string;
   /** Spent on weights and graph. */

@@ -30,16 +30,26 @@ function withStages(
 ): Pick<LoadedNetwork, "session" | "stages"> {
   const { device } = session;
   if (config.kind !== "dualfocus" || (device !== "cpu" && device !== "webgpu")) return { session };
-  let loaded: Promise<StageSessions> | undefined;
+  let loaded: { readonly planes: number; readonly stages: Promise<StageSessions> } | undefined;
   const load = (graph: Uint8Array): Promise<Session> => createNodeSession(graph, { device, threads });
+  const free = async (): Promise<void> => {
+    const stages = await loaded?.stages.catch(() => undefined); // its failure has been told already
+    loaded = undefined;
+    if (stages) await disposeStages(stages);
+  };
   return {
     session: {
       ...session,
       async dispose() {
-        const stages = await loaded?.catch(() => undefined); // its failure has been told already
-        await Promise.all([session.dispose(), ...(stages ? [disposeStages(stages)] : [])]);
+        await Promise.all([session.dispose(), free()]);
       },
     },
-    stages: () => (loaded ??= loadStages(recordStages({ config, weights }), load)),
+    async stages(planes) {
+      if (loaded?.planes !== planes) {
+        await free();
+        loaded = { planes, stages: loadStages(recordStages({ config, weights, planes, forCpu: device === "cpu" }), load) };
+      }
+      return loaded.stages;
+    },
   };
 }

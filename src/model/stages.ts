@@ -1,4 +1,4 @@
-import { symbol, times } from "../engine/dims.ts";
+import { symbol, times, type Dim } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { createOnnxEngine, type OnnxEngine } from "../engine/onnx.ts";
 import { checkWeights } from "../io/safetensors.ts";
@@ -27,15 +27,20 @@ import { batchToPlanes, planeSize, planesToBatch } from "./volume.ts";
 export const STAGE_NAMES = ["trunk", "context", "pyramid", "surface", "decode"] as const;
 export type StageName = (typeof STAGE_NAMES)[number];
 
+export interface StagesRequest extends Pick<GraphRequest, "config" | "weights" | "forCpu"> {
+  /** Of the runs over planes, `surface` and `decode`; any number if left out. */
+  readonly planes?: number;
+}
+
 /** The graph of each stage. Axes: plane, channel, row, column; `decode` gives `probability` [N, H, W]. */
-export function recordStages({ config, weights }: Pick<GraphRequest, "config" | "weights">): Record<StageName, Uint8Array> {
+export function recordStages({ config, weights, planes, forCpu = false }: StagesRequest): Record<StageName, Uint8Array> {
   if (config.kind !== "dualfocus")
     throw new Error(`recordStages: ${config.kind} pools over parts of the picture in every stage; it cannot be cut`);
   checkWeights(stateShapes(config), weights);
   const record = (stage: Stage): Uint8Array => {
-    const engine = createOnnxEngine();
+    const engine = createOnnxEngine({ planeByPlane: forCpu });
     const network = new DualFocus(createParameters(engine, { weights }).source, config);
-    return engine.finish({ outputs: stage({ engine, network, config }) });
+    return engine.finish({ outputs: stage({ engine, network, config, planes: planes ?? N }) });
   };
   return { trunk: record(trunk), context: record(context), pyramid: record(pyramid), surface: record(surface), decode: record(decode) };
 }
@@ -44,6 +49,7 @@ interface Recording {
   readonly engine: OnnxEngine;
   readonly network: DualFocus;
   readonly config: DualFocusConfig;
+  readonly planes: Dim;
 }
 
 type Stage = (recording: Recording) => Record<string, Tensor>;
@@ -64,7 +70,7 @@ function context({ engine, network, config }: Recording): Record<string, Tensor>
 
 function pyramid({ engine, network, config }: Recording): Record<string, Tensor> {
   const [quarter, eighth, sixteenth, thirtySecond] = config.encoder.widths.map((channels, scale) => ({ channels, factor: 8 >> scale })) as [Scale, Scale, Scale, Scale]; // prettier-ignore
-  const input = scaleInput(engine);
+  const input = scaleInput(engine, N);
   const features = {
     thirtySecond: input("pooled", thirtySecond), // first: the others' sizes are told by its
     sixteenth: input("sixteenth", sixteenth),
@@ -75,18 +81,18 @@ function pyramid({ engine, network, config }: Recording): Record<string, Tensor>
   return { volume16: volumes.sixteenth, volume8: volumes.eighth, volume4: volumes.quarter };
 }
 
-function surface({ engine, network, config }: Recording): Record<string, Tensor> {
-  const volume = batchToPlanes(engine.input("volume", [N, config.encoder.out[3], h, w]), { B: 1, N });
+function surface({ engine, network, config, planes }: Recording): Record<string, Tensor> {
+  const volume = batchToPlanes(engine.input("volume", [planes, config.encoder.out[3], h, w]), { B: 1, N: planes });
   const { features } = network.variational.forward(augmentFocusVolume(volume));
   return { coarse: planesToBatch(features) };
 }
 
-function decode({ engine, network, config }: Recording): Record<string, Tensor> {
-  const input = scaleInput(engine);
+function decode({ engine, network, config, planes }: Recording): Record<string, Tensor> {
+  const input = scaleInput(engine, planes);
   const volume = (name: string, scale: 0 | 1 | 2): Tensor =>
-    augmentFocusVolume(batchToPlanes(input(name, { channels: config.encoder.out[scale], factor: 4 >> scale }), { B: 1, N }));
+    augmentFocusVolume(batchToPlanes(input(name, { channels: config.encoder.out[scale], factor: 4 >> scale }), { B: 1, N: planes }));
   const [sixteenth, eighth, quarter] = [volume("volume16", 2), volume("volume8", 1), volume("volume4", 0)];
-  const coarse = batchToPlanes(input("coarse", { channels: config.coarse, factor: 1 }), { B: 1, N });
+  const coarse = batchToPlanes(input("coarse", { channels: config.coarse, factor: 1 }), { B: 1, N: planes });
   const logits = network.decoder.forward({ volumes: { sixteenth, eighth, quarter }, coarse });
   const [rows, columns] = planeSize(logits);
   const p = focusProbability(logits, [times(rows, 4), times(columns, 4)]);
@@ -100,6 +106,6 @@ interface Scale {
 }
 
 const scaleInput =
-  (engine: OnnxEngine) =>
+  (engine: OnnxEngine, planes: Dim) =>
   (name: string, { channels, factor }: Scale): Tensor =>
-    engine.input(name, [N, channels, times(h, factor), times(w, factor)]);
+    engine.input(name, [planes, channels, times(h, factor), times(w, factor)]);
