@@ -1,6 +1,7 @@
 // The process that computes: started by `createSlot`, told what to do by messages. It keeps the networks it has loaded.
 import type { LoadedNetwork } from "../job/depthStack.ts";
 import { loadNetwork } from "../job/loadNetwork.ts";
+import { batchSession } from "./batchSession.ts";
 import type { Job } from "./job.ts";
 import { openStore } from "./openStore.ts";
 import type { JobError, JobProgress } from "./queue.ts";
@@ -29,7 +30,7 @@ function send(message: FromSlot, sent: () => void = () => undefined): void {
   if (process.connected) process.send?.(message, undefined, undefined, sent);
 }
 
-async function prepare({ store, scratch, device, threads, memory }: SlotOptions): Promise<JobPlace> {
+async function prepare({ store, scratch, device, threads, memory, together }: SlotOptions): Promise<JobPlace> {
   const networks = new Map<string, Promise<LoadedNetwork>>();
   setInterval(() => {
     if (process.memoryUsage.rss() > memory) giveUp(memory);
@@ -41,12 +42,18 @@ async function prepare({ store, scratch, device, threads, memory }: SlotOptions)
     async network(model) {
       const loaded = networks.get(model);
       if (loaded) return { ...(await loaded), seconds: 0 };
-      const loading = loadNetwork({ model, device, threads, many: true });
+      const loading = loadNetwork({ model, device, threads, many: true }).then((network) => shared(network, together));
       networks.set(model, loading);
       loading.catch(() => networks.delete(model));
       return loading;
     },
   };
+}
+
+/** The stages of a network are for one job at a time; without them large pictures go through in tiles of their own. */
+function shared(network: LoadedNetwork, together: number): LoadedNetwork {
+  if (together === 1) return network;
+  return { ...network, session: batchSession(network.session, { most: together }), stages: undefined };
 }
 
 async function run(run: number, job: Job): Promise<void> {

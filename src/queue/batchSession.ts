@@ -1,0 +1,90 @@
+import { setTimeout } from "node:timers/promises";
+
+import type { NumericArray } from "../engine/engine.ts";
+import type { Session, Value } from "../infer/session.ts";
+
+type Values = Readonly<Record<string, Value>>;
+
+interface Waiting {
+  readonly inputs: Values;
+  readonly resolve: (outputs: Record<string, Value>) => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+/** Milliseconds the first of a batch waits for others. */
+const PATIENCE = 4;
+
+/**
+ * One session for jobs that run at the same time. Runs whose inputs have the same shapes go through the network as one batch of at most
+ * `most`: a GPU needs little longer for several stacks than for one. Without `look`, which keeps what one job saw.
+ */
+export function batchSession(session: Session, { most }: { readonly most: number }): Session {
+  const line: Waiting[] = [];
+  let isRunning = false;
+  const work = async (): Promise<void> => {
+    isRunning = true;
+    while (line.length > 0) {
+      if (line.length < most) await setTimeout(PATIENCE);
+      const kind = shapesOf((line[0] as Waiting).inputs);
+      const group = line.filter(({ inputs }) => shapesOf(inputs) === kind).slice(0, most);
+      for (const each of group) line.splice(line.indexOf(each), 1);
+      await runGroup(session, group);
+    }
+    isRunning = false;
+  };
+  return {
+    device: session.device,
+    inputNames: session.inputNames,
+    outputNames: session.outputNames,
+    dispose: () => session.dispose(),
+    run: (inputs) =>
+      new Promise((resolve, reject) => {
+        line.push({ inputs, resolve, reject });
+        if (!isRunning) void work();
+      }),
+  };
+}
+
+const shapesOf = (inputs: Values): string =>
+  Object.entries(inputs)
+    .map(([name, { shape, data, dtype }]) => `${name} ${shape.join("×")} ${dtype ?? data.constructor.name}`)
+    .sort()
+    .join();
+
+/** A batch that fails is run one by one, so that only those fail that must. */
+async function runGroup(session: Session, group: readonly Waiting[]): Promise<void> {
+  const [first, ...others] = group as [Waiting, ...Waiting[]];
+  try {
+    const outputs = await session.run(others.length === 0 ? first.inputs : joined(group.map(({ inputs }) => inputs)));
+    for (const [n, { resolve }] of group.entries()) resolve(others.length === 0 ? outputs : part(outputs, { n, of: group.length }));
+  } catch (cause) {
+    if (others.length === 0) first.reject(cause);
+    else for (const each of group) await runGroup(session, [each]);
+  }
+}
+
+/** Along the first axis, which is the batch. */
+function joined(all: readonly Values[]): Record<string, Value> {
+  const [first] = all as [Values];
+  return Object.fromEntries(
+    Object.entries(first).map(([name, value]) => {
+      const parts = all.map((inputs) => (inputs[name] as Value).data);
+      const data = new (value.data.constructor as new (length: number) => NumericArray)(value.data.length * all.length);
+      parts.forEach((values, n) => {
+        (data as Float32Array).set(values as Float32Array, n * value.data.length);
+      });
+      const [batch = 1, ...rest] = value.shape;
+      return [name, { ...value, data, shape: [batch * all.length, ...rest] }];
+    }),
+  );
+}
+
+function part(outputs: Values, { n, of }: { readonly n: number; readonly of: number }): Record<string, Value> {
+  return Object.fromEntries(
+    Object.entries(outputs).map(([name, value]) => {
+      const length = value.data.length / of;
+      const [batch = of, ...rest] = value.shape;
+      return [name, { ...value, data: value.data.slice(n * length, (n + 1) * length), shape: [batch / of, ...rest] }];
+    }),
+  );
+}
