@@ -1,16 +1,19 @@
-// Inference: milliseconds per stack and how far that is from the machine's limit.
-//   node --import tsx bench/infer.ts [--device cuda] [--models base,small,dfv] [--planes 5] [--height 384] [--width 576] [--repeats 100]
+// Inference: milliseconds per stack and how far that is from the machine's limit. On CUDA also where the time goes and what f16 costs.
+//   node --import tsx bench/infer.ts [--device cuda] [--models base,small,dfv] [--planes 5] [--height 384] [--width 576] [--repeats N] [--threads 2]
 import type { ConfigName } from "../src/model/config.ts";
+import { benchCpu } from "./inferCpu.ts";
 import { benchCuda } from "./inferCuda.ts";
 import { option } from "./timing.ts";
 
 const number = (name: string, fallback: number): number => Number(option(name, String(fallback)));
+const device = option("device", "cpu");
 const bench = {
-  device: option("device", "cpu"),
+  device,
   models: option("models", "base,small,dfv").split(",") as ConfigName[],
   planes: number("planes", 5),
   height: number("height", 384),
   width: number("width", 576),
-  repeats: number("repeats", 100),
+  repeats: number("repeats", device === "cpu" ? 5 : 100),
 };
-console.log(JSON.stringify(await benchCuda(bench), undefined, 1));
+const result = device === "cpu" ? await benchCpu({ ...bench, threads: number("threads", 2) }) : await benchCuda(bench);
+console.log(JSON.stringify(result, undefined, 1));
