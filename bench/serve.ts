@@ -1,8 +1,11 @@
 // What the queue costs for a job that takes no time, and what a second worker brings.
 //   nice node --import tsx bench/serve.ts [--jobs 40] [--noops 300] [--size 256] [--repeats 2] [--skip throughput]
 // Needs redis-server. The workers are processes of `dualfocus worker` with one thread each; both are warm before the clock starts.
+import { Redis } from "ioredis";
 import { spawn, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -15,7 +18,7 @@ import { createDirectoryStore } from "../src/queue/directoryStore.ts";
 import { frameOf, type Job } from "../src/queue/job.ts";
 import type { JobQueue } from "../src/queue/queue.ts";
 import { createRedisQueue } from "../src/queue/redisQueue.ts";
-import { startRedisWorker } from "../src/queue/redisWorker.ts";
+import { startRedisWorker, type RedisWorker } from "../src/queue/redisWorker.ts";
 import { createRandom } from "../src/random.ts";
 import { option } from "./timing.ts";
 
@@ -47,35 +50,76 @@ async function whenDone(queue: JobQueue, count: number): Promise<void> {
   }
 }
 
-/** Milliseconds a job that takes no time spends in the queue: one at a time, and many waiting. */
-async function overhead(url: string): Promise<{ alone: number; inLine: number }> {
-  const queue = createRedisQueue(url);
-  const worker = startRedisWorker({
-    url,
-    name: "bench",
-    runner: { slots: 1, run: () => Promise.resolve(), close: () => Promise.resolve() },
-  });
-  const noop = (id: string): Job => ({ id, frames: [frameOf(id, 0, "png")], settings: depthSettings.parse({}) });
-  const alone: number[] = [];
-  for (let i = 0; i < 50; i++) {
-    const start = performance.now();
-    await queue.submit(noop(`alone-${i}-${start}`.replace(".", "-")));
-    for await (const { state } of queue.subscribe(`alone-${i}-${start}`.replace(".", "-"), { signal: AbortSignal.timeout(10_000) }))
-      if (state === "done") break;
-    alone.push(performance.now() - start);
-  }
-  const before = (await queue.counts()).done;
-  const start = performance.now();
-  await Promise.all(Array.from({ length: noops }, (_, i) => queue.submit(noop(`line-${i}-${Math.round(start)}`))));
-  await whenDone(queue, before + noops);
-  const inLine = (performance.now() - start) / noops;
-  await worker.stop(1000);
-  await queue.close();
-  return { alone: alone.sort((a, b) => a - b)[25] as number, inLine };
+interface Cost {
+  /** Milliseconds from submit to done, nothing else waiting. */
+  readonly alone: number;
+  /** Milliseconds for each of many that wait for one slot. */
+  readonly inLine: number;
+  /** Milliseconds for each with many slots: what Redis and one process of ours can pass on. */
+  readonly abreast: number;
+  /** Commands that Redis carries out for one job. */
+  readonly commands: number;
 }
 
-/** Jobs a second of so many workers. */
-async function throughput(url: string, { folder, workers }: { folder: string; workers: number }): Promise<number> {
+const noop = (id: string): Job => ({ id, frames: [frameOf(id, 0, "png")], settings: depthSettings.parse({}) });
+
+const startNoops = (url: string, slots: number): RedisWorker =>
+  startRedisWorker({ url, name: "bench", runner: { slots, run: () => Promise.resolve(), close: () => Promise.resolve() } });
+
+/** Milliseconds for each of many jobs that take no time. */
+async function many(url: string, slots: number): Promise<number> {
+  const queue = createRedisQueue(url);
+  const worker = startNoops(url, slots);
+  const [before, start] = [(await queue.counts()).done, performance.now()];
+  await Promise.all(Array.from({ length: noops }, () => queue.submit(noop(randomUUID()))));
+  await whenDone(queue, before + noops);
+  const each = (performance.now() - start) / noops;
+  await worker.stop(1000);
+  await queue.close();
+  return each;
+}
+
+async function overhead(url: string): Promise<Cost> {
+  const redis = new Redis(url);
+  const commands = async (): Promise<number> => Number(/total_commands_processed:(\d+)/.exec(await redis.info("stats"))?.[1]);
+  const queue = createRedisQueue(url);
+  const worker = startNoops(url, 1);
+  const alone: number[] = [];
+  for (let i = 0; i < 50; i++) {
+    const [id, start] = [randomUUID(), performance.now()];
+    await queue.submit(noop(id));
+    for await (const { state } of queue.subscribe(id, { signal: AbortSignal.timeout(10_000) })) if (state === "done") break;
+    alone.push(performance.now() - start);
+  }
+  await worker.stop(1000);
+  await queue.close();
+  const inLine = await many(url, 1);
+  const before = await commands();
+  const abreast = await many(url, 32);
+  const used = (await commands()) - before;
+  redis.disconnect();
+  return { alone: alone.sort((a, b) => a - b)[25] as number, inLine, abreast, commands: used / noops };
+}
+
+/** Processor seconds of a process and those it started, so far (Linux). */
+function processorSeconds(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ");
+  const ticks = Number(fields[11]) + Number(fields[12]); // user and system, in hundredths of a second
+  return ticks / 100 + children.reduce((sum, child) => sum + processorSeconds(child), 0);
+}
+
+interface Rate {
+  /** Stacks a second. */
+  readonly rate: number;
+  /** Processor seconds of one stack. */
+  readonly work: number;
+}
+
+/** What so many workers get done. */
+async function throughput(url: string, { folder, workers }: { folder: string; workers: number }): Promise<Rate> {
   const store = createDirectoryStore(join(folder, "store"));
   const queue = createRedisQueue(url);
   const args = ["--import", "tsx", join(import.meta.dirname, "..", "src", "cli", "main.ts"), "worker", "--redis", url];
@@ -102,11 +146,11 @@ async function throughput(url: string, { folder, workers }: { folder: string; wo
     }
     while ((await queue.counts()).queued + (await queue.counts()).running > 0) await setTimeout(50);
     for (const child of processes) child.stderr.resume();
-    const before = (await queue.counts()).done;
-    const start = performance.now();
+    const used = (): number => processes.reduce((sum, { pid }) => sum + processorSeconds(pid ?? 0), 0);
+    const [before, usedBefore, start] = [(await queue.counts()).done, used(), performance.now()];
     await Promise.all(Array.from({ length: jobs }, (_, i) => submit(`measured-${series}-${i}`)));
     await whenDone(queue, before + jobs);
-    return jobs / ((performance.now() - start) / 1000);
+    return { rate: jobs / ((performance.now() - start) / 1000), work: (used() - usedBefore) / jobs };
   } finally {
     await Promise.all(processes.map(end));
     await queue.close();
@@ -129,18 +173,22 @@ try {
     const data = Float32Array.from({ length: size * size * 3 }, () => random.uniform());
     await writeFile(join(folder, `plane_${n}.png`), encodePng({ width: size, height: size, channels: 3, data }));
   }
-  const costs: Awaited<ReturnType<typeof overhead>>[] = [];
+  const costs: Cost[] = [];
   for (let i = 0; i < repeats; i++) costs.push(await overhead(url));
-  console.log(`queue, a job of no work: ${Math.min(...costs.map(({ alone }) => alone)).toFixed(1)} ms from submit to done when alone,`);
-  console.log(`  ${Math.min(...costs.map(({ inLine }) => inLine)).toFixed(1)} ms for each of ${noops} that wait in line`);
+  const least = (name: keyof Cost): string => Math.min(...costs.map((cost) => cost[name])).toFixed(1);
+  console.log(`a job of no work: ${least("alone")} ms from submit to done when alone, ${least("inLine")} ms for each of ${noops} in line,`);
+  console.log(`  ${least("abreast")} ms for each with 32 slots, ${least("commands")} commands of Redis for each`);
   if (option("skip", "") !== "throughput") {
-    const rates = { 1: 0, 2: 0 };
+    const best: Record<1 | 2, Rate> = { 1: { rate: 0, work: Infinity }, 2: { rate: 0, work: Infinity } };
     for (let i = 0; i < repeats; i++)
-      for (const workers of [1, 2] as const) rates[workers] = Math.max(rates[workers], await throughput(url, { folder, workers }));
+      for (const workers of [1, 2] as const) {
+        const { rate, work } = await throughput(url, { folder, workers });
+        best[workers] = { rate: Math.max(best[workers].rate, rate), work: Math.min(best[workers].work, work) };
+      }
     console.log(`${PLANES} planes of ${size}×${size}, small, one thread a worker, best of ${repeats} runs of ${jobs} jobs:`);
-    for (const workers of [1, 2] as const)
-      console.log(`  ${workers} worker${workers > 1 ? "s" : ""}: ${(3600 * rates[workers]).toFixed(0)} stacks an hour`);
-    console.log(`  ratio ${(rates[2] / rates[1]).toFixed(2)}`);
+    for (const [workers, { rate, work }] of Object.entries(best))
+      console.log(`  workers ${workers}: ${(3600 * rate).toFixed(0)} stacks an hour; ${work.toFixed(3)} s of a core each`);
+    console.log(`  ratio ${(best[2].rate / best[1].rate).toFixed(2)}; work of one stack × ${(best[2].work / best[1].work).toFixed(2)}`);
   }
 } finally {
   await end(redis);
