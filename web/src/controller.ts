@@ -81,9 +81,12 @@ async function open(context: Context, name: string, files: readonly UserFile[]):
   const { store, client } = context;
   stop(context);
   forgetThumbnails(store);
-  store.dispatch({ kind: "opening" });
+  const onEvent = (event: Event): void => {
+    if (event.kind === "stage") store.dispatch({ kind: "opening", opening: event });
+  };
+  store.dispatch({ kind: "opening", opening: { done: 0, of: files.length } });
   try {
-    store.dispatch({ kind: "opened", stack: await client.call("open", { name, files }) });
+    store.dispatch({ kind: "opened", stack: await client.call("open", { name, files }, { onEvent }) });
     return true;
   } catch (error) {
     store.dispatch({ kind: "problem", problem: problemOf(error) });
@@ -93,7 +96,7 @@ async function open(context: Context, name: string, files: readonly UserFile[]):
 
 /** One click to a result. */
 async function openExample(context: Context, example: Example): Promise<void> {
-  context.store.dispatch({ kind: "opening" });
+  context.store.dispatch({ kind: "opening", opening: { done: 0, of: example.files.length } });
   try {
     if (await open(context, example.title, await fetchExample(example))) await run(context);
   } catch (error) {

@@ -22,7 +22,7 @@ const running: Action = { kind: "run", progress: { stage: "infer", done: 0, of: 
 
 test("the way through the page: start, setup, run, result, and back", () => {
   assert.equal(stepOf(INITIAL), "start");
-  assert.equal(stepOf(after({ kind: "opening" })), "start");
+  assert.equal(stepOf(after({ kind: "opening", opening: { done: 0, of: 2 } })), "start");
   assert.equal(stepOf(after({ kind: "opened", stack })), "setup");
   assert.equal(stepOf(after({ kind: "opened", stack }, running)), "run");
   assert.equal(stepOf(after({ kind: "opened", stack }, running, { kind: "result", result })), "result");
@@ -40,7 +40,11 @@ test("a run that fails goes back to the pictures and says why", () => {
 
 test("the network stays ready whatever is opened; the pictures of the last stack do not", () => {
   const engine = { status: "ready", device: "wasm", threads: 2, reason: "" } as const;
-  const state = after({ kind: "engine", engine }, { kind: "thumbnail", frame: 0, url: "blob:1" }, { kind: "opening" });
+  const state = after(
+    { kind: "engine", engine },
+    { kind: "thumbnail", frame: 0, url: "blob:1" },
+    { kind: "opening", opening: { done: 0, of: 2 } },
+  );
   assert.deepEqual(state.engine, engine);
   assert.deepEqual(state.thumbnails, {});
 });

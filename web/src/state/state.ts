@@ -16,6 +16,9 @@ export type EngineState =
   | ({ readonly status: "ready" } & EngineInfo)
   | { readonly status: "failed"; readonly problem: Problem };
 
+/** Pictures whose headers were read; undefined where nothing is being opened. */
+export type OpeningState = { readonly done: number; readonly of: number } | undefined;
+
 export type CheckState =
   | { readonly status: "waiting" }
   | { readonly status: "busy" }
@@ -30,7 +33,7 @@ export interface State {
   readonly engine: EngineState;
   /** Of a stack that could not be opened, a run that failed. */
   readonly problem: Problem | undefined;
-  readonly isOpening: boolean;
+  readonly opening: OpeningState;
   readonly stack: OpenedStack | undefined;
   /** Object URLs, by the picture's number in the order of the names. */
   readonly thumbnails: Readonly<Record<number, string>>;
@@ -48,7 +51,7 @@ export interface State {
 export const INITIAL: State = {
   engine: { status: "loading", progress: undefined },
   problem: undefined,
-  isOpening: false,
+  opening: undefined,
   stack: undefined,
   thumbnails: {},
   draft: { unit: "index", texts: {} },
@@ -64,7 +67,7 @@ export const INITIAL: State = {
 export type Action =
   | { readonly kind: "engine"; readonly engine: EngineState }
   | { readonly kind: "problem"; readonly problem: Problem | undefined }
-  | { readonly kind: "opening" }
+  | { readonly kind: "opening"; readonly opening: NonNullable<OpeningState> }
   | { readonly kind: "opened"; readonly stack: OpenedStack }
   | { readonly kind: "thumbnail"; readonly frame: number; readonly url: string }
   | { readonly kind: "draft"; readonly draft: Draft }
@@ -84,16 +87,16 @@ export type Step = "start" | "setup" | "run" | "result";
 
 export const stepOf = ({ stack, run, result }: State): Step => (run ? "run" : result ? "result" : stack ? "setup" : "start");
 
-const FRESH = { problem: undefined, isOpening: false, run: undefined, result: undefined, figures: INITIAL.figures } as const;
+const FRESH = { problem: undefined, opening: undefined, run: undefined, result: undefined, figures: INITIAL.figures } as const;
 
 export function reduce(state: State, action: Action): State {
   switch (action.kind) {
     case "engine":
       return { ...state, engine: action.engine };
     case "problem":
-      return { ...state, problem: action.problem, isOpening: false, run: undefined };
+      return { ...state, problem: action.problem, opening: undefined, run: undefined };
     case "opening":
-      return { ...INITIAL, engine: state.engine, isOpening: true };
+      return { ...INITIAL, engine: state.engine, opening: action.opening };
     case "opened":
       return { ...state, ...FRESH, stack: action.stack, draft: draftOf(action.stack), check: { status: "waiting" } };
     case "thumbnail":

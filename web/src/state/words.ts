@@ -1,7 +1,7 @@
 import type { Finding, Severity } from "../../../src/check/finding.ts";
 import type { DepthUnit } from "../../../src/output/result.ts";
 import { displayUnit } from "../../../src/output/ticks.ts";
-import type { EngineState, Progress, StageName } from "./state.ts";
+import type { EngineState, OpeningState, Progress, StageName } from "./state.ts";
 
 /** The library's advice names the command's options; here they are fields and boxes. */
 const IN_THE_PAGE: readonly (readonly [RegExp, string])[] = [
@@ -39,6 +39,7 @@ export function checkSummary(findings: readonly Finding[]): string {
 }
 
 const STAGE_WORDS: Readonly<Record<StageName, string>> = {
+  open: "Opening the pictures",
   weights: "Loading the network",
   runtime: "Loading the calculator",
   graph: "Starting the network",
@@ -69,6 +70,9 @@ export function shareDone({ stage, done, of }: Progress): number {
   const [from, to] = SHARES[stage] ?? [0, 1];
   return from + (to - from) * (of > 0 ? done / of : 0);
 }
+
+export const openingWords = ({ done, of }: NonNullable<OpeningState>): string =>
+  done === 0 ? "Opening the pictures …" : `Opening the pictures: ${done} of ${of} …`;
 
 export function engineWords(engine: EngineState): string {
   switch (engine.status) {

@@ -10,6 +10,7 @@ import { ResultView } from "./ResultView.tsx";
 import { RunView } from "./RunView.tsx";
 import { SetupView } from "./SetupView.tsx";
 import { StartView } from "./StartView.tsx";
+import { useWindowDrop } from "./useWindowDrop.ts";
 
 /** What every view is given. */
 export interface ViewProps {
@@ -17,17 +18,25 @@ export interface ViewProps {
   readonly controller: Controller;
 }
 
+export interface StepProps extends ViewProps {
+  /** Files hang over the window. */
+  readonly isOver: boolean;
+}
+
 export function App({ store, controller }: { store: Store; controller: Controller }): VNode {
   const state = useStore(store);
   const step = stepOf(state);
   const main = useFocusOnStep(step);
+  const isBusy = step === "run" || state.opening !== undefined;
+  const isOver = useWindowDrop(isBusy ? undefined : (name, files) => void controller.open(name, files));
   const View = STEP_VIEWS[step];
   return (
     <>
       <Header engine={state.engine} />
       <main ref={main} tabIndex={-1} class={`step-${step}`}>
         {state.problem && <ProblemAlert problem={state.problem} />}
-        <View state={state} controller={controller} />
+        <View state={state} controller={controller} isOver={isOver} />
+        {isOver && step !== "start" && <p class="drop-cover">Let go to open these pictures</p>}
       </main>
       <footer>
         <p>Your pictures stay on this machine: everything is computed here, in your browser.</p>
@@ -36,7 +45,7 @@ export function App({ store, controller }: { store: Store; controller: Controlle
   );
 }
 
-const STEP_VIEWS: Readonly<Record<Step, (props: ViewProps) => VNode | null>> = {
+const STEP_VIEWS: Readonly<Record<Step, (props: StepProps) => VNode | null>> = {
   start: StartView,
   setup: SetupView,
   run: RunView,

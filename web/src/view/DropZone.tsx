@@ -1,18 +1,22 @@
 import type { TargetedEvent, VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 
 import { TEST_IDS } from "../contract.ts";
-import { droppedFiles, nameOf, pickedFiles } from "../droppedFiles.ts";
-import type { UserFile } from "../worker/protocol.ts";
+import { nameOf, pickedFiles } from "../droppedFiles.ts";
+import type { OpeningState } from "../state/state.ts";
+import { openingWords } from "../state/words.ts";
+import type { OnFiles } from "./useWindowDrop.ts";
 
 interface DropZoneProps {
-  readonly isBusy: boolean;
-  readonly onFiles: (name: string, files: readonly UserFile[]) => void;
+  readonly opening: OpeningState;
+  /** Files hang over the window. */
+  readonly isOver: boolean;
+  readonly onFiles: OnFiles;
 }
 
-/** The whole window takes files; the box says so and holds the two buttons for those who do not drag. */
-export function DropZone({ isBusy, onFiles }: DropZoneProps): VNode {
-  const isOver = useWindowDrop(isBusy ? undefined : onFiles);
+/** Says that the window takes files, and holds the two buttons for those who do not drag. */
+export function DropZone({ opening, isOver, onFiles }: DropZoneProps): VNode {
+  const isBusy = opening !== undefined;
   const [files, folder] = [useRef<HTMLInputElement>(null), useRef<HTMLInputElement>(null)];
   const take = ({ currentTarget: input }: TargetedEvent<HTMLInputElement>): void => {
     const picked = pickedFiles(input.files ?? []);
@@ -27,7 +31,9 @@ export function DropZone({ isBusy, onFiles }: DropZoneProps): VNode {
       aria-label="Your pictures"
     >
       <StackDrawing />
-      <p class="drop-title">{isBusy ? "Opening the pictures …" : "Drop your pictures or their folder here"}</p>
+      <p class="drop-title" role="status">
+        {isBusy ? openingWords(opening) : "Drop your pictures or their folder here"}
+      </p>
       <p class="drop-text">JPEG, PNG, TIFF, WebP or AVIF; three or more, better five to ten</p>
       <div class="buttons">
         <button type="button" class="primary" disabled={isBusy} onClick={() => files.current?.click()}>
@@ -61,34 +67,6 @@ export function DropZone({ isBusy, onFiles }: DropZoneProps): VNode {
 }
 
 const ACCEPTED = "image/*,.tif,.tiff,.json,.csv,.tsv,.txt";
-
-/** Whether files hang over the window right now. */
-function useWindowDrop(onFiles: DropZoneProps["onFiles"] | undefined): boolean {
-  const [isOver, setOver] = useState(false);
-  const handler = useRef(onFiles);
-  handler.current = onFiles;
-  useEffect(() => {
-    const over = (event: DragEvent): void => {
-      event.preventDefault();
-      setOver(true);
-    };
-    const leave = (event: DragEvent): void => {
-      if (event.relatedTarget === null) setOver(false);
-    };
-    const drop = (event: DragEvent): void => {
-      event.preventDefault();
-      setOver(false);
-      if (!event.dataTransfer) return;
-      void droppedFiles(event.dataTransfer).then((files) => handler.current?.(nameOf(files), files));
-    };
-    const listeners = { dragover: over, dragleave: leave, drop } as const;
-    for (const [kind, listener] of Object.entries(listeners)) window.addEventListener(kind, listener as EventListener);
-    return () => {
-      for (const [kind, listener] of Object.entries(listeners)) window.removeEventListener(kind, listener as EventListener);
-    };
-  }, []);
-  return isOver;
-}
 
 function StackDrawing(): VNode {
   return (

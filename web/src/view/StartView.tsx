@@ -2,11 +2,11 @@ import type { VNode } from "preact";
 
 import { TEST_IDS } from "../contract.ts";
 import { EXAMPLES, exampleUrl } from "../examples.ts";
-import type { ViewProps } from "./App.tsx";
+import type { StepProps } from "./App.tsx";
 import { DropZone } from "./DropZone.tsx";
 
 /** What it is, where to drop pictures, and what to try it on. */
-export function StartView({ state: { isOpening }, controller }: ViewProps): VNode {
+export function StartView({ state: { opening }, controller, isOver }: StepProps): VNode {
   return (
     <>
       <section class="hero">
@@ -17,7 +17,8 @@ export function StartView({ state: { isOpening }, controller }: ViewProps): VNod
         </p>
       </section>
       <DropZone
-        isBusy={isOpening}
+        opening={opening}
+        isOver={isOver}
         onFiles={(name, files) => {
           void controller.open(name, files);
         }}
@@ -30,7 +31,7 @@ export function StartView({ state: { isOpening }, controller }: ViewProps): VNod
               <button
                 type="button"
                 class="example"
-                disabled={isOpening}
+                disabled={opening !== undefined}
                 data-testid={`${TEST_IDS.example}${example.name}`}
                 onClick={() => {
                   void controller.openExample(example);

@@ -36,10 +36,13 @@ export interface Job {
   readonly stack?: FocalStack;
 }
 
-export async function openJob({ name, files: given, focus }: Calls["open"]["ask"]): Promise<Job> {
+export async function openJob({ name, files: given, focus }: Calls["open"]["ask"], { onEvent }: Caller): Promise<Job> {
   try {
-    const files = userFiles(given);
     const listing = await listUserFiles(name, given);
+    let done = 0;
+    const files = userFiles(given, () => {
+      onEvent({ kind: "stage", stage: "open", done: (done += 1), of: listing.files.length });
+    });
     const cache: PictureCache = new Map();
     const source = cachedSource(await openListing(listing, files, focus ? focusOptions(focus) : {}), cache);
     return { listing, files, cache, shown: new Set(), source };

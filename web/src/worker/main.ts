@@ -53,8 +53,8 @@ const handlers: Handlers = {
     engine = startEngine(request, onEvent);
     return (await engine).info;
   },
-  open: async (ask) => {
-    job = await openJob(ask);
+  open: async (ask, caller) => {
+    job = await openJob(ask, caller);
     return describeJob(job);
   },
   focus: async (choice) => {
@@ -124,9 +124,15 @@ function buffersOf({ result, sharpness }: RunResult): Transferable[] {
   return [...new Set(arrays.flatMap((array) => (array ? [array.buffer as ArrayBuffer] : [])))];
 }
 
+/** How browsers say it. */
+const OUT_OF_MEMORY = /allocation failed|invalid (typed )?array length|out of memory/i;
+
 function problemOf(error: unknown): Problem {
   if (error instanceof StackError) return { message: error.message, remedy: error.remedy };
   if (error instanceof AlignmentError) return { message: error.message, remedy: "use --align off if the frames are aligned already" };
   if (error instanceof FormatError) return { message: error.message, remedy: "replace or remove the file" };
-  return { message: error instanceof Error ? error.message : String(error) };
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof RangeError && OUT_OF_MEMORY.test(message))
+    return { message: "There is not enough memory for pictures of this size", remedy: "export them smaller, or close other pages" };
+  return { message };
 }

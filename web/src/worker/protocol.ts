@@ -80,7 +80,7 @@ export interface Problem {
 }
 
 export type Event =
-  | { readonly kind: "stage"; readonly stage: Stage | "weights" | "runtime" | "graph"; readonly done: number; readonly of: number }
+  | { readonly kind: "stage"; readonly stage: Stage | "open" | "weights" | "runtime" | "graph"; readonly done: number; readonly of: number }
   | { readonly kind: "thumbnail"; readonly frame: number; readonly picture: Blob };
 
 export type Reply = { readonly id: number } & (

@@ -15,8 +15,8 @@ import type { UserFile } from "./protocol.ts";
 /** Where cameras put their notes: well within this many bytes. */
 const HEAD = 1 << 20;
 
-/** Files a person gave to the page. Pictures are decoded one at a time and only when asked for. */
-export function userFiles(given: readonly UserFile[]): StackFiles {
+/** Files a person gave to the page. Pictures are decoded one at a time and only when asked for; `onProbed` is told of each header read. */
+export function userFiles(given: readonly UserFile[], onProbed: () => void = () => undefined): StackFiles {
   const files = new Map(given.map(({ path, file }) => [path, file]));
   const probed = new Map<string, Promise<PictureInfo>>();
   const find = (path: string): File => {
@@ -43,7 +43,7 @@ export function userFiles(given: readonly UserFile[]): StackFiles {
     readText: (path) => find(path).text(),
     readHead,
     probePicture: (path) => {
-      const known = probed.get(path) ?? probe(path);
+      const known = probed.get(path) ?? probe(path).finally(onProbed);
       probed.set(path, known);
       return known;
     },
