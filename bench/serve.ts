@@ -127,9 +127,11 @@ async function throughput(url: string, { folder, workers }: { folder: string; wo
   const processes = Array.from({ length: workers }, () =>
     spawn(process.execPath, [...args, ...more], { stdio: ["ignore", "ignore", "pipe"] }),
   );
-  const warm = processes.map(async (child) => {
-    for await (const text of child.stderr) if (String(text).includes("job-done")) return;
-  });
+  const warm = new Set<ChildProcess>();
+  for (const child of processes)
+    child.stderr.on("data", (text: Buffer) => {
+      if (text.includes("job-done")) warm.add(child);
+    });
   const submit = async (id: string): Promise<void> => {
     const frames = Array.from({ length: PLANES }, (_, n) => frameOf(id, n, "png"));
     for (const [n, { key }] of frames.entries()) await store.put(key, join(folder, `plane_${n}.png`));
@@ -137,15 +139,12 @@ async function throughput(url: string, { folder, workers }: { folder: string; wo
     await queue.submit({ id, frames, settings: depthSettings.parse({ distances, align: "off" }) });
   };
   try {
-    const heard = new Set<number>();
-    for (const [n, each] of warm.entries()) void each.then(() => heard.add(n));
     const series = `${workers}-${Date.now()}`;
-    for (let i = 0; heard.size < workers; i++) {
+    for (let i = 0; warm.size < workers; i++) {
       await submit(`warm-up-${series}-${i}`);
       await setTimeout(1000);
     }
     while ((await queue.counts()).queued + (await queue.counts()).running > 0) await setTimeout(50);
-    for (const child of processes) child.stderr.resume();
     const used = (): number => processes.reduce((sum, { pid }) => sum + processorSeconds(pid ?? 0), 0);
     const [before, usedBefore, start] = [(await queue.counts()).done, used(), performance.now()];
     await Promise.all(Array.from({ length: jobs }, (_, i) => submit(`measured-${series}-${i}`)));

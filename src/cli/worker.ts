@@ -80,6 +80,7 @@ async function work(options: WorkerOptions): Promise<void> {
       exitCode: 2,
       remedy: "name the directory or s3://bucket/prefix that holds the jobs' files",
     });
+  process.stderr.on("error", () => undefined); // whoever read the log is gone; the jobs go on
   await openStore(store); // what is wrong with it should be told now, not with the first job
   await withRedisQueue(url, (queue) => queue.ping());
   const runner = await createProcessRunner({
