@@ -1,7 +1,6 @@
 // Peak memory and longest pause of the page on a large stack made on the fly: ten pictures of twelve megapixels by default.
 //   npm run build && nice node --import tsx bench/webMemory.ts [--planes 10] [--megapixels 12] [--threads 2]
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
@@ -9,6 +8,7 @@ import sharp from "sharp";
 import { createRandom } from "../src/random.ts";
 import { find, finished, openStand, ready } from "../test/helpers/webPage.ts";
 import { TEST_IDS } from "../web/src/contract.ts";
+import { browserProcesses, peakMegabytes } from "./browserProcesses.ts";
 import { option } from "./timing.ts";
 
 const planes = Number(option("planes", "10"));
@@ -33,25 +33,6 @@ async function makeStack(folder: string): Promise<string[]> {
   return files;
 }
 
-/** The most memory each process of the browser has held, added up [MB]: more than was held at any one moment. */
-function browserPeak(): { all: number; largest: number } {
-  const ids = execFileSync("pgrep", ["-P", String(process.pid), "-a"], { encoding: "utf8" });
-  const roots = ids.split("\n").filter((line) => line.includes("chromium")).map((line) => line.split(" ")[0] ?? ""); // prettier-ignore
-  const below = (id: string): string[] => {
-    try {
-      const children = execFileSync("pgrep", ["-P", id], { encoding: "utf8" }).trim().split("\n");
-      return [id, ...children.flatMap(below)];
-    } catch {
-      return [id]; // pgrep fails where it finds none
-    }
-  };
-  const peaks = roots.flatMap(below).map((id) => {
-    const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, "utf8"))?.[1];
-    return Number(kilobytes ?? 0) / 1024;
-  });
-  return { all: Math.round(peaks.reduce((sum, peak) => sum + peak, 0)), largest: Math.round(Math.max(...peaks)) };
-}
-
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-bench-"));
 const stand = await openStand();
 try {
@@ -72,9 +53,11 @@ try {
   await finished(page);
   const seconds = (performance.now() - start) / 1000;
   const longest = await page.evaluate<number>("pauses.longest");
-  const { all, largest } = browserPeak();
+  const peaks = peakMegabytes(browserProcesses()); // of different moments: their sum is more than was ever held
   const row = { planes, width, height, seconds: Math.round(seconds), longestPauseSeconds: Number((longest / 1000).toFixed(2)) };
-  process.stdout.write(`${JSON.stringify({ ...row, peakMegabytes: { largestProcess: largest, sumOfAll: all } }, null, 1)}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ ...row, peakMegabytes: { largest: Math.round(Math.max(...peaks)), sum: Math.round(peaks.reduce((sum, peak) => sum + peak, 0)) } }, null, 1)}\n`,
+  );
 } finally {
   await stand.close();
   rmSync(folder, { recursive: true });
