@@ -14,6 +14,8 @@ export interface Axis {
   readonly logarithmic?: boolean;
   /** Where the axis begins, if not at the least value. */
   readonly from?: number;
+  /** The values that are written; round ones if left out. */
+  readonly at?: readonly number[];
 }
 
 export interface Chart {
@@ -85,10 +87,11 @@ function drawSeries({ name, label = name, points }: Series, { across, up, colour
   return `${line}${discs}<text x="${Number(end) + 8}" y="${fixed(labelAt + 4)}" fill="${colour}">${escapeXml(label)}</text>`;
 }
 
-function scaleOf({ logarithmic = false, from }: Axis, values: readonly number[], [start, end]: readonly [number, number]): Scale {
+function scaleOf({ logarithmic = false, from, at }: Axis, values: readonly number[], [start, end]: readonly [number, number]): Scale {
   const along = (value: number): number => (logarithmic ? Math.log10(value) : value);
   const [least, greatest] = [Math.min(from ?? Infinity, ...values), Math.max(...values)];
-  const marks = logarithmic ? logarithmicTicks(least, greatest) : ticks([least, greatest + 1e-12], 6);
+  const given = at?.map((value) => ({ value, label: String(value) }));
+  const marks = given ?? (logarithmic ? logarithmicTicks(least, greatest) : ticks([least, greatest + 1e-12], 6));
   const [low, high] = logarithmic
     ? [Math.min(least, marks[0]?.value ?? least), Math.max(greatest, marks.at(-1)?.value ?? greatest)]
     : [least, greatest];

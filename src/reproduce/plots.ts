@@ -62,7 +62,7 @@ export function planesChart(printed: unknown): Chart {
   const models = [...new Set(results.map(({ model }) => model))];
   return {
     title: `Error against planes: ${results[0]?.images ?? 0} rendered stacks`,
-    x: { title: "planes" },
+    x: { title: "planes", at: [...new Set(results.map(({ planes }) => planes))] },
     y: { title: "AbsRel, %", from: 0 },
     series: models.map((name) => ({
       name,

@@ -35,6 +35,17 @@ test("a logarithmic axis starts and ends at round values", () => {
   assert.deepEqual(labels, ["2", "5", "10", "20", "50"]);
 });
 
+test("values to be written can be given", () => {
+  const svg = drawChart({ ...chart, x: { title: "", at: [0, 5] } });
+  assert.deepEqual(
+    [...svg.matchAll(/x="([\d.]+)" y="290" text-anchor="middle">(\d+)</g)].map(([, x, label]) => [x, label]),
+    [
+      ["64.0", "0"],
+      ["257.0", "5"],
+    ],
+  );
+});
+
 test("names that would overlap are pushed apart", () => {
   const series = ["a", "b"].map((name) => ({ name, points: [[0, 0], [1, 1]] as const })); // prettier-ignore
   const svg = drawChart({ ...chart, series });
