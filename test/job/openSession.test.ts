@@ -59,14 +59,18 @@ test("a device that does not open is passed over, with its own words", async () 
   assert.equal(reason, "cuda does not work here (out of memory); webgpu does not work here (no adapter)");
 });
 
-test("an adapter that computes something else than the CPU is passed over and freed", async () => {
+test("a device that computes something else than the CPU is passed over and freed", async () => {
   const disposed: string[] = [];
   for (const wrong of [0.6, NaN]) {
     const { session, reason } = await open("auto", { gpu: true, open: { webgpu: () => constantSession("webgpu", wrong, disposed) } });
     assert.equal(session.device, "cpu");
     assert.match(reason, /webgpu does not work here \(its results differ from the CPU's\)/);
   }
-  assert.deepEqual(disposed, ["webgpu", "webgpu"]);
+  const near = await open("auto", { cuda: true, open: { cuda: () => constantSession("cuda", 0.53) } }); // f16 rounds
+  assert.equal(near.session.device, "cuda");
+  const far = await open("auto", { cuda: true, open: { cuda: () => constantSession("cuda", 0.6, disposed) } });
+  assert.equal(far.session.device, "cpu");
+  assert.deepEqual(disposed, ["webgpu", "webgpu", "cuda"]);
 });
 
 test("a device that is asked for by name is opened or fails; nothing takes its place", async () => {
