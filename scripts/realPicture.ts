@@ -1,0 +1,66 @@
+// Makes docs/depth-real.jpg: photographed stacks, each as its nearest plane, our depth, and the sharpest plane by the modified Laplacian, as
+// photo stackers find it. node --import tsx scripts/realPicture.ts FOLDER[:shown]... : the photo itself appears where ":shown" is added;
+// else, for stacks that may not be passed on, the confidence.
+import { parseArgs } from "node:util";
+import sharp, { type Sharp } from "sharp";
+import { laplacianDepth } from "../src/classical/modifiedLaplacian.ts";
+import type { Image } from "../src/image.ts";
+import { ERROR_TABLES } from "../src/infer/errorTable.ts";
+import { encodePng } from "../src/io/png.ts";
+import { loadNetwork } from "../src/job/loadNetwork.ts";
+import { runDepth, type DepthRun } from "../src/job/depthRun.ts";
+import type { Canvas } from "../src/output/canvas.ts";
+import { paintDepth } from "../src/output/colorPicture.ts";
+import { openStack } from "../src/source/openStack.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { model: { type: "string", default: "small" }, output: { type: "string", short: "o", default: "docs/depth-real.jpg" } },
+});
+const [width, height, gap] = [420, 300, 6];
+const network = await loadNetwork({ model: values.model, device: "cpu", threads: 2 });
+
+async function runOf(folder: string): Promise<DepthRun> {
+  const source = await openStack([folder]);
+  return runDepth(source, {
+    ...network,
+    errorTable: ERROR_TABLES.small,
+    workingSide: "auto",
+    align: "auto",
+    onStage: () => undefined,
+    onFindings: () => undefined,
+    signal: new AbortController().signal,
+  });
+}
+
+const fitted = (picture: Sharp): Promise<Buffer> => picture.resize(width, height, { fit: "cover" }).png().toBuffer();
+const ofCanvas = ({ data, ...size }: Canvas): Sharp => sharp(data, { raw: { ...size, channels: 3 } });
+const ofImage = (image: Image): Sharp => sharp(encodePng(image)).toColourspace("srgb");
+
+async function row(argument: string): Promise<Buffer[]> {
+  const folder = argument.replace(/:shown$/, "");
+  const { result, estimate, stack } = await runOf(folder);
+  const { depth } = laplacianDepth(stack);
+  const first = argument === folder ? grey(estimate.allInFocus, estimate.confidence) : (stack.images[0] as Image);
+  process.stderr.write(`${folder}: ${stack.images.length} planes, seen at ${depth.width}×${depth.height}\n`);
+  return Promise.all([
+    fitted(ofImage(first)),
+    fitted(ofCanvas(paintDepth(result, "turbo"))),
+    fitted(ofCanvas(paintDepth({ depth }, "turbo"))),
+  ]);
+}
+
+const grey = ({ width: w, height: h }: Image, data: Float32Array): Image => ({ width: w, height: h, channels: 1, data });
+
+try {
+  const rows: Buffer[][] = [];
+  for (const folder of positionals) rows.push(await row(folder));
+  const cells = rows.flatMap((cells, y) => cells.map((input, x) => ({ input, left: x * (width + gap), top: y * (height + gap) })));
+  const size = { width: 3 * (width + gap) - gap, height: rows.length * (height + gap) - gap };
+  await sharp({ create: { ...size, channels: 3, background: "white" } })
+    .composite(cells)
+    .jpeg({ quality: 85, mozjpeg: true })
+    .toFile(values.output);
+} finally {
+  await network.session.dispose();
+}
