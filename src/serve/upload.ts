@@ -142,8 +142,11 @@ function parse(request: IncomingMessage, { parser, limits, fail, signal }: Parsi
 function watch(request: IncomingMessage, { limits, fail }: Pick<Parsing, "limits" | "fail">): { bytes: () => number; release: () => void } {
   let bytes = 0;
   const tick = setInterval(() => {
-    if (request.isPaused()) return; // it is our disk that is slow
-    fail(request.complete ? badRequest("the parts of the request have no end") : tooSlow(limits.idleSeconds));
+    const before = bytes;
+    setImmediate(() => {
+      if (bytes > before || request.isPaused()) return; // it is we who are slow: this process, or the disk
+      fail(request.complete ? badRequest("the parts of the request have no end") : tooSlow(limits.idleSeconds));
+    });
   }, limits.idleSeconds * 1000);
   const onData = (chunk: Buffer): void => {
     tick.refresh();

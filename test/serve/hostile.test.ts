@@ -7,7 +7,7 @@ import * as files from "./hostileFiles.ts";
 import { BOUNDARY, frame, multipart, optionsPart, tiff, type Part } from "./hostileFiles.ts";
 import { filesIn, sendRaw, stackPictures, withServer, type TestServer } from "./server.ts";
 
-const limits = { frames: 8, fileBytes: 300_000, requestBytes: 1_000_000, idleSeconds: 0.3, headerSeconds: 2 };
+const limits = { frames: 8, fileBytes: 300_000, requestBytes: 1_000_000, idleSeconds: 1, headerSeconds: 2 };
 const pictures = stackPictures();
 const frames = pictures.map((bytes) => frame(bytes));
 const [a, b, c] = frames as [Part, Part, Part];

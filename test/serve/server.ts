@@ -28,6 +28,8 @@ export interface TestServer {
   readonly queue: JobQueue;
   readonly store: FileStore;
   readonly log: readonly LogLine[];
+  /** Stops it, giving requests this many milliseconds. */
+  readonly stop: (grace: number) => Promise<void>;
 }
 
 type Options = Partial<Omit<ServerOptions, "limits">> & { readonly limits?: Partial<Limits>; readonly runner?: JobRunner };
@@ -66,10 +68,12 @@ export async function withServer<T>(
     ...options,
     limits: { ...DEFAULT_LIMITS, requestsPerMinute: 0, ...limits },
   });
+  let closing: Promise<void> | undefined;
+  const stop = (grace: number): Promise<void> => (closing ??= server.close({ grace }));
   try {
-    return await body({ url: server.url, port: Number(new URL(server.url).port), folder, queue, store, log });
+    return await body({ url: server.url, port: Number(new URL(server.url).port), folder, queue, store, log, stop });
   } finally {
-    await server.close({ grace: 0 });
+    await stop(0);
     await rm(folder, { recursive: true });
   }
 }
