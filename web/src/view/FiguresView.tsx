@@ -21,7 +21,7 @@ export function FiguresView({ state: { figures }, controller, result }: ResultPr
       {figures.status === "done" ? (
         <FigureTable figures={figures} view={result} />
       ) : (
-        <p role="status">{figures.status === "failed" ? figures.problem.message : "Running the network once more, to look inside …"}</p>
+        <p role="status">{figures.status === "failed" ? figures.problem.message : "Looking inside the network …"}</p>
       )}
     </section>
   );

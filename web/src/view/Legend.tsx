@@ -46,7 +46,7 @@ interface StripProps {
 
 function Strip({ painting, range, unit, label }: StripProps): VNode {
   const [least, greatest] = range;
-  const marks = ticks(range, 5);
+  const marks = ticks(range, 8);
   return (
     <div class="legend">
       <PaintedCanvas class="legend-strip" painting={painting} label={label} />

@@ -9,7 +9,34 @@ import type { Figures } from "./protocol.ts";
 /** Planes the network takes at once. */
 const MOST_PLANES = 10;
 
-/** Runs the network once more and keeps what it finds on its way: Γ, z* and θ_grad(z*) (eqs. 2–5). */
+type Outputs = Awaited<ReturnType<Session["run"]>>;
+
+/** The same session; where a whole stack went through it in one run, that run's figures are kept. */
+export function watchedSession(session: Session): { readonly session: Session; readonly figures: () => Figures | undefined } {
+  const seen: Outputs[] = [];
+  return {
+    session: {
+      ...session,
+      run: async (inputs) => {
+        const outputs = await session.run(inputs);
+        seen.push(fieldsOf(outputs));
+        return outputs;
+      },
+    },
+    figures: () => {
+      const [only, ...others] = seen;
+      const planes = only?.["surface"]?.shape[2] ?? 0;
+      return only && others.length === 0
+        ? figuresOf(
+            only,
+            Array.from({ length: planes }, (_, n) => n),
+          )
+        : undefined;
+    },
+  };
+}
+
+/** Runs the network once more, for stacks that took several runs, and keeps what it finds on its way. */
 export async function paperFigures(session: Session, stack: FocalStack): Promise<Figures> {
   const planes = choosePlanes(stack.images.length, Math.min(stack.images.length, MOST_PLANES), "round");
   const { images: seen } = selectPlanes(stack, planes);
@@ -20,11 +47,22 @@ export async function paperFigures(session: Session, stack: FocalStack): Promise
     images: { data: packPictures(images, padded), shape: [1, planes.length, 3, padded.height, padded.width] },
     focusDistances: { data: Float32Array.from(planes, (_, n) => n), shape: [1, planes.length] },
   });
-  const field = (name: string): Value => {
-    const value = outputs[name];
-    if (!value) throw new Error(`the network gives no ${name}`);
-    return value;
-  };
+  return figuresOf(outputs, planes);
+}
+
+const FIELDS = ["gradientX", "gradientY", "surface", "surfaceGradientX", "surfaceGradientY"] as const;
+
+const fieldsOf = (outputs: Outputs): Outputs => Object.fromEntries(FIELDS.map((name) => [name, fieldOf(outputs, name)]));
+
+function fieldOf(outputs: Outputs, name: (typeof FIELDS)[number]): Value {
+  const value = outputs[name];
+  if (!value) throw new Error(`the network gives no ${name}`);
+  return value;
+}
+
+/** Γ, z* and θ_grad(z*) (eqs. 2–5) as maps to look at. */
+function figuresOf(outputs: Outputs, planes: readonly number[]): Figures {
+  const field = (name: (typeof FIELDS)[number]): Value => fieldOf(outputs, name);
   return {
     planes,
     grid: field("surface").shape.at(-1) as number,

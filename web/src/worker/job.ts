@@ -10,8 +10,9 @@ import { asStackError, openListing, type StackSource } from "../../../src/source
 import type { FocalStack } from "../../../src/stack.ts";
 import { cachedSource, type PictureCache } from "./cachedSource.ts";
 import type { NetworkEngine } from "./engine.ts";
+import { watchedSession } from "./figures.ts";
 import { listUserFiles } from "./listing.ts";
-import type { Calls, Event, FocusChoice, OpenedStack, RunResult } from "./protocol.ts";
+import type { Calls, Event, Figures, FocusChoice, OpenedStack, RunResult } from "./protocol.ts";
 import { sharpnessMaps } from "./sharpness.ts";
 import { thumbnail } from "./thumbnail.ts";
 import { userFiles } from "./userFiles.ts";
@@ -34,6 +35,8 @@ export interface Job {
   readonly alignment?: Alignment;
   /** What the network saw in the last run. */
   readonly stack?: FocalStack;
+  /** What it found on its way, where that was one run of it. */
+  readonly figures?: Figures | undefined;
 }
 
 export async function openJob({ name, files: given, focus }: Calls["open"]["ask"], { onEvent }: Caller): Promise<Job> {
@@ -92,8 +95,9 @@ export async function runJob(
 ): Promise<{ job: Job; result: RunResult }> {
   const begin = performance.now();
   const source = withThumbnails(job, caller);
+  const watched = watchedSession(engine.session);
   const run = await runDepth(source, {
-    session: engine.session,
+    session: watched.session,
     stages: engine.stages,
     errorTable: ERROR_TABLES.small,
     workingSide: "auto",
@@ -103,7 +107,10 @@ export async function runJob(
   });
   const seconds = { model: engine.seconds, ...run.seconds, total: (performance.now() - begin) / 1000 };
   const summary = describeRun(source, run, { model: "small", device: engine.info.device, align: "auto", seconds });
-  return { job: { ...job, stack: run.stack }, result: { ...resultOf(source, run, summary), engine: engine.info } };
+  return {
+    job: { ...job, stack: run.stack, figures: watched.figures() },
+    result: { ...resultOf(source, run, summary), engine: engine.info },
+  };
 }
 
 function resultOf(source: StackSource, run: DepthRun, summary: ReturnType<typeof describeRun>): Omit<RunResult, "engine"> {

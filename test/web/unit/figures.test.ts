@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { Session, Value } from "../../../src/infer/session.ts";
+import { paperFigures, watchedSession } from "../../../web/src/worker/figures.ts";
+
+/** Two channels, N planes, one cell: Γ = (3, 4) and (6, 8), so |Γ| is 5 and 10; z* is the plane's number, then 99. */
+function fakeSession(): Session {
+  const field = (planes: number, channels: readonly (readonly number[])[]): Value => ({
+    shape: [1, channels.length, planes, 1, 1],
+    data: Float32Array.from(channels.flat()),
+  });
+  const row = (planes: number, value: number): number[] => Array.from({ length: planes }, () => value);
+  return {
+    device: "wasm",
+    inputNames: [],
+    outputNames: [],
+    run: ({ images }) => {
+      const planes = images?.shape[1] as number;
+      return Promise.resolve({
+        gradientX: field(planes, [row(planes, 3), row(planes, 6)]),
+        gradientY: field(planes, [row(planes, 4), row(planes, 8)]),
+        surface: field(planes, [Array.from({ length: planes }, (_, n) => n), row(planes, 99)]),
+        surfaceGradientX: field(planes, [row(planes, 0)]),
+        surfaceGradientY: field(planes, [row(planes, 2)]),
+      });
+    },
+    dispose: () => Promise.resolve(),
+  };
+}
+
+const ask = (planes: number): Parameters<Session["run"]>[0] => ({ images: { shape: [1, planes, 3, 32, 32], data: new Float32Array(0) } });
+
+test("the figures of a single run are kept: mean |Γ| over the channels, the first channel of z*, |θ(z*)|", async () => {
+  const { session, figures } = watchedSession(fakeSession());
+  assert.equal(figures(), undefined);
+  await session.run(ask(2));
+  const { planes, grid, gradient, surface, surfaceGradient } = figures() ?? assert.fail("no figures");
+  assert.deepEqual([planes, grid], [[0, 1], 1]);
+  assert.deepEqual([...gradient], [7.5, 7.5]);
+  assert.deepEqual([...surface], [0, 1]);
+  assert.deepEqual([...surfaceGradient], [2, 2]);
+});
+
+test("a stack that took several runs has no figures of its own", async () => {
+  const { session, figures } = watchedSession(fakeSession());
+  await session.run(ask(2));
+  await session.run(ask(2));
+  assert.equal(figures(), undefined);
+});
+
+test("then ten of its planes, spread evenly, are run again", async () => {
+  const image = { width: 32, height: 32, channels: 3 as const, data: new Float32Array(32 * 32 * 3) };
+  const stack = {
+    images: Array.from({ length: 19 }, () => image),
+    focusDistances: Array.from({ length: 19 }, (_, n) => n),
+    space: "index" as const,
+  };
+  const { planes, gradient } = await paperFigures(fakeSession(), stack);
+  assert.deepEqual(planes, [0, 2, 4, 6, 8, 10, 12, 14, 16, 18]);
+  assert.equal(gradient.length, 10);
+});
