@@ -6,9 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { run } from "../src/cli/run.ts";
-import { createNodeSession } from "../src/infer/node.ts";
+import { createPlaneGraphs } from "../src/infer/planeGraphs.ts";
 import { loadModel } from "../src/job/loadModel.ts";
-import { recordGraph } from "../src/model/graph.ts";
 import { createRandom } from "../src/random.ts";
 import { option } from "./timing.ts";
 
@@ -63,7 +62,7 @@ function measure(folder: string, { model, threads, ...given }: Case & { model: s
 /** The network alone at 5×384×576, best of several runs. */
 async function inferenceSeconds(model: string, threads: number): Promise<number> {
   const [planes, height, width] = [5, 384, 576];
-  const session = await createNodeSession(recordGraph(loadModel(model)), { threads });
+  const session = createPlaneGraphs(loadModel(model), { threads });
   const random = createRandom(2);
   const images = {
     data: Float32Array.from({ length: planes * 3 * height * width }, () => random.uniform()),

@@ -88,12 +88,18 @@ test("a picture too large for the trunk is put together from what it finds in ti
 test("windows over planes that share their planes' features give what they give run by run", async () => {
   const model = loadModel("small");
   const session = await load(recordGraph(model));
-  const stages = await loadStages(recordStages(model), load);
+  const stages = await loadStages(recordStages({ ...model, planes: 4, forCpu: true }), load);
+  const asked: number[] = [];
   const alone = await focusProbability(stack, { session, mostPlanes: 4 });
-  const shared = await focusProbability(stack, { session, mostPlanes: 4, stages: () => Promise.resolve(stages) });
+  const shared = await focusProbability(stack, {
+    session,
+    mostPlanes: 4,
+    stages: (planes) => (asked.push(planes), Promise.resolve(stages)),
+  });
   await Promise.all([session.dispose(), disposeStages(stages)]);
   const most = mostApart(alone, shared);
   assert.ok(most < 1e-4, `${most} planes apart`);
+  assert.deepEqual(asked, [4]);
 });
 
 test("stages are loaded only where something does not fit one run", async () => {
