@@ -1,6 +1,9 @@
 /** The public API in Node. Training is `dualfocus/train`. */
 export * from "./everywhere.ts";
 export { createNodeSession as createSession, type NodeSessionOptions as SessionOptions } from "./infer/node.ts";
+export { createCudaSession, type CudaOptions } from "./infer/cuda.ts";
+export { createPlaneGraphs, type PlaneGraphOptions } from "./infer/planeGraphs.ts";
+export { openSession, type OpenedSession, type SessionRequest } from "./job/openSession.ts";
 export { openStack, type StackSource } from "./source/openStack.ts";
 export { StackError } from "./io/stackError.ts";
 export { readDepth } from "./data/readDepth.ts";

@@ -17,7 +17,10 @@ export function onnxRuntime({ device, threads }: Required<NodeSessionOptions>): 
     description: `ONNX Runtime, ${device}, ${threads === 0 ? "all cores" : `${threads} thread${threads === 1 ? "" : "s"}`}`,
     network: (config, { planes, height, width }) => {
       const weights = initialWeights(config, createRandom(0)); // the values do not matter
-      return createNodeSession(recordGraph({ config, weights, size: { batch: 1, planes, height, width } }), { device, threads });
+      return createNodeSession(recordGraph({ config, weights, size: { batch: 1, planes, height, width }, forCpu: device === "cpu" }), {
+        device,
+        threads,
+      });
     },
     matmul: () => {
       const engine = createOnnxEngine();
