@@ -37,7 +37,7 @@ function FigureTable({ figures, view }: { figures: Figures; view: ViewResult }):
   const rows = useMemo(() => rowsOf(figures, view), [figures, view]);
   return (
     <div class="figure-scroll" tabIndex={0} role="region" aria-label="Figures, plane by plane">
-      <table>
+      <table style={{ "--shape": view.result.depth.width / view.result.depth.height }}>
         <thead>
           <tr>
             <th scope="col">Plane</th>
