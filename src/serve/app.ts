@@ -94,6 +94,8 @@ function addJobs(app: App, options: AppOptions): void {
     const { id } = c.req.valid("param");
     if (!(await queue.get(id))) throw noSuchJob();
     if (c.req.header("Last-Event-ID") === LAST_EVENT) return c.body(null, 204); // tells an EventSource not to come back
+    const headers = { "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no" }; // nginx would hold them
+    if (c.req.method === "HEAD") return c.body(null, 200, headers);
     if (listeners >= limits.listeners)
       throw new Problem("busy", {
         detail: "too many clients listen to jobs",
@@ -108,7 +110,7 @@ function addJobs(app: App, options: AppOptions): void {
         options.log("error", "events broke off", { cause: String(error) });
       },
     });
-    return c.body(events, 200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no" });
+    return c.body(events, 200, headers);
   });
 }
 

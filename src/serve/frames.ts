@@ -4,7 +4,7 @@ import type { DepthSettings } from "../job/depthSettings.ts";
 import { diskFiles } from "../source/picture.ts";
 import type { PictureInfo } from "../source/stackFiles.ts";
 import type { Limits } from "./limits.ts";
-import { Problem } from "./problem.ts";
+import { Problem, tooLarge } from "./problem.ts";
 import { checkTiff } from "./tiffCheck.ts";
 
 /** A picture that has been found to be one, within the limits. */
@@ -37,9 +37,6 @@ export async function checkFrames(files: readonly string[], limits: Limits): Pro
   if (planes > limits.frames) throw tooLarge(`the pictures hold ${planes} pages; at most ${limits.frames} are taken`);
   return frames;
 }
-
-const tooLarge = (detail: string): Problem =>
-  new Problem("too-large", { detail, remedy: "send fewer or smaller pictures, or ask whoever runs the server for a higher limit" });
 
 async function checkFrame(file: string, { name, limits }: { name: string; limits: Limits }): Promise<CheckedFrame> {
   const head = Buffer.from(await diskFiles.readHead(file, HEAD_BYTES));

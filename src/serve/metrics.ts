@@ -36,7 +36,9 @@ export function createMetrics(queue: JobQueue): Metrics {
   return {
     type: registry.contentType,
     text: async () => {
-      await askQueue();
+      await askQueue().catch(() => {
+        jobs.reset(); // better no number than an old one
+      });
       return registry.metrics();
     },
     request: ({ method, route, status, seconds: taken }) => {

@@ -9,7 +9,6 @@ export const PROBLEMS = {
   "method-not-allowed": { status: 405, title: "This cannot be done here" },
   timeout: { status: 408, title: "The request took too long to arrive" },
   "not-ready": { status: 409, title: "The job has no results" },
-  "length-required": { status: 411, title: "The length of the request is not known" },
   "too-large": { status: 413, title: "The request is too large" },
   "unsupported-type": { status: 415, title: "The request is of a type that is not understood" },
   expectation: { status: 417, title: "The expectation cannot be met" },
@@ -58,6 +57,14 @@ export class Problem extends Error {
     this.headers = headers;
   }
 }
+
+/** A limit is passed. What is still being sent is not read. */
+export const tooLarge = (detail: string): Problem =>
+  new Problem("too-large", {
+    detail,
+    remedy: "send fewer or smaller pictures, or ask whoever runs the server for a higher limit",
+    headers: { Connection: "close" },
+  });
 
 export function problemBody({ code, message, remedy }: Problem): string {
   const { status, title } = PROBLEMS[code];

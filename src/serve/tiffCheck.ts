@@ -5,7 +5,7 @@ import { createInflate } from "node:zlib";
 import { tiffPages } from "../io/tiff.ts";
 import type { Limits } from "./limits.ts";
 import { lzwLength, packBitsLength } from "./runLengths.ts";
-import { Problem } from "./problem.ts";
+import { Problem, tooLarge } from "./problem.ts";
 
 /** TIFF's numbers of the compressions that are taken: those whose result can be measured without keeping it. */
 const COMPRESSIONS = { 1: "none", 5: "lzw", 8: "deflate", 32946: "deflate", 32773: "packbits" } as const;
@@ -44,9 +44,6 @@ export async function checkTiff(file: string, { name, limits }: Checking): Promi
 
 const damaged = (name: string, cause: unknown): Problem =>
   new Problem("invalid", { detail: `${name} is a damaged TIFF`, remedy: "replace it", cause });
-
-const tooLarge = (detail: string): Problem =>
-  new Problem("too-large", { detail, remedy: "send fewer or smaller pictures, or ask whoever runs the server for a higher limit" });
 
 interface PageCheck extends Checking {
   readonly handle: FileHandle;

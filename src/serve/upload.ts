@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
 import { OPTIONS_BYTES, PART_HEADER_BYTES, type Limits } from "./limits.ts";
-import { Problem } from "./problem.ts";
+import { Problem, tooLarge } from "./problem.ts";
 
 /** What a client has sent: pictures in the order of the parts, under names of ours, and the text of `options`. */
 export interface Upload {
@@ -97,13 +97,6 @@ function openParser(request: IncomingMessage, limits: Limits): BusboyInstance {
 
 const badRequest = (detail: string, cause?: unknown): Problem =>
   new Problem("bad-request", { detail, remedy: HOW, headers: { Connection: "close" }, cause });
-
-const tooLarge = (detail: string): Problem =>
-  new Problem("too-large", {
-    detail,
-    remedy: "send fewer or smaller pictures, or ask whoever runs the server for a higher limit",
-    headers: { Connection: "close" },
-  });
 
 const tooSlow = (seconds: number): Problem =>
   new Problem("timeout", {

@@ -151,7 +151,10 @@ test("those who listen get signs of life, may leave and come back, and are let g
   const { text } = await withServer({ limits: { heartbeatSeconds: 0.05, listeners: 1 } }, async (server) => {
     const job = await submit(server);
     const leave = new AbortController();
+    const head = await fetch(`${server.url}/v1/jobs/${job.id}/events`, { method: "HEAD" });
+    assert.deepEqual([head.status, head.headers.get("Content-Type")], [200, "text/event-stream"]);
     const first = await fetch(`${server.url}/v1/jobs/${job.id}/events`, { signal: leave.signal });
+    assert.equal(first.status, 200, "whoever asked for headers alone does not listen");
     const busy = await fetch(`${server.url}/v1/jobs/${job.id}/events`);
     assert.deepEqual([busy.status, busy.headers.get("Retry-After")], [503, "30"]);
     const reader = (first.body as ReadableStream<Uint8Array>).getReader();

@@ -93,6 +93,7 @@ test("a queue that cannot be reached is told as such, and nothing of the upload 
     assert.equal(health.status, 503);
     assert.deepEqual(await health.json(), { live: true, ready: false, version: "0.1.0", reason: "the queue cannot be reached" });
     assert.equal((await fetch(`${url}/v1/health/live`)).status, 200);
+    assert.match(await (await fetch(`${url}/metrics`)).text(), /^process_resident_memory_bytes \d+/m);
     for (const answer of [
       await fetch(`${url}/v1/jobs/no-such-job`),
       await fetch(`${url}/v1/depth`, { method: "POST", body: stackForm(pictures) }),
