@@ -139,3 +139,33 @@ test("nothing is left behind but the prepared weights", () => {
   body();
   assert.ok(fused.liveTensors() <= before + 2, `${fused.liveTensors() - before} more tensors than before`);
 });
+
+test("the kernels refuse operands they were not made for", () => {
+  scope(() => {
+    const rows = fused.full([1, 4, 3, 3], 1);
+    const pictures = fused.channelsLast(rows);
+    const volume = fused.channelsLast(fused.full([1, 4, 2, 3, 3], 1));
+    const perChannel = fused.full([4], 0);
+    assert.throws(() => {
+      fused.native("finishConvolution", rows, perChannel, null, 0);
+    }, /values: expected the channels innermost/);
+    assert.throws(() => {
+      fused.native("finishConvolution", pictures, fused.full([3], 0), null, 0);
+    }, /bias: expected an f32 value for each channel/);
+    assert.throws(() => {
+      fused.native("finishConvolution", pictures, perChannel, volume, 0);
+    }, /residual: expected the shape of the values/);
+    assert.throws(() => {
+      fused.native("resampleInto", pictures, 1, pictures, true);
+    }, /firstChannel: the channels do not fit/);
+    assert.throws(() => {
+      fused.native("gatherBlocks", pictures, rows, 1);
+    }, /room for four times their channels/);
+    assert.throws(() => {
+      fused.native("maxPool", pictures, pictures, 0, 1, 0);
+    }, /expected a window/);
+    assert.throws(() => {
+      fused.native("logitConvolution", rows, volume, perChannel, perChannel);
+    }, /expected 27 for each channel/);
+  });
+});
