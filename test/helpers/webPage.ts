@@ -6,6 +6,8 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from "p
 
 import { startWebServer, type WebServer } from "../../src/cli/webServer.ts";
 import { openSite } from "../../src/cli/webSite.ts";
+import type { Image } from "../../src/image.ts";
+import { decodePng, encodePng } from "../../src/io/png.ts";
 import { TEST_IDS, type View } from "../../web/src/contract.ts";
 import { CHROMIUM, GPU, QUIET } from "./browser.ts";
 
@@ -98,6 +100,23 @@ export function exampleFiles(name: string): { name: string; bytes: Uint8Array }[
   const folder = join(root, "examples", name);
   const files = readdirSync(folder).filter((file) => /^(plane_\d+\.png|stack\.json)$/.test(file));
   return files.map((file) => ({ name: file, bytes: readFileSync(join(folder, file)) }));
+}
+
+/** The middle of the desk, 64 × 64 pixels: quick to compute. */
+export function smallStack(): { name: string; bytes: Uint8Array }[] {
+  return exampleFiles("desk").map(({ name, bytes }) =>
+    name.endsWith(".png") ? { name, bytes: encodePng(middleOf(decodePng(bytes), 64), { depth: 8 }) } : { name, bytes },
+  );
+}
+
+function middleOf({ width, height, channels, data }: Image, side: number): Image {
+  const [left, top] = [Math.floor((width - side) / 2), Math.floor((height - side) / 2)];
+  const cut = new Float32Array(side * side * channels);
+  for (let y = 0; y < side; y++) {
+    const from = ((top + y) * width + left) * channels;
+    cut.set(data.subarray(from, from + side * channels), y * side * channels);
+  }
+  return { width: side, height: side, channels, data: cut };
 }
 
 /** From a ready page to the result of what was dropped or clicked. */

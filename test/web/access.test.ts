@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import type { Page } from "playwright-core";
 
 import { TEST_IDS, VIEWS } from "../../web/src/contract.ts";
-import { drop, exampleFiles, find, finished, openStand, ready, show } from "../helpers/webPage.ts";
+import { drop, find, finished, openStand, ready, show, smallStack } from "../helpers/webPage.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const stand = await openStand();
@@ -48,7 +48,7 @@ test("nothing serious bars anyone, light or dark, large or small: start, planes 
   t.after(close);
   await ready(page);
   await examine(page, "start");
-  await drop(page, exampleFiles("macro"));
+  await drop(page, smallStack());
   await page.locator(`[data-testid="${TEST_IDS.findings}"][data-status="done"]`).waitFor();
   await examine(page, "planes");
   await find(page, TEST_IDS.run).click();

@@ -8,10 +8,8 @@ import { after, test } from "node:test";
 
 import { SECURITY_HEADERS } from "../../src/cli/webServer.ts";
 import { copySite, openSite } from "../../src/cli/webSite.ts";
-import { encodePng, decodePng } from "../../src/io/png.ts";
-import type { Image } from "../../src/image.ts";
 import { TEST_IDS } from "../../web/src/contract.ts";
-import { drop, exampleFiles, find, finished, openStand, ready } from "../helpers/webPage.ts";
+import { drop, find, finished, openStand, ready, smallStack } from "../helpers/webPage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-host-"));
 copySite(openSite(), join(folder, "some", "path"));
@@ -53,7 +51,8 @@ test(
     assert.match(first.reason, /headers that allow threads/);
     const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute("content");
     assert.equal(`${policy}; frame-ancestors 'none'`, SECURITY_HEADERS["Content-Security-Policy"]); // the last counts in headers only
-    await find(page, `${TEST_IDS.example}macro`).click();
+    await drop(page, smallStack());
+    await find(page, TEST_IDS.run).click();
     await finished(page);
     assert.deepEqual(problems, []);
 
@@ -86,25 +85,13 @@ test("a second start takes the weights from the browser's own store", { timeout:
   );
 });
 
-/** The middle of a picture. */
-function cropped({ width, height, channels, data }: Image, side: number): Image {
-  const [left, top] = [Math.floor((width - side) / 2), Math.floor((height - side) / 2)];
-  const rows = Array.from({ length: side }, (_, y) =>
-    data.subarray(((top + y) * width + left) * channels, ((top + y) * width + left + side) * channels),
-  );
-  return { width: side, height: side, channels, data: Float32Array.from(rows.flatMap((row) => [...row])) };
-}
-
 test("WebGPU, here computed by the processor, gives a result on a small stack", { timeout: 300_000 }, async (t) => {
   const gpu = await openStand({ gpu: "software" });
   t.after(() => gpu.close());
   const { page, problems } = await gpu.visit({ query: "?device=webgpu" });
   const { device, reason } = await ready(page);
   assert.equal(device, "webgpu", reason);
-  const small = exampleFiles("desk").map(({ name, bytes }) =>
-    name.endsWith(".png") ? { name, bytes: encodePng(cropped(decodePng(bytes), 64), { depth: 8 }) } : { name, bytes },
-  );
-  await drop(page, small);
+  await drop(page, smallStack());
   await find(page, TEST_IDS.run).click();
   await finished(page);
   assert.deepEqual(problems, []);

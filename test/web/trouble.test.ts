@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { encodePng } from "../../src/io/png.ts";
 import { createRandom } from "../../src/random.ts";
 import { TEST_IDS } from "../../web/src/contract.ts";
-import { drop, exampleFiles, find, finished, openStand, ready, type Visit } from "../helpers/webPage.ts";
+import { drop, exampleFiles, find, finished, openStand, ready, smallStack, type Visit } from "../helpers/webPage.ts";
 
 const stand = await openStand();
 let visit: Visit;
@@ -97,6 +97,8 @@ test("a run stops when told to, and the next one still works", { timeout: 300_00
   await find(page, TEST_IDS.cancel).click();
   await run.waitFor();
   assert.equal(await find(page, TEST_IDS.result).count(), 0);
+  await startAnew();
+  await drop(page, smallStack());
   await run.click();
   await finished(page);
 });
