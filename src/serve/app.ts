@@ -14,7 +14,7 @@ import { protect, type AppEnvironment, type Protection } from "./protect.ts";
 import { asProblem, Problem, problemResponse } from "./problem.ts";
 import { bodyOf, noSuchJob, openResult } from "./results.ts";
 import { deleteRoute, eventsRoute, healthRoute, jobRoute, liveRoute, resultRoute, submitRoute } from "./routes.ts";
-import { describeJob } from "./schemas.ts";
+import { describeJob, type JobView } from "./schemas.ts";
 import { createSubmit } from "./submit.ts";
 import type { UploadFolder } from "./uploadFolder.ts";
 
@@ -50,15 +50,16 @@ export function createApp(options: AppOptions): App {
   );
   protect(app, options);
   addJobs(app, options);
+  addEvents(app, options);
   addHealth(app, options);
   addDescription(app);
   return app;
 }
 
 function addJobs(app: App, options: AppOptions): void {
-  const { queue, store, metrics, limits } = options;
+  const { queue, store, metrics } = options;
   const submit = createSubmit({ ...options, onActive: metrics.uploads, onAccepted: metrics.accepted });
-  const find = async (id: string): Promise<Awaited<ReturnType<typeof describeJob>>> => {
+  const find = async (id: string): Promise<JobView> => {
     const status = await queue.get(id);
     if (!status) throw noSuchJob();
     return describeJob(status, store);
@@ -89,6 +90,9 @@ function addJobs(app: App, options: AppOptions): void {
     await store.remove(jobPrefix(id));
     return c.body(null, 204);
   });
+}
+
+function addEvents(app: App, { queue, store, limits, log, stopping }: AppOptions): void {
   let listeners = 0;
   app.openapi(eventsRoute, async (c) => {
     const { id } = c.req.valid("param");
@@ -104,10 +108,10 @@ function addJobs(app: App, options: AppOptions): void {
       });
     listeners += 1;
     const events = jobEvents(id, {
-      ...{ queue, store, heartbeatSeconds: limits.heartbeatSeconds, signal: options.stopping },
+      ...{ queue, store, heartbeatSeconds: limits.heartbeatSeconds, signal: stopping },
       onEnd: () => (listeners -= 1),
       onError: (error) => {
-        options.log("error", "events broke off", { cause: String(error) });
+        log("error", "events broke off", { cause: String(error) });
       },
     });
     return c.body(events, 200, headers);
