@@ -31,7 +31,7 @@ function withStages(
   const { device } = session;
   if (config.kind !== "dualfocus" || (device !== "cpu" && device !== "webgpu")) return { session };
   let loaded: { readonly planes: number; readonly stages: Promise<StageSessions> } | undefined;
-  const load = (graph: Uint8Array): Promise<Session> => createNodeSession(graph, { device, threads });
+  const load = (graph: Uint8Array): Promise<Session> => createNodeSession(graph, { device, threads, keepMemory: false }); // full-size pictures follow
   const free = async (): Promise<void> => {
     const stages = await loaded?.stages.catch(() => undefined); // its failure has been told already
     loaded = undefined;
