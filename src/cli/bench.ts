@@ -8,6 +8,7 @@ import { onnxRuntime } from "../bench/onnxRuntime.ts";
 import { formatBench } from "../bench/report.ts";
 import { bench } from "../bench/run.ts";
 import type { BenchRuntime } from "../bench/runtime.ts";
+import { UserError } from "../job/errors.ts";
 import { isConfigName } from "../job/loadModel.ts";
 import { configs, type ConfigName } from "../model/config.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
@@ -84,7 +85,12 @@ const runSelf: RunSelf = async (args) => {
 async function openRuntime({ device, threads }: BenchCommandOptions): Promise<BenchRuntime> {
   if (device === "cpu" || device === "webgpu") return onnxRuntime({ device, threads });
   const { cudaRuntime } = await import("../bench/cudaRuntime.ts"); // brings the addon, which the others do without
-  return cudaRuntime({ device });
+  try {
+    return cudaRuntime({ device });
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new UserError(`--device ${device}: ${message}`, { exitCode: 2, remedy: "use --device cpu", cause });
+  }
 }
 
 function deviceName(text: string): string {

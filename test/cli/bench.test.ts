@@ -48,6 +48,8 @@ test("wrong usage is refused with what is right", async (context) => {
     [["--model", "huge"], /base, small, dfv/],
     [["--planes", "1"], /2 or more/],
     [["--repeats", "0"], /1 or more/],
+    [["--device", "abacus"], /cpu, webgpu, cuda or cuda:N/],
+    [["--device", "cuda:99"], /--device cuda:99: [^]*use --device cpu/],
   ];
   for (const [args, message] of cases) {
     const { code, err } = await runCommand(context, "bench", ...args);
