@@ -1,31 +1,32 @@
 // What the queue costs for a job that takes no time, and what a second worker brings.
-//   nice node --import tsx bench/serve.ts [--jobs 40] [--noops 300] [--size 256] [--repeats 2] [--skip throughput]
+//   nice node --import tsx bench/serve.ts [--stack examples/desk] [--jobs 40] [--noops 300] [--repeats 2] [--skip throughput]
 // Needs redis-server. The workers are processes of `dualfocus worker` with one thread each; both are warm before the clock starts.
 import { Redis } from "ioredis";
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
-import { encodePng } from "../src/io/png.ts";
 import { depthSettings } from "../src/job/depthSettings.ts";
 import { createDirectoryStore } from "../src/queue/directoryStore.ts";
 import { frameOf, type Job } from "../src/queue/job.ts";
 import type { JobQueue } from "../src/queue/queue.ts";
 import { createRedisQueue } from "../src/queue/redisQueue.ts";
 import { startRedisWorker, type RedisWorker } from "../src/queue/redisWorker.ts";
-import { createRandom } from "../src/random.ts";
+import { stackJob, uploadStack } from "../src/queue/stackJob.ts";
 import { option } from "./timing.ts";
 
-const [jobs, noops, size, repeats] = ["jobs", "noops", "size", "repeats"].map((name, i) =>
-  Number(option(name, ["40", "300", "256", "2"][i] as string)),
-) as [number, number, number, number];
-const PLANES = 5;
+const [jobs, noops, repeats] = [option("jobs", "40"), option("noops", "300"), option("repeats", "2")].map(Number) as [
+  number,
+  number,
+  number,
+];
+const stack = option("stack", join(import.meta.dirname, "..", "examples", "desk"));
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
@@ -132,17 +133,18 @@ async function throughput(url: string, { folder, workers }: { folder: string; wo
     child.stderr.on("data", (text: Buffer) => {
       if (text.includes("job-done")) warm.add(child);
     });
+  const { job, files } = await stackJob(stack, depthSettings.parse({}));
   const submit = async (id: string): Promise<void> => {
-    const frames = Array.from({ length: PLANES }, (_, n) => frameOf(id, n, "png"));
-    for (const [n, { key }] of frames.entries()) await store.put(key, join(folder, `plane_${n}.png`));
-    const distances = frames.map((_, n) => 1 + n / 4);
-    await queue.submit({ id, frames, settings: depthSettings.parse({ distances, align: "off" }) });
+    const renamed = { ...job, id, frames: job.frames.map(({ key, name }) => ({ key: key.replace(job.id, id), name })) };
+    await uploadStack(store, { job: renamed, files });
+    await queue.submit(renamed);
   };
   try {
     const series = `${workers}-${Date.now()}`;
+    // One at a time: whoever has come up takes it, until each has taken one.
     for (let i = 0; warm.size < workers; i++) {
       await submit(`warm-up-${series}-${i}`);
-      await setTimeout(1000);
+      while ((await queue.counts()).queued > 0) await setTimeout(50);
     }
     while ((await queue.counts()).queued + (await queue.counts()).running > 0) await setTimeout(50);
     const used = (): number => processes.reduce((sum, { pid }) => sum + processorSeconds(pid ?? 0), 0);
@@ -167,11 +169,6 @@ const redis = spawn(
 );
 try {
   const url = `redis://127.0.0.1:${port}`;
-  const random = createRandom(1);
-  for (let n = 0; n < PLANES; n++) {
-    const data = Float32Array.from({ length: size * size * 3 }, () => random.uniform());
-    await writeFile(join(folder, `plane_${n}.png`), encodePng({ width: size, height: size, channels: 3, data }));
-  }
   const costs: Cost[] = [];
   for (let i = 0; i < repeats; i++) costs.push(await overhead(url));
   const least = (name: keyof Cost): string => Math.min(...costs.map((cost) => cost[name])).toFixed(1);
@@ -184,7 +181,7 @@ try {
         const { rate, work } = await throughput(url, { folder, workers });
         best[workers] = { rate: Math.max(best[workers].rate, rate), work: Math.min(best[workers].work, work) };
       }
-    console.log(`${PLANES} planes of ${size}×${size}, small, one thread a worker, best of ${repeats} runs of ${jobs} jobs:`);
+    console.log(`${stack}, small, one thread a worker, best of ${repeats} runs of ${jobs} jobs:`);
     for (const [workers, { rate, work }] of Object.entries(best))
       console.log(`  workers ${workers}: ${(3600 * rate).toFixed(0)} stacks an hour; ${work.toFixed(3)} s of a core each`);
     console.log(`  ratio ${(best[2].rate / best[1].rate).toFixed(2)}; work of one stack × ${(best[2].work / best[1].work).toFixed(2)}`);
