@@ -1,17 +1,18 @@
-// Draws the plots of docs/results.md into docs/plots from what the commands there print:
+// Draws the plots of docs/results.md into docs/plots from what the commands there printed; what has not been printed is not drawn.
 //   node --import tsx scripts/plots.ts
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { chartFile } from "../src/output/chart.ts";
 import { accuracyChart, planesChart, timeChart } from "../src/reproduce/plots.ts";
 
 const folder = join(import.meta.dirname, "..", "docs", "plots");
-const read = (name: string): unknown => JSON.parse(readFileSync(join(folder, name), "utf8"));
 
-const charts = {
-  "accuracy.svg": accuracyChart(read("render.json")),
-  "planes.svg": planesChart(read("render.json")),
-  "time.svg": timeChart(read("bench.json")),
-};
-for (const [name, chart] of Object.entries(charts)) writeFileSync(join(folder, name), chartFile(chart));
+const plots = [
+  { from: "render.json", to: "accuracy.svg", draw: accuracyChart },
+  { from: "render.json", to: "planes.svg", draw: planesChart },
+  { from: "bench.json", to: "time.svg", draw: timeChart },
+];
+for (const { from, to, draw } of plots)
+  if (existsSync(join(folder, from)))
+    writeFileSync(join(folder, to), chartFile(draw(JSON.parse(readFileSync(join(folder, from), "utf8")))));
