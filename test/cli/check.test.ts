@@ -23,8 +23,10 @@ async function folderOf(context: TestContext, { images, focusDistances }: FocalS
 async function run(context: TestContext, ...args: string[]): Promise<{ printed: string; error: unknown }> {
   let printed = "";
   const pass = process.stdout.write.bind(process.stdout);
-  const out = context.mock.method(process.stdout, "write", (text: string | Uint8Array) =>
-    typeof text === "string" ? ((printed += text), true) : pass(text), // bytes are the test runner's own
+  const out = context.mock.method(
+    process.stdout,
+    "write",
+    (text: string | Uint8Array) => (typeof text === "string" ? ((printed += text), true) : pass(text)), // bytes are the test runner's own
   );
   const progress = context.mock.method(process.stderr, "write", () => true);
   try {

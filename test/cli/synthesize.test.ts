@@ -33,8 +33,10 @@ async function pair(context: TestContext): Promise<{ folder: string; image: stri
 async function run(context: TestContext, ...args: string[]): Promise<string> {
   let printed = "";
   const pass = process.stdout.write.bind(process.stdout);
-  const out = context.mock.method(process.stdout, "write", (text: string | Uint8Array) =>
-    typeof text === "string" ? ((printed += text), true) : pass(text), // bytes are the test runner's own
+  const out = context.mock.method(
+    process.stdout,
+    "write",
+    (text: string | Uint8Array) => (typeof text === "string" ? ((printed += text), true) : pass(text)), // bytes are the test runner's own
   );
   const progress = context.mock.method(process.stderr, "write", () => true);
   try {
