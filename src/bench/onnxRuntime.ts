@@ -11,7 +11,7 @@ const COPY_VALUES = 1 << 23; // 32 MB a tensor: more than the caches of one core
 const COPY_STEPS = 8;
 
 /** ONNX Runtime on the CPU or through WebGPU, as `dualfocus depth` uses it. */
-export function onnxRuntime({ device, threads }: Required<NodeSessionOptions>): BenchRuntime {
+export function onnxRuntime({ device, threads }: Required<Pick<NodeSessionOptions, "device" | "threads">>): BenchRuntime {
   return {
     device,
     description: `ONNX Runtime, ${device}, ${threads === 0 ? "all cores" : `${threads} thread${threads === 1 ? "" : "s"}`}`,
