@@ -165,7 +165,11 @@ describe("what cannot be recorded is refused:", () => {
     ["too few values", () => engine.constant([1], { shape: [2] }), /\[2\] needs 2 values, got 1/],
     ["a tensor of another graph", () => fixed.add(createOnnxEngine().full([1], 1)), /another graph/],
     ["an input twice", () => engine.input("x", [1]), /a value called x already/],
-    ["an input with a size computed from no input's", () => engine.input("y", [over(symbol("Q"), 2)]), /made of earlier inputs' symbols, got Q\/2/],
+    [
+      "an input with a size computed from no input's",
+      () => engine.input("y", [over(symbol("Q"), 2)]),
+      /made of earlier inputs' symbols, got Q\/2/,
+    ],
     ["a multiple of nothing", () => engine.input("z", [B], { multipleOf: { Q: 2 } }), /names Q/],
     ["a size of no input", () => engine.full([symbol("Q")], 1), /Q belongs to no input/],
     ["no outputs", () => engine.finish({ outputs: {} }), /at least one output/],
