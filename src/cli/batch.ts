@@ -20,6 +20,7 @@ import { finished, reportBatch, stackFolders } from "./batchFolders.ts";
 import { outputNames, workingSize } from "./depthArguments.ts";
 import type { BatchEntry } from "./depthText.ts";
 import { withRedisQueue } from "./redisQueue.ts";
+import { wholeNumber } from "./numbers.ts";
 
 interface BatchOptions {
   readonly redis: string;
@@ -54,7 +55,7 @@ export function batchCommand(): Command {
     .addOption(new Option("--align <auto|off>", "align the frames").choices(["auto", "off"]).default("auto"))
     .option("--size <PX|full>", "longer side the network sees", workingSize, WORKING_SIDE)
     .option("--save <LIST>", `what to write, of ${OUTPUT_NAMES.join(", ")}`, outputNames, DEFAULT_OUTPUTS)
-    .option("--ahead <N>", "stacks on their way at the same time", whole, 64)
+    .option("--ahead <N>", "stacks on their way at the same time", wholeNumber(1), 64)
     .option("--force", "compute again what is there already", false)
     .option("--json", "print the table as one JSON document", false)
     .option("--quiet", "no progress", false)
@@ -71,12 +72,6 @@ function numbers(text: string): number[] {
   const values = text.split(",").map((part) => (part.trim() === "" ? NaN : Number(part)));
   if (values.some((value) => !Number.isFinite(value))) throw new InvalidArgumentError("It takes numbers separated by commas.");
   return values;
-}
-
-function whole(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("It takes a whole number, 1 or more.");
-  return value;
 }
 
 interface Run {

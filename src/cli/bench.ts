@@ -12,6 +12,7 @@ import { UserError } from "../job/errors.ts";
 import { isConfigName } from "../job/loadModel.ts";
 import { configs, type ConfigName } from "../model/config.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
+import { wholeNumber } from "./numbers.ts";
 
 type Size = readonly [height: number, width: number];
 
@@ -46,8 +47,8 @@ export function benchCommand({ self = runSelf }: { readonly self?: RunSelf } = {
     .option("--grid <LIST>", "sides of the grid of Γ and z*, timed at the first size and number of planes", countList, [
       10, 14, 20, 28,
     ] as const)
-    .option("--repeats <K>", "timed runs of each", count, 5)
-    .option("--threads <N>", "of the CPU; 0 uses every core", threadCount, 0)
+    .option("--repeats <K>", "timed runs of each", wholeNumber(1), 5)
+    .option("--threads <N>", "of the CPU; 0 uses every core", wholeNumber(0), 0)
     .option("--json", "print one JSON document", false)
     .option("--quiet", "no progress", false)
     .addOption(new Option("--memory-only", "print the memory of the first case alone").default(false).hideHelp())
@@ -129,16 +130,4 @@ function countList(text: string): readonly number[] {
   if (!counts.every((value) => Number.isInteger(value) && value >= 2))
     throw new InvalidArgumentError("whole numbers, 2 or more, as 3,5,10");
   return counts;
-}
-
-function count(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("a whole number, 1 or more");
-  return value;
-}
-
-function threadCount(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("a whole number, 0 or more");
-  return value;
 }

@@ -19,6 +19,7 @@ import { loadModel } from "../job/loadModel.ts";
 import { DEVICES, openSession, type DeviceName } from "../job/openSession.ts";
 import type { GraphSize } from "../model/graph.ts";
 import { renderHost } from "./renderHost.ts";
+import { wholeNumber } from "./numbers.ts";
 
 interface EvaluateOptions {
   readonly dataset: EvaluationSetName;
@@ -57,7 +58,7 @@ export function evaluateCommand({ load = loadPredictor }: { readonly load?: Load
     .addOption(
       new Option("--split <NAME>", "part of the set (default: the one published tables use)").choices(["train", "val", "test", "all"]),
     )
-    .option("--limit <K>", "only K images, spread evenly over the set (render: K scenes)", count)
+    .option("--limit <K>", "only K images, spread evenly over the set (render: K scenes)", wholeNumber(1))
     .addOption(
       new Option("--protocol <NAME>", "of RGB-D sets. paper: HybridDepth's planes and lens; adaptive: FOSSA's")
         .choices(["paper", "adaptive"])
@@ -65,14 +66,14 @@ export function evaluateCommand({ load = loadPredictor }: { readonly load?: Load
     )
     .option("--textures <PATH>", "render: pictures for the scenes, beside the generated textures; every tenth is used")
     .addOption(new Option("--device <DEVICE>", "where the networks run; the CPU is exact f32, cuda f16").choices(DEVICES).default("cpu"))
-    .option("--threads <N>", "for the networks; 0 uses every core", threadCount, 0)
+    .option("--threads <N>", "for the networks; 0 uses every core", wholeNumber(0), 0)
     .option("--resume-dir <DIR>", "keep each image's result there, and go on from what an earlier run kept")
     .option("--json", "print one JSON document", false)
     .option("--markdown", "print a Markdown table (the default)", false)
     .option("--per-image", "with --json: the metrics of every image too", false)
     .option("--csv <FILE>", "write the metrics of every image")
     .option("--sheet <FILE.png>", "draw input, truth, each model's depth and its error")
-    .option("--sheet-images <K>", "how many images the sheet shows", count, 4)
+    .option("--sheet-images <K>", "how many images the sheet shows", wholeNumber(1), 4)
     .action((options: EvaluateOptions) => runEvaluate(options, load));
 }
 
@@ -172,18 +173,6 @@ function names(text: string, before: readonly string[] = []): readonly string[] 
   const given = text.split(",").map((name) => name.trim());
   if (given.includes("")) throw new InvalidArgumentError("names separated by commas");
   return [...new Set([...before, ...given])];
-}
-
-function count(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("a whole number, 1 or more");
-  return value;
-}
-
-function threadCount(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("a whole number, 0 or more");
-  return value;
 }
 
 function planeCounts(text: string): readonly number[] {

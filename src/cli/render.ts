@@ -15,6 +15,7 @@ import type { RenderDevice, RenderHost } from "./renderHost.ts";
 import { RENDER_DEVICES, renderHost } from "./renderHost.ts";
 import { packageVersion } from "../job/version.ts";
 import { writeStack } from "./writeStack.ts";
+import { wholeNumber } from "./numbers.ts";
 
 interface RenderOptions {
   readonly output: string;
@@ -170,15 +171,6 @@ function report({ output, json, samples }: RenderOptions, outcome: Outcome): voi
   const text = `${output}: ${rendered} ${rendered === 1 ? "stack" : "stacks"} rendered in ${seconds.toFixed(1)} s (${device})${kept}`;
   process.stdout.write(`${json ? JSON.stringify({ output, samples, ...outcome }) : text}\n`);
 }
-
-const wholeNumber =
-  (least: number, most = Infinity) =>
-  (text: string): number => {
-    const value = Number(text);
-    if (!Number.isInteger(value) || value < least || value > most)
-      throw new InvalidArgumentError(`a whole number, ${least} ${most < Infinity ? `to ${most}` : "or more"}`);
-    return value;
-  };
 
 function pictureSize(text: string): readonly [number, number] {
   const [width, height = width, ...rest] = text.split(/[x×]/i).map(Number) as [number, number?, ...number[]];

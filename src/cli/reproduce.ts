@@ -13,6 +13,7 @@ import { trainedTables } from "../reproduce/trainedTables.ts";
 import type { TrainSettings } from "../reproduce/trainRun.ts";
 import { trainTables } from "../reproduce/trainTables.ts";
 import { presets, type PresetName } from "../train/presets.ts";
+import { wholeNumber } from "./numbers.ts";
 
 interface ReproduceOptions {
   readonly preset: PresetName;
@@ -45,7 +46,7 @@ export function reproduceCommand(): Command {
     .addArgument(new Argument("[tables...]", "which tables").choices(TABLE_NAMES))
     .option("--data <dir>", "folder of the table's set (docs/datasets.md)")
     .option("--weights <name=file>", "measure these weights instead of the shipped ones (repeatable)", weightsOption, {})
-    .option("--limit <count>", "measure so many images, spread over the set", count)
+    .option("--limit <count>", "measure so many images, spread over the set", wholeNumber(1))
     .addOption(
       new Option("--preset <name>", "recipe of the trainings").choices(["render", "smoke", "nyu", "fod500", "ddff12"]).default("render"),
     )
@@ -55,17 +56,17 @@ export function reproduceCommand(): Command {
         "small",
       ]),
     )
-    .option("--steps <count>", "of each training (default: 4000, and the recipe's own on a published set)", count)
+    .option("--steps <count>", "of each training (default: 4000, and the recipe's own on a published set)", wholeNumber(1))
     .option("--seeds <list>", "train each variant once with each, as 0 or 0,1,2", seedList, [0])
-    .option("--crop <pixels>", "side of the training crops (default: 160 on rendered scenes)", count)
-    .option("--pool <stacks>", "rendered stacks held at a time (default: 4000)", count)
-    .option("--batch <stacks>", "stacks per step", count)
+    .option("--crop <pixels>", "side of the training crops (default: 160 on rendered scenes)", wholeNumber(1))
+    .option("--pool <stacks>", "rendered stacks held at a time (default: 4000)", wholeNumber(1))
+    .option("--batch <stacks>", "stacks per step", wholeNumber(1))
     .option("--set <name=value>", "change any setting of the trainings, as in dualfocus train (repeatable)", collect, [])
     .option("--only <list>", "train these variants alone, by the names of their folders", nameList)
     .option("--textures <path>", "pictures to texture rendered scenes with (a folder, or raw pixels in a .bin)")
     .option("--device <device>", "of the trainings and timings: cpu, cuda or cuda:N", "cpu")
-    .option("--threads <count>", "CPU threads of each process", count)
-    .option("--jobs <count>", "trainings at a time", count, 1)
+    .option("--threads <count>", "CPU threads of each process", wholeNumber(1))
+    .option("--jobs <count>", "trainings at a time", wholeNumber(1), 1)
     .option("-o, --output <dir>", "folder of the trainings, tables and kept results; the same one goes on where it was left")
     .option("--json", "print one JSON document", false)
     .option("--quiet", "no progress", false)
@@ -162,12 +163,6 @@ function listTables(): string {
 }
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-
-function count(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("a whole number, 1 or more");
-  return value;
-}
 
 function seedList(text: string): readonly number[] {
   const seeds = text.split(",").map(Number);

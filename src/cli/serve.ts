@@ -19,6 +19,7 @@ import { createLog, type Log } from "../serve/log.ts";
 import { loggedRunner } from "../serve/loggedRunner.ts";
 import { startServer } from "../serve/server.ts";
 import { withRedisQueue } from "./redisQueue.ts";
+import { portNumber, positiveNumber } from "./numbers.ts";
 
 interface ServeOptions {
   readonly host: string;
@@ -59,26 +60,19 @@ export function serveCommand(): Command {
     .option("--token-file <FILE>", "clients must send the token in it; or set DUALFOCUS_TOKEN")
     .option("--cors <ORIGIN>", "let pages of this origin use the server; may be given several times", collect, [])
     .option("--proxy", "a proxy stands before the server and sets X-Forwarded-For", false)
-    .option("--keep <HOURS>", "how long results are kept", positive, 24)
-    .option("--max-size <MB>", "of one request", positive, DEFAULT_LIMITS.requestBytes / MEGABYTE)
-    .option("--max-file <MB>", "of one picture", positive, DEFAULT_LIMITS.fileBytes / MEGABYTE)
+    .option("--keep <HOURS>", "how long results are kept", positiveNumber, 24)
+    .option("--max-size <MB>", "of one request", positiveNumber, DEFAULT_LIMITS.requestBytes / MEGABYTE)
+    .option("--max-file <MB>", "of one picture", positiveNumber, DEFAULT_LIMITS.fileBytes / MEGABYTE)
     .option("--max-frames <N>", "of one stack", whole, DEFAULT_LIMITS.frames)
-    .option("--max-megapixels <N>", "of one picture", positive, DEFAULT_LIMITS.pixels / 1e6)
+    .option("--max-megapixels <N>", "of one picture", positiveNumber, DEFAULT_LIMITS.pixels / 1e6)
     .option("--max-queue <N>", "jobs that may wait", whole, DEFAULT_LIMITS.queued)
     .option("--rate <N>", "requests a minute of one client (0: any number)", wholeOrNone, DEFAULT_LIMITS.requestsPerMinute)
-    .option("--time-limit <SECONDS>", "for one job (without --redis)", positive, TIME_LIMIT / 1000)
+    .option("--time-limit <SECONDS>", "for one job (without --redis)", positiveNumber, TIME_LIMIT / 1000)
     .addOption(new Option("--device <DEVICE>", "where jobs are computed (without --redis)").choices(DEVICES).default("auto"))
     .option("--concurrency <N>", "jobs at the same time (without --redis; default: one for each core)", whole)
     .option("--threads <N>", "CPU threads of each job (without --redis)", whole)
-    .option("--memory <GB>", "most each process that computes may hold (without --redis)", positive, SLOT_MEMORY / 2 ** 30)
+    .option("--memory <GB>", "most each process that computes may hold (without --redis)", positiveNumber, SLOT_MEMORY / 2 ** 30)
     .action(serve);
-}
-
-function portNumber(text: string): number {
-  const port = Number(text);
-  if (text.trim() === "" || !Number.isInteger(port) || port < 0 || port > 65535)
-    throw new InvalidArgumentError("It takes a whole number from 0 to 65535.");
-  return port;
 }
 
 function whole(text: string): number {
@@ -90,12 +84,6 @@ function whole(text: string): number {
 function wholeOrNone(text: string): number {
   const value = Number(text);
   if (text.trim() === "" || !Number.isInteger(value) || value < 0) throw new InvalidArgumentError("It takes a whole number.");
-  return value;
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0 && Number.isFinite(value))) throw new InvalidArgumentError("It takes a number above 0.");
   return value;
 }
 

@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 
 import { startWebServer } from "./webServer.ts";
 import { copySite, openSite } from "./webSite.ts";
+import { portNumber } from "./numbers.ts";
 
 /** Always the same, because a browser keeps what it has stored (weights, the offline copy) per address and port. */
 const PORT = 8473;
@@ -35,13 +36,6 @@ export function webCommand(): Command {
       await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
       await server.close();
     });
-}
-
-function portNumber(text: string): number {
-  const port = Number(text);
-  if (text.trim() === "" || !Number.isInteger(port) || port < 0 || port > 65535)
-    throw new InvalidArgumentError("It takes a whole number from 0 to 65535.");
-  return port;
 }
 
 /** Asks the desktop to show the page. A machine without one still serves it, so a failure is none of ours. */

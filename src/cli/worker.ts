@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { closeSync, openSync, utimesSync } from "node:fs";
 import { hostname } from "node:os";
 
@@ -11,6 +11,7 @@ import { createProcessRunner, SLOT_MEMORY, TIME_LIMIT } from "../queue/processRu
 import type { JobStatus } from "../queue/queue.ts";
 import { startRedisWorker, type WorkerLog } from "../queue/redisWorker.ts";
 import { withRedisQueue } from "./redisQueue.ts";
+import { positiveNumber, wholeNumber } from "./numbers.ts";
 
 interface WorkerOptions {
   readonly redis: string;
@@ -39,14 +40,24 @@ export function workerCommand(): Command {
     .addOption(
       new Option("--store <PLACE>", "where the files are: a directory that all can see, or s3://bucket/prefix").env("DUALFOCUS_STORE"),
     )
-    .option("--concurrency <N>", "processes that compute (default: one for each core, as far as the memory goes)", whole)
-    .option("--threads <N>", "CPU threads of each process (default: the cores shared out)", whole)
+    .option("--concurrency <N>", "processes that compute (default: one for each core, as far as the memory goes)", wholeNumber(1))
+    .option("--threads <N>", "CPU threads of each process (default: the cores shared out)", wholeNumber(1))
     .addOption(new Option("--device <DEVICE>", "where the network runs").choices(DEVICES).default("auto"))
-    .option("--together <N>", "jobs in one process at the same time, whose stacks go through the network as a batch (GPU)", whole, 1)
-    .option("--memory <GB>", "most each process may hold", positive, SLOT_MEMORY / 2 ** 30)
-    .option("--time-limit <SECONDS>", "most one job may take", positive, TIME_LIMIT / 1000)
-    .option("--grace <SECONDS>", "time for running jobs to end when the worker is told to stop; then they are handed back", positive, 25)
-    .option("--lock <SECONDS>", "silence after which another worker takes over a job", positive, 30)
+    .option(
+      "--together <N>",
+      "jobs in one process at the same time, whose stacks go through the network as a batch (GPU)",
+      wholeNumber(1),
+      1,
+    )
+    .option("--memory <GB>", "most each process may hold", positiveNumber, SLOT_MEMORY / 2 ** 30)
+    .option("--time-limit <SECONDS>", "most one job may take", positiveNumber, TIME_LIMIT / 1000)
+    .option(
+      "--grace <SECONDS>",
+      "time for running jobs to end when the worker is told to stop; then they are handed back",
+      positiveNumber,
+      25,
+    )
+    .option("--lock <SECONDS>", "silence after which another worker takes over a job", positiveNumber, 30)
     .option("--scratch <DIR>", "folder for files while a job runs (default: the system's for temporary files)")
     .option("--heartbeat <FILE>", "file whose time is set every few seconds, for supervisors")
     .option("--dead-letters", "list the jobs that failed for good, with the reason", false)
@@ -59,18 +70,6 @@ export function workerCommand(): Command {
         throw asUserError(error);
       }
     });
-}
-
-function whole(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("It takes a whole number, 1 or more.");
-  return value;
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0 && Number.isFinite(value))) throw new InvalidArgumentError("It takes a number above 0.");
-  return value;
 }
 
 async function work(options: WorkerOptions): Promise<void> {
