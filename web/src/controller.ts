@@ -11,6 +11,8 @@ export interface Controller {
   start(ask: EngineWish & { readonly page: string }): Promise<void>;
   open(name: string, files: readonly UserFile[]): Promise<void>;
   openExample(example: Example): Promise<void>;
+  /** Keeps what is being typed, so that nothing drawn meanwhile takes it away; `edit` puts it to use. */
+  type(draft: Draft): void;
   edit(draft: Draft): Promise<void>;
   setAlign(align: boolean): void;
   run(): Promise<void>;
@@ -39,6 +41,9 @@ export function createController(store: Store, client: Client): Controller {
       if (await open(context, name, files)) await check(context);
     },
     openExample: (example) => openExample(context, example),
+    type: (draft) => {
+      dispatch({ kind: "draft", draft });
+    },
     edit: (draft) => edit(context, draft),
     setAlign: (align) => {
       dispatch({ kind: "align", align });

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 
 import { TEST_IDS } from "../contract.ts";
-import { SOURCE_WORDS, UNIT_SYMBOLS } from "../state/distances.ts";
+import { SOURCE_WORDS, UNIT_SYMBOLS, type Draft } from "../state/distances.ts";
 import { baseName } from "../../../src/io/baseName.ts";
 import type { OpenedPlane } from "../worker/protocol.ts";
 import type { ViewProps } from "./App.tsx";
@@ -22,6 +22,7 @@ function PlaneCard({ plane, n, state, controller }: ViewProps & { plane: OpenedP
   const { frame, file, source } = plane;
   const url = thumbnails[frame];
   const isKnown = draft.unit !== "index";
+  const changed = (text: string): Draft => ({ ...draft, texts: { ...draft.texts, [frame]: text } });
   return (
     <li class="plane">
       {url === undefined ? (
@@ -41,8 +42,11 @@ function PlaneCard({ plane, n, state, controller }: ViewProps & { plane: OpenedP
             autoComplete="off"
             value={draft.texts[frame] ?? ""}
             data-testid={`${TEST_IDS.distance}${n}`}
+            onInput={({ currentTarget }) => {
+              controller.type(changed(currentTarget.value));
+            }}
             onChange={({ currentTarget }) => {
-              void controller.edit({ ...draft, texts: { ...draft.texts, [frame]: currentTarget.value } });
+              void controller.edit(changed(currentTarget.value));
             }}
           />
           <span class="unit">{UNIT_SYMBOLS[draft.unit]}</span>
