@@ -13,6 +13,7 @@ import { FindingsList } from "./FindingsPanel.tsx";
 import { PictureView } from "./PictureView.tsx";
 import { RefocusView } from "./RefocusView.tsx";
 import { SceneView } from "./SceneView.tsx";
+import { StartOverButton } from "./StartOverButton.tsx";
 
 /** What a view of the result is given. */
 export interface ResultProps extends ViewProps {
@@ -61,15 +62,7 @@ export function ResultView({ state, controller }: ViewProps): VNode | null {
           >
             Distances and check
           </button>
-          <button
-            type="button"
-            data-testid={TEST_IDS.startOver}
-            onClick={() => {
-              controller.startOver();
-            }}
-          >
-            Other pictures
-          </button>
+          <StartOverButton controller={controller} />
         </div>
       </div>
       <Tabs

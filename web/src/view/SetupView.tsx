@@ -8,6 +8,7 @@ import { CalibratePanel } from "./CalibratePanel.tsx";
 import { DistanceOptions } from "./DistanceOptions.tsx";
 import { FindingsPanel } from "./FindingsPanel.tsx";
 import { PlaneList } from "./PlaneList.tsx";
+import { StartOverButton } from "./StartOverButton.tsx";
 
 /** The pictures in the order of their focus, their distances, what the check found, and the button that starts. */
 export function SetupView({ state, controller }: ViewProps): VNode | null {
@@ -23,15 +24,7 @@ export function SetupView({ state, controller }: ViewProps): VNode | null {
             {stack.planes.length} pictures, {stack.width} × {stack.height} pixels, nearest focus first
           </p>
         </div>
-        <button
-          type="button"
-          data-testid={TEST_IDS.startOver}
-          onClick={() => {
-            controller.startOver();
-          }}
-        >
-          Other pictures
-        </button>
+        <StartOverButton controller={controller} />
       </div>
       <PlaneList state={state} controller={controller} />
       <div class="setup-columns">
