@@ -301,15 +301,19 @@ def losses(prediction, distances, true_depth, valid):
 
 
 def read_safetensors(path):
-    types = {"F32": torch.float32, "F16": torch.float16}
+    """f32 and f16 as they are; int8 times its scale for each output channel."""
+    types = {"F32": torch.float32, "F16": torch.float16, "I8": torch.int8}
     with open(path, "rb") as file:
         (length,) = struct.unpack("<Q", file.read(8))
         header, data = json.loads(file.read(length)), bytearray(file.read())
-    header.pop("__metadata__", None)
-    return {
+    whole = json.loads(header.pop("__metadata__", {}).get("dualfocus.int8", "[]"))
+    state = {
         name: torch.frombuffer(data[slice(*entry["data_offsets"])], dtype=types[entry["dtype"]]).reshape(entry["shape"]).float()
         for name, entry in header.items()
     }
+    for name in whole:
+        state[name] *= state.pop(f"{name}.scale").reshape(-1, *[1] * (state[name].ndim - 1))
+    return state
 
 
 def load(network, state):
