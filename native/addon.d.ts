@@ -90,8 +90,11 @@ export interface Addon {
   finishConvolution(values: Handle, bias: Handle, residual: Handle | null, slope: number): void;
   /** `from` resampled (bilinear or nearest) into the channels of `to` that begin with `firstChannel`. */
   resampleInto(to: Handle, firstChannel: number, from: Handle, nearest: boolean): void;
-  /** 2×2 blocks of pictures, row-major f32, as the channels of `to`, with `before` rows and columns of zeros before them. */
-  gatherBlocks(to: Handle, from: Handle, before: number): void;
+  /**
+   * 2×2 blocks of pictures, row-major bytes or f32, as the channels of `to`, with `before` rows and columns of zeros before them.
+   * Values become (value · factor) · scale + shift, the last two one a channel.
+   */
+  gatherBlocks(to: Handle, from: Handle, before: number, factor: number, scale: Handle | null, shift: Handle | null): void;
   maxPool(to: Handle, from: Handle, side: number, stride: number, padding: number): void;
   /** A 3×3×3 convolution to one channel, f32: `weight` [27, C], `to` [B, 1, N, h, w]. */
   logitConvolution(to: Handle, from: Handle, weight: Handle, bias: Handle): void;

@@ -14,7 +14,7 @@ namespace {
 
 #include "fuseKernel.h"
 
-[[maybe_unused]] Element elementOf(const at::Tensor& tensor) {
+Element elementOf(const at::Tensor& tensor) {
   switch (tensor.scalar_type()) {
   case at::kFloat:
     return Element::f32;
@@ -39,18 +39,23 @@ void checkAlike(const at::Tensor& tensor, const at::Tensor& other, const char* n
     throw std::invalid_argument(std::string(name) + ": expected the other tensor's type and device");
 }
 
-/** The CPU computes item by item, f32 only; CUDA where nvcc compiled the kernels. */
+template <class T, class Once> void each(int64_t count, Once once) {
+  for (int64_t i = 0; i < count; i++) once(T{}, i);
+}
+
+/** The CPU computes item by item, `once` told the type by a value of it; CUDA where nvcc compiled the kernels. */
 template <class Work, class Once>
 void run(const Work& work, const at::Tensor& on, int64_t count, const char* (*launch)(const Work&, Element, void*), Once once) {
+  const Element element = elementOf(on);
   if (count == 0) return;
   if (on.is_cpu()) {
-    if (on.scalar_type() != at::kFloat) throw std::invalid_argument("on the CPU only f32 is supported");
-    for (int64_t i = 0; i < count; i++) once(i);
-    return;
+    if (element == Element::f32) return each<float>(count, once);
+    if (element == Element::f16) return each<at::Half>(count, once);
+    return each<at::BFloat16>(count, once);
   }
 #ifdef DUALFOCUS_NVCC
   const c10::cuda::CUDAGuard guard(on.device());
-  if (const char* failure = launch(work, elementOf(on), c10::cuda::getCurrentCUDAStream().stream())) throw std::runtime_error(failure);
+  if (const char* failure = launch(work, element, c10::cuda::getCurrentCUDAStream().stream())) throw std::runtime_error(failure);
 #else
   (void)work, (void)launch;
   throw std::runtime_error("this build has no CUDA kernels; build it where nvcc is installed");
@@ -88,7 +93,7 @@ napi_value finishConvolution(napi_env env, const Arguments& arguments) {
   work.slope = static_cast<float>(arguments.number(3, "slope"));
   work.count = values.numel();
   work.channels = static_cast<int>(values.size(1));
-  run(work, values, work.count, launchEpilogue, [&](int64_t i) { finishPack<float, 1>(work, i); });
+  run(work, values, work.count, launchEpilogue, [&](auto kind, int64_t i) { finishPack<decltype(kind), 1>(work, i); });
   return makeUndefined(env);
 }
 
@@ -115,7 +120,7 @@ napi_value resampleInto(napi_env env, const Arguments& arguments) {
   work.toChannels = static_cast<int>(to.size(1)), work.first = static_cast<int>(first);
   work.nearest = arguments.boolean(3, "nearest");
   const int64_t count = work.pictures * work.toHeight * work.toWidth * work.channels;
-  run(work, to, count, launchResample, [&](int64_t i) { resamplePack<float, 1>(work, i); });
+  run(work, to, count, launchResample, [&](auto kind, int64_t i) { resamplePack<decltype(kind), 1>(work, i); });
   return makeUndefined(env);
 }
 
@@ -124,24 +129,41 @@ void checkF32(const at::Tensor& tensor, const at::Tensor& on, const char* name) 
     throw std::invalid_argument(std::string(name) + ": expected f32, row-major, on the device of the rest");
 }
 
-/** gatherBlocks(to, from, before): see Blocks. */
+/** The values of an argument that may be null, one a channel. */
+const float* perChannel(const Arguments& arguments, size_t index, const char* name, const at::Tensor& on, int channels) {
+  if (!arguments.has(index)) return nullptr;
+  const at::Tensor& values = arguments.tensor(index, name);
+  checkF32(values, on, name);
+  if (values.numel() != channels) throw std::invalid_argument(std::string(name) + ": expected a value for each channel");
+  return values.data_ptr<float>();
+}
+
+/** gatherBlocks(to, from, before, factor, scale | null, shift | null): see Blocks. */
 napi_value gatherBlocks(napi_env env, const Arguments& arguments) {
   const at::Tensor& to = arguments.tensor(0, "to");
   const at::Tensor& from = arguments.tensor(1, "from");
   checkLayout(to, "to");
-  checkF32(from, to, "from");
+  const bool bytes = from.scalar_type() == at::kByte;
+  if ((!bytes && from.scalar_type() != at::kFloat) || !from.is_contiguous() || from.device() != to.device())
+    throw std::invalid_argument("from: expected bytes or f32, row-major, on the device of to");
   if (to.dim() != 4 || from.dim() != 4 || to.size(0) != from.size(0) || to.size(1) < 4 * from.size(1))
     throw std::invalid_argument("to: expected as many pictures as there are in from, with room for four times their channels");
   Blocks work{};
-  work.from = from.data_ptr<float>();
+  work.from = from.data_ptr();
+  work.bytes = bytes;
   work.to = to.data_ptr();
   work.pictures = from.size(0);
   work.channels = static_cast<int>(from.size(1)), work.height = static_cast<int>(from.size(2)), work.width = static_cast<int>(from.size(3));
   work.toChannels = static_cast<int>(to.size(1)), work.toHeight = static_cast<int>(to.size(2)), work.toWidth = static_cast<int>(to.size(3));
   work.before = static_cast<int>(arguments.integer(2, "before"));
   if (work.channels < 1) throw std::invalid_argument("from: expected channels");
-  const int64_t count = work.pictures * work.toHeight * work.toWidth;
-  run(work, to, count, launchBlocks, [&](int64_t i) { gatherBlock<float>(work, i); });
+  work.factor = static_cast<float>(arguments.number(3, "factor"));
+  work.scale = perChannel(arguments, 4, "scale", to, work.channels);
+  work.shift = perChannel(arguments, 5, "shift", to, work.channels);
+  run(work, to, to.numel(), launchBlocks, [&](auto kind, int64_t i) {
+    if (bytes) gatherPack<decltype(kind), uint8_t, 1>(work, i);
+    else gatherPack<decltype(kind), float, 1>(work, i);
+  });
   return makeUndefined(env);
 }
 
@@ -165,7 +187,7 @@ napi_value maxPool(napi_env env, const Arguments& arguments) {
   work.padding = static_cast<int>(arguments.integer(4, "padding"));
   if (work.side < 1 || work.stride < 1 || work.padding < 0) throw std::invalid_argument("side, stride, padding: expected a window");
   const int64_t count = to.numel();
-  run(work, to, count, launchMaxPool, [&](int64_t i) { poolPack<float, 1>(work, i); });
+  run(work, to, count, launchMaxPool, [&](auto kind, int64_t i) { poolPack<decltype(kind), 1>(work, i); });
   return makeUndefined(env);
 }
 
@@ -187,9 +209,9 @@ napi_value logitConvolution(napi_env env, const Arguments& arguments) {
   work.count = to.numel();
   work.channels = static_cast<int>(from.size(1)), work.planes = static_cast<int>(from.size(2));
   work.height = static_cast<int>(from.size(3)), work.width = static_cast<int>(from.size(4));
-  run(work, from, work.count, launchLogit, [&](int64_t output) {
+  run(work, from, work.count, launchLogit, [&](auto kind, int64_t output) {
     float sum = work.bias[0];
-    for (int channel = 0; channel < work.channels; channel++) sum += logitPart<float, 1>(work, work.weight, output, channel);
+    for (int channel = 0; channel < work.channels; channel++) sum += logitPart<decltype(kind), 1>(work, work.weight, output, channel);
     work.to[output] = sum;
   });
   return makeUndefined(env);

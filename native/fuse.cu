@@ -23,9 +23,9 @@ template <class T, int width> __global__ void resampleAll(const Resample work, i
   if (pack < packs) resamplePack<T, width>(work, pack);
 }
 
-template <class T> __global__ void gatherBlocks(const Blocks work, int64_t blocks) {
-  const int64_t block = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-  if (block < blocks) gatherBlock<T>(work, block);
+template <class T, class From, int width> __global__ void gatherAll(const Blocks work, int64_t packs) {
+  const int64_t pack = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (pack < packs) gatherPack<T, From, width>(work, pack);
 }
 
 template <class T, int width> __global__ void poolAll(const MaxPool work, int64_t packs) {
@@ -61,8 +61,9 @@ template <class T, int width> void queue(const Resample& work, cudaStream_t stre
 }
 
 template <class T, int width> void queue(const Blocks& work, cudaStream_t stream) {
-  const int64_t count = work.pictures * work.toHeight * work.toWidth;
-  gatherBlocks<T><<<blocks(count), THREADS, 0, stream>>>(work, count);
+  const int64_t packs = work.pictures * work.toHeight * work.toWidth * (work.toChannels / width);
+  if (work.bytes) gatherAll<T, uint8_t, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
+  else gatherAll<T, float, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
 }
 
 template <class T, int width> void queue(const MaxPool& work, cudaStream_t stream) {
@@ -111,7 +112,7 @@ const char* launchResample(const Resample& work, Element element, void* stream) 
   return launch(work, commonDivisor(commonDivisor(work.channels, work.toChannels), work.first), element, stream);
 }
 
-const char* launchBlocks(const Blocks& work, Element element, void* stream) { return launch(work, 1, element, stream); }
+const char* launchBlocks(const Blocks& work, Element element, void* stream) { return launch(work, work.toChannels, element, stream); }
 
 const char* launchMaxPool(const MaxPool& work, Element element, void* stream) { return launch(work, work.channels, element, stream); }
 

@@ -25,9 +25,16 @@ struct Resample {
   bool nearest; // at the same size: a copy
 };
 
-/** Pictures [P, C, H, W], f32, as `to` [P, h, w, to channels] whose channels hold a 2×2 block (row, column, C) each, zeros around and behind. */
+/**
+ * Pictures [P, C, H, W] as `to` [P, h, w, to channels] whose channels hold a 2×2 block (row, column, C) each, zeros around and behind.
+ * Their values, bytes or f32, become (value · factor) · scale + shift.
+ */
 struct Blocks {
-  const float* from;
+  const void* from;
+  bool bytes;
+  float factor;
+  const float* scale; // one a channel, as shift; may be null
+  const float* shift;
   void* to;
   int64_t pictures;
   int channels, height, width;

@@ -67,19 +67,29 @@ template <class T, int width> FUSE_CODE void resamplePack(const Resample& work, 
   *place = result;
 }
 
-/** One block, all its channels. */
-template <class T> FUSE_CODE void gatherBlock(const Blocks& work, int64_t block) {
+/** Channels of one block: neighbouring threads write neighbouring packs. */
+template <class T, class From, int width> FUSE_CODE void gatherPack(const Blocks& work, int64_t pack) {
+  const int packs = work.toChannels / width;
+  const int first = static_cast<int>(pack % packs) * width;
+  const int64_t block = pack / packs;
   const int column = static_cast<int>(block % work.toWidth), row = static_cast<int>(block / work.toWidth % work.toHeight);
   const int64_t picture = block / work.toWidth / work.toHeight;
   const int64_t area = static_cast<int64_t>(work.height) * work.width;
-  T* to = static_cast<T*>(work.to) + block * work.toChannels;
-  for (int i = 0; i < work.toChannels; i++) {
-    const int part = i / work.channels, channel = i % work.channels;
+  const From* from = static_cast<const From*>(work.from) + picture * work.channels * area;
+  int part = first / work.channels, channel = first % work.channels; // stepped below: a division for each value would cost more than reading it
+  Pack<T, width> result;
+  for (int i = 0; i < width; i++) {
     const int y = 2 * (row - work.before) + part / 2, x = 2 * (column - work.before) + part % 2;
-    const bool inside = part < 4 && y >= 0 && y < work.height && x >= 0 && x < work.width;
-    const float value = inside ? work.from[(picture * work.channels + channel) * area + static_cast<int64_t>(y) * work.width + x] : 0.f;
-    to[i] = static_cast<T>(value);
+    float value = 0; // around the picture, where neither scale nor shift count
+    if (part < 4 && y >= 0 && y < work.height && x >= 0 && x < work.width) {
+      value = static_cast<float>(from[channel * area + static_cast<int64_t>(y) * work.width + x]) * work.factor;
+      if (work.scale) value *= work.scale[channel];
+      if (work.shift) value += work.shift[channel];
+    }
+    result.values[i] = static_cast<T>(value);
+    if (++channel == work.channels) channel = 0, part++;
   }
+  *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + block * work.toChannels + first) = result;
 }
 
 template <class T, int width> FUSE_CODE void poolPack(const MaxPool& work, int64_t pack) {

@@ -1,28 +1,18 @@
-import type { BatchNormOptions, ConvOptions, DType, PoolOptions, Tensor } from "./engine.ts";
+import type { BatchNormOptions, ConvOptions, DType, PoolOptions } from "./engine.ts";
 import { keep } from "./scope.ts";
 import type { TorchEngine } from "./torch.ts";
+import type { Deferred } from "./torchDeferred.ts";
 import { createKernels, type Choice, type Kernels } from "./torchKernels.ts";
+import { createPictureReader } from "./torchPictures.ts";
 import { blocksOf, isLogit, isOverBlocks, logitWeight, weightOverBlocks } from "./torchShortcuts.ts";
 import { TorchTensor } from "./torchTensor.ts";
-
-/** A result that is computed when somebody looks at it, so that what is done to it next can become part of the same kernel. */
-export interface Deferred {
-  readonly shape: readonly number[];
-  readonly dtype: DType;
-  /** Computes it; the caller owns the tensor. */
-  run(): TorchTensor;
-  /** What follows as part of this result, or undefined where it cannot be. */
-  normalised(norm: BatchNormOptions): TorchTensor | undefined;
-  plus(other: Tensor | number): TorchTensor | undefined;
-  activated(slope: number): TorchTensor | undefined;
-  /** Writes the result into channels `first` … of `target`; undefined where it can only be computed by itself. */
-  readonly writeInto: ((target: TorchTensor, first: number) => void) | undefined;
-}
 
 /** The arrangement of a network's operations for inference. */
 export interface Fusion {
   /** Batch norm folded into the weights, the sum with a residual and the activation in the convolution's own kernel, channels innermost. */
   convolution(input: TorchTensor, weight: TorchTensor, options: ConvOptions): TorchTensor;
+  /** Pictures in bytes, whose way to a first convolution is one kernel; undefined for anything else. */
+  scaled(input: TorchTensor, factor: number): TorchTensor | undefined;
   /** Straight into its place where a concatenation follows. These two are undefined for what libtorch's own kernel does as well. */
   resize(input: TorchTensor, size: readonly [number, number], mode: "nearest" | "bilinear"): TorchTensor | undefined;
   maxPool(input: TorchTensor, options: PoolOptions): TorchTensor | undefined;
@@ -66,6 +56,7 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
   const prepared = new Map<TorchTensor, Prepared>();
   const merged = new Map<TorchTensor, TorchTensor>(); // a convolution's bias and that of the one it is added to
   const convolutions = new WeakMap<Deferred, Convolution>();
+  const pictures = createPictureReader(engine);
 
   const dtypeOf = ({ weight }: Convolution): DType => (weight.shape[0] === 1 ? "f32" : precision);
 
@@ -81,7 +72,7 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
     const { weight, bias } = prepare(call);
     if (kernels.own && isPlain(call) && isLogit(call)) return kernels.logit(engine.channelsLast(call.input), { weight, bias });
     if (kernels.own && isOverBlocks(call)) {
-      const input = blocksOf(engine, kernels, call.input, { reach: call.padding, dtype: dtypeOf(call) });
+      const input = blocksOf({ engine, kernels, pictures }, call.input, { reach: call.padding, dtype: dtypeOf(call) });
       return kernels.convolve({ ...call, ...inputs({ ...call, input }), weight, bias, stride: 1, padding: 0 });
     }
     const other = call.residual?.deferred && convolutions.get(call.residual.deferred);
@@ -108,7 +99,6 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
         return isPlain(call) && fits ? defer({ ...call, residual: other }) : undefined;
       },
       activated: (slope) => (call.slope === 1 ? defer({ ...call, slope }) : undefined),
-      writeInto: undefined,
     };
     convolutions.set(deferred, call);
     return engine.defer(deferred);
@@ -124,6 +114,7 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
     },
     convolution: (input, weight, { bias, stride = 1, padding = 0 }) =>
       defer({ input, weight, bias: bias as TorchTensor | undefined, stride, padding, norm: undefined, residual: undefined, slope: 1 }),
+    scaled: (input, factor) => (kernels.own ? pictures.scaled(input, factor) : undefined),
     resize(input, size, mode) {
       const isMap = input.shape.length === 4 && input.dtype === "f32"; // libtorch's kernel, channels outermost
       if (!kernels.own || (isMap && precision !== "f32") || (isMap && mode === "bilinear")) return undefined;
@@ -185,9 +176,6 @@ function deferredResize(
       writeInto(target, 0);
       return target;
     },
-    normalised: () => undefined,
-    plus: () => undefined,
-    activated: () => undefined,
     writeInto,
   };
 }

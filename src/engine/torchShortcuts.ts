@@ -1,6 +1,7 @@
 import type { DType, Tensor } from "./engine.ts";
 import type { TorchEngine } from "./torch.ts";
 import type { Kernels } from "./torchKernels.ts";
+import type { PictureReader } from "./torchPictures.ts";
 import type { TorchTensor } from "./torchTensor.ts";
 
 /** The shape of a convolution: what tells whether there is a better way than the general one. */
@@ -46,16 +47,20 @@ export function weightOverBlocks(weight: Tensor, reach: number): Tensor {
 
 /** The blocks of pictures with the zeros around them that the window needs; the convolution over them pads nothing. */
 export function blocksOf(
-  engine: TorchEngine,
-  kernels: Kernels,
+  { engine, kernels, pictures }: { readonly engine: TorchEngine; readonly kernels: Kernels; readonly pictures: PictureReader },
   input: TorchTensor,
-  { reach, dtype }: { reach: number; dtype: DType },
+  { reach, dtype }: { readonly reach: number; readonly dtype: DType },
 ): TorchTensor {
   const [count = 0, channels = 0, height = 0, width = 0] = input.shape;
   const { before, side } = blockWindow(reach);
   const filled = Math.ceil((4 * channels) / CHANNEL_STEP) * CHANNEL_STEP;
   const target = kernels.empty([count, filled, height / 2 + side - 1, width / 2 + side - 1], dtype);
-  engine.native("gatherBlocks", target, engine.compute("aten::contiguous", input.cast("f32")), before);
+  const rowMajor = (tensor: TorchTensor): TorchTensor => engine.compute("aten::contiguous", tensor);
+  const seen = pictures.behind(input);
+  if (seen) {
+    const [scale, shift] = [seen.scale, seen.shift].map((each) => (each ? rowMajor(each) : null));
+    engine.native("gatherBlocks", target, rowMajor(seen.bytes.reshape(input.shape)), before, seen.factor, scale, shift);
+  } else engine.native("gatherBlocks", target, rowMajor(input.cast("f32")), before, 1, null, null);
   return target;
 }
 

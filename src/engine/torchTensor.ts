@@ -5,7 +5,7 @@ import type { BatchNormOptions, ConvOptions, DType, GroupNormOptions, PoolOption
 import { EngineError } from "./errors.ts";
 import { keep } from "./scope.ts";
 import type { TorchEngine } from "./torch.ts";
-import type { Deferred } from "./torchFusion.ts";
+import type { Deferred } from "./torchDeferred.ts";
 
 type Keep = { readonly keepAxes?: boolean };
 
@@ -69,13 +69,14 @@ export class TorchTensor implements Tensor {
   }
 
   add(other: Tensor | number): TorchTensor {
-    return this.#deferred?.plus(other) ?? this.#pair("add", other);
+    return this.#deferred?.plus?.(other) ?? this.#pair("add", other);
   }
   sub(other: Tensor | number): TorchTensor {
     return this.#pair("sub", other);
   }
   mul(other: Tensor | number): TorchTensor {
-    return this.#pair("mul", other);
+    const scaled = !this.#deferred && typeof other === "number" ? this.engine.fusion?.scaled(this, other) : undefined;
+    return scaled ?? this.#deferred?.times?.(other) ?? this.#pair("mul", other);
   }
   div(other: Tensor | number): TorchTensor {
     return this.#pair("div", other);
@@ -109,10 +110,10 @@ export class TorchTensor implements Tensor {
     return this.#run("square");
   }
   relu(): TorchTensor {
-    return this.#deferred?.activated(0) ?? this.#run("relu");
+    return this.#deferred?.activated?.(0) ?? this.#run("relu");
   }
   leakyRelu(slope: number): TorchTensor {
-    return this.#deferred?.activated(slope) ?? this.#run("leaky_relu", slope);
+    return this.#deferred?.activated?.(slope) ?? this.#run("leaky_relu", slope);
   }
   sigmoid(): TorchTensor {
     return this.#run("sigmoid");
@@ -179,7 +180,8 @@ export class TorchTensor implements Tensor {
   }
 
   reshape(shape: Shape): TorchTensor {
-    return this.#run("reshape", numbers(shape, "reshape"));
+    const sizes = numbers(shape, "reshape");
+    return this.#deferred?.reshaped?.(sizes) ?? this.#run("reshape", sizes);
   }
   permute(axes: readonly number[]): TorchTensor {
     return this.#run("permute", axes);
@@ -231,7 +233,7 @@ export class TorchTensor implements Tensor {
     return this.#run("linear", weight, bias ?? null);
   }
   batchNorm(options: BatchNormOptions): TorchTensor {
-    const folded = this.#deferred?.normalised(options);
+    const folded = this.#deferred?.normalised?.(options);
     if (folded) return folded;
     const { weight, bias, runningMean, runningVariance, training, momentum, epsilon } = options;
     const cudnn = true;

@@ -159,7 +159,7 @@ test("the kernels refuse operands they were not made for", () => {
       fused.native("resampleInto", pictures, 1, pictures, true);
     }, /firstChannel: the channels do not fit/);
     assert.throws(() => {
-      fused.native("gatherBlocks", pictures, rows, 1);
+      fused.native("gatherBlocks", pictures, rows, 1, 1, null, null);
     }, /room for four times their channels/);
     assert.throws(() => {
       fused.native("maxPool", pictures, pictures, 0, 1, 0);

@@ -1,0 +1,59 @@
+import type { Tensor } from "./engine.ts";
+import type { TorchEngine } from "./torch.ts";
+import type { Deferred } from "./torchDeferred.ts";
+import { TorchTensor } from "./torchTensor.ts";
+
+/** Pictures in bytes and what their values become: (byte · factor) · scale + shift, the last two one a channel. */
+export interface Pictures {
+  readonly bytes: TorchTensor;
+  /** [..., C, H, W], in which the bytes are seen. */
+  readonly shape: readonly number[];
+  readonly factor: number;
+  readonly scale: TorchTensor | undefined;
+  readonly shift: TorchTensor | undefined;
+}
+
+/** Pictures that are normalised only when looked at: a convolution over them can do it while it reads the bytes. */
+export interface PictureReader {
+  /** `bytes · factor`; undefined for anything but bytes. */
+  scaled(bytes: TorchTensor, factor: number): TorchTensor | undefined;
+  /** What a tensor is made of, where it is such pictures and not computed yet. */
+  behind(tensor: TorchTensor): Pictures | undefined;
+}
+
+export function createPictureReader(engine: TorchEngine): PictureReader {
+  const known = new WeakMap<Deferred, Pictures>();
+  const defer = (pictures: Pictures): TorchTensor => {
+    const { shape, scale, shift } = pictures;
+    const deferred: Deferred = {
+      shape,
+      dtype: "f32",
+      run: () => computed(engine, pictures),
+      reshaped: (to) => (!scale && !shift && sameCount(shape, to) ? defer({ ...pictures, shape: to }) : undefined),
+      times: (other) => (!scale && !shift && isPerChannel(other, shape) ? defer({ ...pictures, scale: other }) : undefined),
+      plus: (other) => (!shift && isPerChannel(other, shape) ? defer({ ...pictures, shift: other }) : undefined),
+    };
+    known.set(deferred, pictures);
+    return engine.defer(deferred);
+  };
+  return {
+    scaled: (bytes, factor) =>
+      bytes.dtype === "u8" ? defer({ bytes, shape: bytes.shape, factor, scale: undefined, shift: undefined }) : undefined,
+    behind: ({ deferred }) => deferred && known.get(deferred),
+  };
+}
+
+/** One operation after the other. */
+function computed(engine: TorchEngine, { bytes, shape, factor, scale, shift }: Pictures): TorchTensor {
+  const values = engine.compute("aten::mul.Scalar", bytes.reshape(shape), factor);
+  const scaled = scale ? values.mul(scale) : values;
+  return shift ? scaled.add(shift) : scaled;
+}
+
+const sameCount = (a: readonly number[], b: readonly number[]): boolean => {
+  const count = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
+  return b.every((size) => size >= 0) && count(a) === count(b);
+};
+
+const isPerChannel = (other: Tensor | number, shape: readonly number[]): other is TorchTensor =>
+  other instanceof TorchTensor && other.dtype === "f32" && shape.length > 3 && other.shape.join() === [shape.at(-3), 1, 1].join();
