@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 import struct
+import sys
 import time
 
 import torch
@@ -461,7 +462,9 @@ def print_times(options):
     for name in options.models.split(","):
         for what, measure in (("training", time_training), ("inference", time_inference)):
             for precision in ("f32", "bf16"):
-                result.setdefault(name, {}).setdefault(what, {})[precision] = measure(name, options, precision == "bf16")
+                row = measure(name, options, precision == "bf16")
+                print(name, what, precision, row, file=sys.stderr, flush=True)
+                result.setdefault(name, {}).setdefault(what, {})[precision] = row
                 if options.device == "cuda":
                     torch.cuda.empty_cache()
     print(json.dumps(result, indent=1))
