@@ -84,7 +84,7 @@ export interface Addon {
   /** Milliseconds per iteration of "add", "conv2d" or "conv3d" looped in C++. */
   benchmark(operation: string, a: Handle, b: Handle, iterations: number, backward: boolean): number;
 
-  /** Whether the five functions that follow run on this device (CUDA: where nvcc compiled them). Channels are innermost; see native/fuse.h. */
+  /** Whether the functions up to `renderLens` run on this device (CUDA: where nvcc compiled them). Channels are innermost; see native/fuse.h. */
   hasKernels(device: string): boolean;
   /** values ← a(values + bias [+ residual]); a(v) = v for v > 0, else slope · v. */
   finishConvolution(values: Handle, bias: Handle, residual: Handle | null, slope: number): void;
@@ -98,6 +98,11 @@ export interface Addon {
   maxPool(to: Handle, from: Handle, side: number, stride: number, padding: number): void;
   /** A 3×3×3 convolution to one channel, f32: `weight` [27, C], `to` [B, 1, N, h, w]. */
   logitConvolution(to: Handle, from: Handle, weight: Handle, bias: Handle): void;
+  /**
+   * `logits` [B, N, h, w] resampled (bilinear) to the size of `probability` [B, N, H, W], softmax over N; where `distances` [B, N] are
+   * given also their expectation and its spread, [B, 1, H, W] each. Row-major f32.
+   */
+  readOut(probability: Handle, logits: Handle, distances: Handle | null, depth: Handle | null, spread: Handle | null): void;
 
   /** The thin-lens renderer: packed scenes into pictures and depth, see native/lens.h. */
   renderLens(

@@ -49,6 +49,11 @@ template <class T, int width> __global__ void logitAll(const Logit work, int tea
   if (member == 0 && output < work.count) work.to[output] = sum + work.bias[0];
 }
 
+__global__ void readOutAll(const Readout work) {
+  const int64_t pixel = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (pixel < work.pixels) readOutPixel(work, pixel);
+}
+
 unsigned blocks(int64_t packs) { return static_cast<unsigned>((packs + THREADS - 1) / THREADS); }
 
 template <class T, int width> void queue(const Epilogue& work, cudaStream_t stream) {
@@ -83,6 +88,11 @@ template <class T, class Work> void queueWidest(const Work& work, int divisor, c
   else queue<T, 1>(work, stream);
 }
 
+const char* failure() {
+  const cudaError_t status = cudaGetLastError();
+  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
+}
+
 template <class Work> const char* launch(const Work& work, int divisor, Element element, void* stream) {
   const auto queueOn = static_cast<cudaStream_t>(stream);
   switch (element) {
@@ -96,8 +106,7 @@ template <class Work> const char* launch(const Work& work, int divisor, Element 
     queueWidest<__nv_bfloat16>(work, divisor, queueOn);
     break;
   }
-  const cudaError_t status = cudaGetLastError();
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
+  return failure();
 }
 
 int commonDivisor(int a, int b) { return b == 0 ? a : commonDivisor(b, a % b); }
@@ -117,5 +126,10 @@ const char* launchBlocks(const Blocks& work, Element element, void* stream) { re
 const char* launchMaxPool(const MaxPool& work, Element element, void* stream) { return launch(work, work.channels, element, stream); }
 
 const char* launchLogit(const Logit& work, Element element, void* stream) { return launch(work, work.channels, element, stream); }
+
+const char* launchReadout(const Readout& work, Element, void* stream) {
+  readOutAll<<<blocks(work.pixels), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(work);
+  return failure();
+}
 
 } // namespace dualfocus

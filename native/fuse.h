@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <math.h>
 
 namespace dualfocus {
 
@@ -60,6 +61,17 @@ struct Logit {
   int channels, planes, height, width;
 };
 
+/** Logits brought to the picture's size (bilinear), p = softmax over the planes, and with distances f: D̂ = Σ p f and √(Σ p (f − D̂)²). All f32. */
+struct Readout {
+  const float* logits; // [B, N, h, w]
+  const float* distances; // [B, N]; may be null, then only p is wanted
+  float* probability; // [B, N, H, W]
+  float* depth; // [B, 1, H, W], as spread
+  float* spread;
+  int64_t pixels; // of depth
+  int planes, fromHeight, fromWidth, toHeight, toWidth;
+};
+
 enum class Element { f32, f16, bf16 };
 
 /** The CUDA hosts queue the work; they return what went wrong, or null. */
@@ -68,5 +80,6 @@ const char* launchResample(const Resample& work, Element element, void* stream);
 const char* launchBlocks(const Blocks& work, Element element, void* stream);
 const char* launchMaxPool(const MaxPool& work, Element element, void* stream);
 const char* launchLogit(const Logit& work, Element element, void* stream);
+const char* launchReadout(const Readout& work, Element element, void* stream);
 
 } // namespace dualfocus

@@ -126,3 +126,31 @@ template <class T, int width> FUSE_CODE float logitPart(const Logit& work, const
   }
   return sum;
 }
+
+/** One pixel, all its planes; p's place holds the logits, then their exponentials, until it holds p. */
+FUSE_CODE void readOutPixel(const Readout& work, int64_t pixel) {
+  const int column = static_cast<int>(pixel % work.toWidth), row = static_cast<int>(pixel / work.toWidth % work.toHeight);
+  const int64_t stack = pixel / work.toWidth / work.toHeight;
+  const int64_t fromArea = static_cast<int64_t>(work.fromHeight) * work.fromWidth, toArea = static_cast<int64_t>(work.toHeight) * work.toWidth;
+  const Between y = between(row, work.fromHeight, work.toHeight), x = between(column, work.fromWidth, work.toWidth);
+  const int64_t above = static_cast<int64_t>(y.lower) * work.fromWidth, below = static_cast<int64_t>(y.upper) * work.fromWidth;
+  float* p = work.probability + stack * work.planes * toArea + pixel % toArea;
+  float largest = 0, sum = 0;
+  for (int n = 0; n < work.planes; n++) {
+    const float* map = work.logits + (stack * work.planes + n) * fromArea;
+    const float top = map[above + x.lower] * (1 - x.share) + map[above + x.upper] * x.share;
+    const float bottom = map[below + x.lower] * (1 - x.share) + map[below + x.upper] * x.share;
+    const float logit = top * (1 - y.share) + bottom * y.share;
+    p[n * toArea] = logit;
+    if (n == 0 || logit > largest) largest = logit;
+  }
+  for (int n = 0; n < work.planes; n++) sum += p[n * toArea] = expf(p[n * toArea] - largest);
+  for (int n = 0; n < work.planes; n++) p[n * toArea] /= sum;
+  if (!work.distances) return;
+  const float* distances = work.distances + stack * work.planes;
+  float depth = 0, variance = 0;
+  for (int n = 0; n < work.planes; n++) depth += p[n * toArea] * distances[n];
+  for (int n = 0; n < work.planes; n++) variance += p[n * toArea] * (distances[n] - depth) * (distances[n] - depth);
+  work.depth[pixel] = depth;
+  work.spread[pixel] = sqrtf(variance);
+}

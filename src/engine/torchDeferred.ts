@@ -14,6 +14,8 @@ export interface Deferred {
   plus?(other: Tensor | number): TorchTensor | undefined;
   times?(other: Tensor | number): TorchTensor | undefined;
   activated?(slope: number): TorchTensor | undefined;
+  softmaxed?(axis: number): TorchTensor | undefined;
+  summed?(axes: readonly number[], options: { readonly keepAxes: boolean }): TorchTensor | undefined;
   reshaped?(shape: readonly number[]): TorchTensor | undefined;
   /** Writes the result into channels `first` … of `target`. */
   writeInto?(target: TorchTensor, first: number): void;

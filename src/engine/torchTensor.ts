@@ -155,7 +155,8 @@ export class TorchTensor implements Tensor {
   }
 
   sum(axes?: readonly number[], { keepAxes = false }: Keep = {}): TorchTensor {
-    return this.#run("sum.dim_IntList", axes ?? null, keepAxes);
+    const fused = axes && this.#deferred?.summed?.(axes, { keepAxes });
+    return fused ?? this.#run("sum.dim_IntList", axes ?? null, keepAxes);
   }
   mean(axes?: readonly number[], { keepAxes = false }: Keep = {}): TorchTensor {
     return this.#run("mean.dim", axes ?? null, keepAxes);
@@ -170,7 +171,7 @@ export class TorchTensor implements Tensor {
     return this.#run("argmax", axis, keepAxes);
   }
   softmax(axis: number): TorchTensor {
-    return this.#run("softmax.int", axis);
+    return this.#deferred?.softmaxed?.(axis) ?? this.#run("softmax.int", axis);
   }
   matmul(other: Tensor): TorchTensor {
     return this.#run("matmul", other);

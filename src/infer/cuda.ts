@@ -206,8 +206,9 @@ export function predict(
   { images, focusDistances }: { readonly images: Tensor; readonly focusDistances: Tensor },
 ): Outputs {
   const { depth, focusProbability } = network.forward({ images: pixelsOf(images), focusDistances });
-  const spread = depthSpread({ focusProbability, focusDistances });
-  return { depth, probability: focusProbability, spread } as Outputs;
+  const probability = focusProbability as TorchTensor;
+  const together = probability.engine.fusion?.readOut(probability, focusDistances as TorchTensor);
+  return together ?? ({ depth, probability, spread: depthSpread({ focusProbability, focusDistances }) } as Outputs);
 }
 
 /** A tensor on the device that is filled from the host through pinned memory, where the device has any. */

@@ -1,0 +1,68 @@
+// What the entries to fuse.h's kernels share: what they ask of tensors, and where the work is done.
+#pragma once
+
+#include "entries.h"
+
+#include "fuse.h"
+
+#ifdef DUALFOCUS_NVCC
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#endif
+
+namespace dualfocus {
+
+inline Element elementOf(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+  case at::kFloat:
+    return Element::f32;
+  case at::kHalf:
+    return Element::f16;
+  case at::kBFloat16:
+    return Element::bf16;
+  default:
+    throw std::invalid_argument("expected f32, f16 or bf16, got " + dtypeName(tensor.scalar_type()));
+  }
+}
+
+/** Channels are innermost and nothing lies between the pixels. */
+inline void checkLayout(const at::Tensor& tensor, const char* name) {
+  if (tensor.dim() != 4 && tensor.dim() != 5) throw std::invalid_argument(std::string(name) + ": expected 4 or 5 axes");
+  const auto format = tensor.dim() == 5 ? at::MemoryFormat::ChannelsLast3d : at::MemoryFormat::ChannelsLast;
+  if (!tensor.is_contiguous(format)) throw std::invalid_argument(std::string(name) + ": expected the channels innermost");
+}
+
+inline void checkAlike(const at::Tensor& tensor, const at::Tensor& other, const char* name) {
+  if (tensor.scalar_type() != other.scalar_type() || tensor.device() != other.device())
+    throw std::invalid_argument(std::string(name) + ": expected the other tensor's type and device");
+}
+
+template <class T, class Once> void each(int64_t count, Once once) {
+  for (int64_t i = 0; i < count; i++) once(T{}, i);
+}
+
+/** The CPU computes item by item, `once` told the type by a value of it; CUDA where nvcc compiled the kernels. */
+template <class Work, class Once>
+void run(const Work& work, const at::Tensor& on, int64_t count, const char* (*launch)(const Work&, Element, void*), Once once) {
+  const Element element = elementOf(on);
+  if (count == 0) return;
+  if (on.is_cpu()) {
+    if (element == Element::f32) return each<float>(count, once);
+    if (element == Element::f16) return each<at::Half>(count, once);
+    return each<at::BFloat16>(count, once);
+  }
+#ifdef DUALFOCUS_NVCC
+  const c10::cuda::CUDAGuard guard(on.device());
+  if (const char* failure = launch(work, element, c10::cuda::getCurrentCUDAStream().stream())) throw std::runtime_error(failure);
+#else
+  (void)work, (void)launch;
+  throw std::runtime_error("this build has no CUDA kernels; build it where nvcc is installed");
+#endif
+}
+
+inline void checkF32(const at::Tensor& tensor, const at::Tensor& on, const char* name) {
+  if (tensor.scalar_type() != at::kFloat || !tensor.is_contiguous() || tensor.device() != on.device())
+    throw std::invalid_argument(std::string(name) + ": expected f32, row-major, on the device of the rest");
+}
+
+} // namespace dualfocus

@@ -1,0 +1,124 @@
+import type { BatchNormOptions, ConvOptions, DType } from "./engine.ts";
+import { keep } from "./scope.ts";
+import type { TorchEngine } from "./torch.ts";
+import type { Deferred } from "./torchDeferred.ts";
+import type { Kernels } from "./torchKernels.ts";
+import type { PictureReader } from "./torchPictures.ts";
+import { blocksOf, isLogit, isOverBlocks, logitWeight, weightOverBlocks } from "./torchShortcuts.ts";
+import { TorchTensor } from "./torchTensor.ts";
+
+/** One convolution and what was found to follow it. */
+interface Convolution {
+  readonly input: TorchTensor;
+  readonly weight: TorchTensor;
+  readonly bias: TorchTensor | undefined;
+  readonly stride: number;
+  readonly padding: number;
+  readonly norm: BatchNormOptions | undefined;
+  readonly residual: TorchTensor | undefined;
+  /** Of the activation where the value is negative: 1 is none, 0 is ReLU. */
+  readonly slope: number;
+}
+
+interface Prepared {
+  readonly weight: TorchTensor;
+  /** f32. */
+  readonly bias: TorchTensor;
+}
+
+const isPlain = ({ residual, slope }: Convolution): boolean => residual === undefined && slope === 1;
+
+/** Convolutions that wait for what follows them. */
+export interface Convolutions {
+  defer(input: TorchTensor, weight: TorchTensor, options: ConvOptions): TorchTensor;
+  /** Frees the weights as they were prepared. */
+  dispose(): void;
+}
+
+export function createConvolutions(
+  engine: TorchEngine,
+  { kernels, pictures, precision }: { readonly kernels: Kernels; readonly pictures: PictureReader; readonly precision: DType },
+): Convolutions {
+  const prepared = new Map<TorchTensor, Prepared>();
+  const merged = new Map<TorchTensor, TorchTensor>(); // a convolution's bias and that of the one it is added to
+  const convolutions = new WeakMap<Deferred, Convolution>();
+
+  const dtypeOf = ({ weight }: Convolution): DType => (weight.shape[0] === 1 ? "f32" : precision);
+
+  const prepare = (call: Convolution): Prepared =>
+    cached(prepared, call.weight, () => {
+      const { weight, bias } = folded(engine, call);
+      if (kernels.own && isLogit(call)) return { weight: keep(logitWeight(engine, weight)), bias: keep(bias) };
+      const arranged = kernels.own && isOverBlocks(call) ? weightOverBlocks(weight, call.padding) : weight;
+      return { weight: keep(engine.channelsLast(arranged.cast(dtypeOf(call)))), bias: keep(bias) };
+    });
+
+  const run = (call: Convolution): TorchTensor => {
+    const { weight, bias } = prepare(call);
+    if (kernels.own && isPlain(call) && isLogit(call)) return kernels.logit(engine.channelsLast(call.input), { weight, bias });
+    if (kernels.own && isOverBlocks(call)) {
+      const input = blocksOf({ engine, kernels, pictures }, call.input, { reach: call.padding, dtype: dtypeOf(call) });
+      return kernels.convolve({ ...call, ...inputs({ ...call, input }), weight, bias, stride: 1, padding: 0 });
+    }
+    const other = call.residual?.deferred && convolutions.get(call.residual.deferred);
+    if (!call.residual || !other || !isPlain(other)) return kernels.convolve({ ...call, ...inputs(call), weight, bias });
+    const second = prepare(other);
+    const residual = kernels.convolve({ ...other, ...inputs(other), weight: second.weight, bias: undefined });
+    const both = cached(merged, call.weight, () => keep(bias.add(second.bias)));
+    return kernels.convolve({ ...call, ...inputs(call), weight, bias: both, residual });
+  };
+  const inputs = (call: Convolution): Pick<Convolution, "input" | "residual"> => {
+    const laidOut = (tensor: TorchTensor): TorchTensor => engine.channelsLast(tensor.cast(dtypeOf(call)));
+    return { input: laidOut(call.input), residual: call.residual && laidOut(call.residual) };
+  };
+
+  const defer = (call: Convolution): TorchTensor => {
+    const shape = outputShape(call);
+    const deferred: Deferred = {
+      shape,
+      dtype: dtypeOf(call),
+      run: () => run(call),
+      normalised: (norm) => (isPlain(call) && !call.norm && !norm.training ? defer({ ...call, norm }) : undefined),
+      plus(other) {
+        const fits = other instanceof TorchTensor && other.dtype === dtypeOf(call) && other.shape.join() === shape.join();
+        return isPlain(call) && fits ? defer({ ...call, residual: other }) : undefined;
+      },
+      activated: (slope) => (call.slope === 1 ? defer({ ...call, slope }) : undefined),
+    };
+    convolutions.set(deferred, call);
+    return engine.defer(deferred);
+  };
+
+  return {
+    defer: (input, weight, { bias, stride = 1, padding = 0 }) =>
+      defer({ input, weight, bias: bias as TorchTensor | undefined, stride, padding, norm: undefined, residual: undefined, slope: 1 }),
+    dispose() {
+      for (const { weight, bias } of prepared.values()) for (const tensor of [weight, bias]) tensor.dispose();
+      for (const tensor of merged.values()) tensor.dispose();
+      prepared.clear();
+      merged.clear();
+    },
+  };
+}
+
+function cached<K, V>(known: Map<K, V>, key: K, make: () => V): V {
+  let value = known.get(key);
+  if (value === undefined) known.set(key, (value = make()));
+  return value;
+}
+
+/** Weights and bias with the batch norm in them: w · γ/√(σ² + ε) and β + (b − μ) · γ/√(σ² + ε). */
+function folded(engine: TorchEngine, { weight, bias, norm }: Convolution): Prepared {
+  const outputs = weight.shape[0] as number;
+  const perRow = [outputs, ...weight.shape.slice(1).map(() => 1)];
+  if (!norm) return { weight, bias: bias ? engine.compute("aten::clone", bias) : engine.full([outputs], 0) };
+  const scale = norm.weight.div(norm.runningVariance.add(norm.epsilon).sqrt());
+  const centre = bias ? bias.sub(norm.runningMean) : norm.runningMean.neg();
+  return { weight: weight.mul(scale.reshape(perRow)), bias: norm.bias.add(centre.mul(scale)) as TorchTensor };
+}
+
+function outputShape({ input, weight, stride, padding }: Convolution): number[] {
+  const [outputs = 0, , ...kernel] = weight.shape;
+  const size = kernel.map((k, i) => Math.floor(((input.shape[i + 2] as number) + 2 * padding - k) / stride) + 1);
+  return [input.shape[0] as number, outputs, ...size];
+}
