@@ -96,6 +96,10 @@ export interface Addon {
    */
   gatherBlocks(to: Handle, from: Handle, before: number, factor: number, scale: Handle | null, shift: Handle | null): void;
   maxPool(to: Handle, from: Handle, side: number, stride: number, padding: number): void;
+  /** Means of windows, values outside left out; pairs are height and width. */
+  meanPool(to: Handle, from: Handle, window: readonly number[], stride: readonly number[], padding: readonly number[]): void;
+  /** to ← a(Σ weight · term), a(v) as above; at most six terms of one shape, or [B, C, 1, 1]: one value a picture and channel. */
+  weightedSum(to: Handle, slope: number, ...weightsAndTerms: readonly (number | Handle)[]): void;
   /** A 3×3×3 convolution to one channel, f32: `weight` [27, C], `to` [B, 1, N, h, w]. */
   logitConvolution(to: Handle, from: Handle, weight: Handle, bias: Handle): void;
   /**

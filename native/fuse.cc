@@ -109,30 +109,6 @@ napi_value gatherBlocks(napi_env env, const Arguments& arguments) {
   return makeUndefined(env);
 }
 
-/** maxPool(to, from, side, stride, padding): see MaxPool. */
-napi_value maxPool(napi_env env, const Arguments& arguments) {
-  const at::Tensor& to = arguments.tensor(0, "to");
-  const at::Tensor& from = arguments.tensor(1, "from");
-  checkLayout(to, "to");
-  checkLayout(from, "from");
-  checkAlike(from, to, "from");
-  if (to.dim() != 4 || from.dim() != 4 || to.size(0) != from.size(0) || to.size(1) != from.size(1))
-    throw std::invalid_argument("to: expected the pictures and channels of from");
-  MaxPool work{};
-  work.from = from.data_ptr();
-  work.to = to.data_ptr();
-  work.pictures = from.size(0);
-  work.channels = static_cast<int>(from.size(1));
-  work.fromHeight = static_cast<int>(from.size(2)), work.fromWidth = static_cast<int>(from.size(3));
-  work.toHeight = static_cast<int>(to.size(2)), work.toWidth = static_cast<int>(to.size(3));
-  work.side = static_cast<int>(arguments.integer(2, "side")), work.stride = static_cast<int>(arguments.integer(3, "stride"));
-  work.padding = static_cast<int>(arguments.integer(4, "padding"));
-  if (work.side < 1 || work.stride < 1 || work.padding < 0) throw std::invalid_argument("side, stride, padding: expected a window");
-  const int64_t count = to.numel();
-  run(work, to, count, launchMaxPool, [&](auto kind, int64_t i) { poolPack<decltype(kind), 1>(work, i); });
-  return makeUndefined(env);
-}
-
 /** logitConvolution(to, from, weight, bias): see Logit. */
 napi_value logitConvolution(napi_env env, const Arguments& arguments) {
   const at::Tensor& to = arguments.tensor(0, "to");
@@ -166,6 +142,8 @@ const char* launchEpilogue(const Epilogue&, Element, void*) { return nullptr; }
 const char* launchResample(const Resample&, Element, void*) { return nullptr; }
 const char* launchBlocks(const Blocks&, Element, void*) { return nullptr; }
 const char* launchMaxPool(const MaxPool&, Element, void*) { return nullptr; }
+const char* launchMeanPool(const MeanPool&, Element, void*) { return nullptr; }
+const char* launchWeightedSum(const WeightedSum&, Element, void*) { return nullptr; }
 const char* launchLogit(const Logit&, Element, void*) { return nullptr; }
 const char* launchReadout(const Readout&, Element, void*) { return nullptr; }
 #endif
@@ -175,7 +153,6 @@ void registerFuse(napi_env env, napi_value exports) {
   define<finishConvolution>(env, exports, "finishConvolution");
   define<resampleInto>(env, exports, "resampleInto");
   define<gatherBlocks>(env, exports, "gatherBlocks");
-  define<maxPool>(env, exports, "maxPool");
   define<logitConvolution>(env, exports, "logitConvolution");
 }
 

@@ -33,6 +33,16 @@ template <class T, int width> __global__ void poolAll(const MaxPool work, int64_
   if (pack < packs) poolPack<T, width>(work, pack);
 }
 
+template <class T, int width> __global__ void meanAll(const MeanPool work, int64_t packs) {
+  const int64_t pack = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (pack < packs) meanPack<T, width>(work, pack);
+}
+
+template <class T, int width> __global__ void sumAll(const WeightedSum work) {
+  const int64_t pack = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (pack * width < work.count) sumPack<T, width>(work, pack);
+}
+
 /** Neighbouring threads take the channels of one output; `team` of them, a power of two, add up. */
 template <class T, int width> __global__ void logitAll(const Logit work, int team) {
   extern __shared__ float weight[];
@@ -74,6 +84,15 @@ template <class T, int width> void queue(const Blocks& work, cudaStream_t stream
 template <class T, int width> void queue(const MaxPool& work, cudaStream_t stream) {
   const int64_t packs = work.pictures * work.toHeight * work.toWidth * (work.channels / width);
   poolAll<T, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
+}
+
+template <class T, int width> void queue(const MeanPool& work, cudaStream_t stream) {
+  const int64_t packs = work.pictures * work.toHeight * work.toWidth * (work.channels / width);
+  meanAll<T, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
+}
+
+template <class T, int width> void queue(const WeightedSum& work, cudaStream_t stream) {
+  sumAll<T, width><<<blocks(work.count / width), THREADS, 0, stream>>>(work);
 }
 
 template <class T, int width> void queue(const Logit& work, cudaStream_t stream) {
@@ -124,6 +143,12 @@ const char* launchResample(const Resample& work, Element element, void* stream) 
 const char* launchBlocks(const Blocks& work, Element element, void* stream) { return launch(work, work.toChannels, element, stream); }
 
 const char* launchMaxPool(const MaxPool& work, Element element, void* stream) { return launch(work, work.channels, element, stream); }
+
+const char* launchMeanPool(const MeanPool& work, Element element, void* stream) { return launch(work, work.channels, element, stream); }
+
+const char* launchWeightedSum(const WeightedSum& work, Element element, void* stream) {
+  return launch(work, work.channels, element, stream);
+}
 
 const char* launchLogit(const Logit& work, Element element, void* stream) { return launch(work, work.channels, element, stream); }
 

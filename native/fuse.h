@@ -51,6 +51,29 @@ struct MaxPool {
   int side, stride, padding;
 };
 
+/** The mean of a window's values, the sum in f32; outside does not count. */
+struct MeanPool {
+  const void* from;
+  void* to;
+  int64_t pictures;
+  int channels, fromHeight, fromWidth, toHeight, toWidth;
+  int height, width, downStride, acrossStride, above, left; // of the window, and the rows and columns before the first value
+};
+
+constexpr int MOST_TERMS = 6;
+
+/** to = a(Σ weight · term), a as in Epilogue: terms of one shape, or with one value a picture and channel. */
+struct WeightedSum {
+  const void* terms[MOST_TERMS];
+  float weights[MOST_TERMS];
+  bool spread[MOST_TERMS]; // one value for all pixels
+  int termCount;
+  void* to;
+  int64_t count, area; // of values, and of a picture's pixels
+  int channels;
+  float slope;
+};
+
 /** A 3×3×3 convolution to one channel, zeros outside, the sum in f32: to [B, N, h, w]. */
 struct Logit {
   const void* from; // [B, N, h, w, channels]
@@ -79,6 +102,8 @@ const char* launchEpilogue(const Epilogue& work, Element element, void* stream);
 const char* launchResample(const Resample& work, Element element, void* stream);
 const char* launchBlocks(const Blocks& work, Element element, void* stream);
 const char* launchMaxPool(const MaxPool& work, Element element, void* stream);
+const char* launchMeanPool(const MeanPool& work, Element element, void* stream);
+const char* launchWeightedSum(const WeightedSum& work, Element element, void* stream);
 const char* launchLogit(const Logit& work, Element element, void* stream);
 const char* launchReadout(const Readout& work, Element element, void* stream);
 

@@ -112,6 +112,45 @@ template <class T, int width> FUSE_CODE void poolPack(const MaxPool& work, int64
   *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + pixel * work.channels + channel) = best;
 }
 
+template <class T, int width> FUSE_CODE void meanPack(const MeanPool& work, int64_t pack) {
+  const int packs = work.channels / width;
+  const int channel = static_cast<int>(pack % packs) * width;
+  const int64_t pixel = pack / packs;
+  const int column = static_cast<int>(pixel % work.toWidth), row = static_cast<int>(pixel / work.toWidth % work.toHeight);
+  const int64_t picture = pixel / work.toWidth / work.toHeight;
+  const T* from = static_cast<const T*>(work.from) + picture * work.fromHeight * work.fromWidth * work.channels + channel;
+  int top = row * work.downStride - work.above, left = column * work.acrossStride - work.left;
+  int bottom = top + work.height, right = left + work.width;
+  if (top < 0) top = 0;
+  if (left < 0) left = 0;
+  if (bottom > work.fromHeight) bottom = work.fromHeight;
+  if (right > work.fromWidth) right = work.fromWidth;
+  float sums[width] = {};
+  for (int y = top; y < bottom; y++)
+    for (int x = left; x < right; x++) {
+      const auto values = *reinterpret_cast<const Pack<T, width>*>(from + (static_cast<int64_t>(y) * work.fromWidth + x) * work.channels);
+      for (int i = 0; i < width; i++) sums[i] += static_cast<float>(values.values[i]);
+    }
+  const float seen = static_cast<float>((bottom - top) * (right - left));
+  Pack<T, width> result;
+  for (int i = 0; i < width; i++) result.values[i] = static_cast<T>(sums[i] / seen);
+  *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + pixel * work.channels + channel) = result;
+}
+
+template <class T, int width> FUSE_CODE void sumPack(const WeightedSum& work, int64_t pack) {
+  const int64_t start = pack * width;
+  const int64_t spreadStart = start / work.channels / work.area * work.channels + start % work.channels;
+  float sums[width] = {};
+  for (int term = 0; term < work.termCount; term++) {
+    const T* from = static_cast<const T*>(work.terms[term]) + (work.spread[term] ? spreadStart : start);
+    const auto values = *reinterpret_cast<const Pack<T, width>*>(from);
+    for (int i = 0; i < width; i++) sums[i] += work.weights[term] * static_cast<float>(values.values[i]);
+  }
+  Pack<T, width> result;
+  for (int i = 0; i < width; i++) result.values[i] = static_cast<T>(sums[i] > 0 ? sums[i] : work.slope * sums[i]);
+  *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + start) = result;
+}
+
 /** What `width` channels from `channel` on add to one output. */
 template <class T, int width> FUSE_CODE float logitPart(const Logit& work, const float* weight, int64_t output, int channel) {
   const int x = static_cast<int>(output % work.width), y = static_cast<int>(output / work.width % work.height);

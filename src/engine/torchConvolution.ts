@@ -5,6 +5,7 @@ import type { Deferred } from "./torchDeferred.ts";
 import type { Kernels } from "./torchKernels.ts";
 import type { PictureReader } from "./torchPictures.ts";
 import { blocksOf, isLogit, isOverBlocks, logitWeight, weightOverBlocks } from "./torchShortcuts.ts";
+import type { Summer } from "./torchSum.ts";
 import { TorchTensor } from "./torchTensor.ts";
 
 /** One convolution and what was found to follow it. */
@@ -35,9 +36,15 @@ export interface Convolutions {
   dispose(): void;
 }
 
+interface Parts {
+  readonly kernels: Kernels;
+  readonly pictures: PictureReader;
+  readonly sums: Summer;
+}
+
 export function createConvolutions(
   engine: TorchEngine,
-  { kernels, pictures, precision }: { readonly kernels: Kernels; readonly pictures: PictureReader; readonly precision: DType },
+  { kernels, pictures, sums, precision }: Parts & { readonly precision: DType },
 ): Convolutions {
   const prepared = new Map<TorchTensor, Prepared>();
   const merged = new Map<TorchTensor, TorchTensor>(); // a convolution's bias and that of the one it is added to
@@ -81,12 +88,14 @@ export function createConvolutions(
       normalised: (norm) => (isPlain(call) && !call.norm && !norm.training ? defer({ ...call, norm }) : undefined),
       plus(other) {
         const fits = other instanceof TorchTensor && other.dtype === dtypeOf(call) && other.shape.join() === shape.join();
-        return isPlain(call) && fits ? defer({ ...call, residual: other }) : undefined;
+        if (isPlain(call) && fits) return defer({ ...call, residual: other });
+        return kernels.own && !isPlain(call) ? sums.sum(tensor, other) : undefined;
       },
       activated: (slope) => (call.slope === 1 ? defer({ ...call, slope }) : undefined),
     };
     convolutions.set(deferred, call);
-    return engine.defer(deferred);
+    const tensor = engine.defer(deferred);
+    return tensor;
   };
 
   return {

@@ -5,6 +5,7 @@ import type { Deferred } from "./torchDeferred.ts";
 import { createKernels, type Choice, type Kernels } from "./torchKernels.ts";
 import { createPictureReader } from "./torchPictures.ts";
 import { createPlaneReader, type Readout } from "./torchReadout.ts";
+import { createSummer, type Summer } from "./torchSum.ts";
 import type { TorchTensor } from "./torchTensor.ts";
 
 /** The arrangement of a network's operations for inference. */
@@ -13,9 +14,10 @@ export interface Fusion {
   convolution(input: TorchTensor, weight: TorchTensor, options: ConvOptions): TorchTensor;
   /** Pictures in bytes, whose way to a first convolution is one kernel; undefined for anything else. */
   scaled(input: TorchTensor, factor: number): TorchTensor | undefined;
-  /** Straight into its place where a concatenation follows. These two are undefined for what libtorch's own kernel does as well. */
+  /** Straight into its place where a concatenation follows. This and pooling are undefined for what libtorch's own kernel does as well. */
   resize(input: TorchTensor, size: readonly [number, number], mode: "nearest" | "bilinear"): TorchTensor | undefined;
   maxPool(input: TorchTensor, options: PoolOptions): TorchTensor | undefined;
+  meanPool(input: TorchTensor, options: PoolOptions): TorchTensor | undefined;
   concat(tensors: readonly TorchTensor[], axis: number): TorchTensor;
   /** p with the depth and spread that follow from it, in one kernel; undefined where p is computed already. */
   readOut(probability: TorchTensor, distances: TorchTensor): Readout | undefined;
@@ -36,7 +38,8 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
   const kernels = createKernels(engine, { tuned });
   const pictures = createPictureReader(engine);
   const planes = createPlaneReader(engine);
-  const convolutions = createConvolutions(engine, { kernels, pictures, precision });
+  const sums = createSummer(engine, kernels);
+  const convolutions = createConvolutions(engine, { kernels, pictures, sums, precision });
   return {
     choices: kernels.choices,
     dispose: () => {
@@ -49,7 +52,7 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
       const isMap = input.shape.length === 4 && input.dtype === "f32"; // libtorch's kernel, channels outermost
       if (kernels.own && isMap && mode === "bilinear") return planes.resized(input, size);
       if (!kernels.own || (isMap && precision !== "f32")) return undefined;
-      return engine.defer(deferredResize(kernels, engine.channelsLast(input), { size, mode }));
+      return deferredResize({ engine, kernels, sums }, engine.channelsLast(input), { size, mode });
     },
     maxPool(input, { kernel, stride, padding = [0, 0] }) {
       const square = [kernel, stride, padding].every(([down, across]) => down === across) && kernel.length === 2;
@@ -60,6 +63,10 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
         padding: padding[0] as number,
       });
     },
+    meanPool(input, options) {
+      if (!kernels.own || input.shape.length !== 4 || input.dtype !== precision) return undefined;
+      return kernels.meanPool(engine.channelsLast(input), options);
+    },
     concat(tensors, axis) {
       const [head] = tensors;
       const alike = kernels.own && axis === 1 && (head?.shape.length ?? 0) >= 4 && tensors.every(({ dtype }) => dtype === head?.dtype);
@@ -69,15 +76,15 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
 }
 
 function deferredResize(
-  kernels: Kernels,
+  { engine, kernels, sums }: { readonly engine: TorchEngine; readonly kernels: Kernels; readonly sums: Summer },
   input: TorchTensor,
   { size, mode }: { readonly size: readonly [number, number]; readonly mode: "nearest" | "bilinear" },
-): Deferred {
+): TorchTensor {
   const shape = [...input.shape.slice(0, -2), ...size];
   const writeInto = (target: TorchTensor, first: number): void => {
     kernels.resampleInto(target, first, { source: input, mode });
   };
-  return {
+  const deferred: Deferred = {
     shape,
     dtype: input.dtype,
     run() {
@@ -85,6 +92,9 @@ function deferredResize(
       writeInto(target, 0);
       return target;
     },
+    plus: (other) => sums.sum(tensor, other),
     writeInto,
   };
+  const tensor = engine.defer(deferred);
+  return tensor;
 }

@@ -1,4 +1,4 @@
-import type { DType } from "./engine.ts";
+import type { DType, PoolOptions } from "./engine.ts";
 import { EngineError } from "./errors.ts";
 import { keep, scope } from "./scope.ts";
 import type { TorchEngine } from "./torch.ts";
@@ -24,6 +24,8 @@ export interface Kernels {
   readonly own: boolean;
   resampleInto(target: TorchTensor, first: number, from: { readonly source: TorchTensor; readonly mode: "nearest" | "bilinear" }): void;
   maxPool(input: TorchTensor, window: { readonly side: number; readonly stride: number; readonly padding: number }): TorchTensor;
+  /** Undefined for windows that libtorch would not take either. */
+  meanPool(input: TorchTensor, options: PoolOptions): TorchTensor | undefined;
   /** A 3×3×3 convolution to one channel, in f32. */
   logit(input: TorchTensor, prepared: { readonly weight: TorchTensor; readonly bias: TorchTensor }): TorchTensor;
   /** Concatenation along the channels; resized operands are computed straight into their place. */
@@ -56,6 +58,14 @@ export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: 
       const size = input.shape.slice(2).map((length) => Math.floor((length + 2 * padding - side) / stride) + 1);
       const target = empty([...input.shape.slice(0, 2), ...size], input.dtype);
       native("maxPool", target, input, side, stride, padding);
+      return target;
+    },
+    meanPool(input, { kernel, stride, padding = [0, 0] }) {
+      const [inside, at] = [input.shape.slice(2), (values: readonly number[], i: number): number => values[i] as number];
+      const size = inside.map((length, i) => Math.floor((length + 2 * at(padding, i) - at(kernel, i)) / at(stride, i)) + 1);
+      if (!size.every((length, i) => length > 0 && at(padding, i) >= 0 && 2 * at(padding, i) <= at(kernel, i))) return undefined;
+      const target = empty([...input.shape.slice(0, 2), ...size], input.dtype);
+      native("meanPool", target, input, kernel, stride, padding);
       return target;
     },
     logit(input, { weight, bias }) {

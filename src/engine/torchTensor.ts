@@ -69,7 +69,8 @@ export class TorchTensor implements Tensor {
   }
 
   add(other: Tensor | number): TorchTensor {
-    return this.#deferred?.plus?.(other) ?? this.#pair("add", other);
+    const swapped = (): TorchTensor | undefined => (other instanceof TorchTensor ? other.deferred?.plus?.(this) : undefined);
+    return this.#deferred?.plus?.(other) ?? swapped() ?? this.#pair("add", other);
   }
   sub(other: Tensor | number): TorchTensor {
     return this.#pair("sub", other);
@@ -262,8 +263,11 @@ export class TorchTensor implements Tensor {
     const { kernel, stride, padding = [0, 0] } = options;
     return this.engine.fusion?.maxPool(this, options) ?? this.#run("max_pool2d", kernel, stride, padding);
   }
-  avgPool({ kernel, stride, padding = kernel.map(() => 0) }: PoolOptions): TorchTensor {
+  avgPool(options: PoolOptions): TorchTensor {
+    const { kernel, stride, padding = kernel.map(() => 0) } = options;
     const [ceil, countPadding] = [false, false];
+    const fused = kernel.length === 2 ? this.engine.fusion?.meanPool(this, options) : undefined;
+    if (fused) return fused;
     return this.#run(kernel.length === 3 ? "avg_pool3d" : "avg_pool2d", kernel, stride, padding, ceil, countPadding);
   }
 }
