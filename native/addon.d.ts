@@ -103,6 +103,11 @@ export interface Addon {
   /** A 3×3×3 convolution to one channel, f32: `weight` [27, C], `to` [B, 1, N, h, w]. */
   logitConvolution(to: Handle, from: Handle, weight: Handle, bias: Handle): void;
   /**
+   * V_{n+1} − V_n of `from` [B, C, N, h, w], or its negative, into the channels of `to` that begin with `firstChannel`; the last plane
+   * repeats the difference before it, or is V_N.
+   */
+  planeDifference(to: Handle, firstChannel: number, from: Handle, negative: boolean, lastIsValue: boolean): void;
+  /**
    * `logits` [B, N, h, w] resampled (bilinear) to the size of `probability` [B, N, H, W], softmax over N; where `distances` [B, N] are
    * given also their expectation and its spread, [B, 1, H, W] each. Row-major f32.
    */

@@ -145,6 +145,7 @@ const char* launchMaxPool(const MaxPool&, Element, void*) { return nullptr; }
 const char* launchMeanPool(const MeanPool&, Element, void*) { return nullptr; }
 const char* launchWeightedSum(const WeightedSum&, Element, void*) { return nullptr; }
 const char* launchLogit(const Logit&, Element, void*) { return nullptr; }
+const char* launchPlaneDifference(const PlaneDifference&, Element, void*) { return nullptr; }
 const char* launchReadout(const Readout&, Element, void*) { return nullptr; }
 #endif
 

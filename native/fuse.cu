@@ -59,6 +59,11 @@ template <class T, int width> __global__ void logitAll(const Logit work, int tea
   if (member == 0 && output < work.count) work.to[output] = sum + work.bias[0];
 }
 
+template <class T, int width> __global__ void differenceAll(const PlaneDifference work, int64_t packs) {
+  const int64_t pack = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (pack < packs) differencePack<T, width>(work, pack);
+}
+
 __global__ void readOutAll(const Readout work) {
   const int64_t pixel = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
   if (pixel < work.pixels) readOutPixel(work, pixel);
@@ -93,6 +98,11 @@ template <class T, int width> void queue(const MeanPool& work, cudaStream_t stre
 
 template <class T, int width> void queue(const WeightedSum& work, cudaStream_t stream) {
   sumAll<T, width><<<blocks(work.count / width), THREADS, 0, stream>>>(work);
+}
+
+template <class T, int width> void queue(const PlaneDifference& work, cudaStream_t stream) {
+  const int64_t packs = work.pixels * (work.channels / width);
+  differenceAll<T, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
 }
 
 template <class T, int width> void queue(const Logit& work, cudaStream_t stream) {
@@ -151,6 +161,10 @@ const char* launchWeightedSum(const WeightedSum& work, Element element, void* st
 }
 
 const char* launchLogit(const Logit& work, Element element, void* stream) { return launch(work, work.channels, element, stream); }
+
+const char* launchPlaneDifference(const PlaneDifference& work, Element element, void* stream) {
+  return launch(work, commonDivisor(commonDivisor(work.channels, work.toChannels), work.first), element, stream);
+}
 
 const char* launchReadout(const Readout& work, Element, void* stream) {
   readOutAll<<<blocks(work.pixels), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(work);

@@ -84,6 +84,16 @@ struct Logit {
   int channels, planes, height, width;
 };
 
+/** V_{n+1} − V_n of volumes, or its negative, into channels `first` … of a wider one; the last plane repeats the difference before it, or is V_N. */
+struct PlaneDifference {
+  const void* from; // [B, N, h, w, channels], N > 1
+  void* to;
+  int64_t pixels, area; // of all planes, and of one
+  int channels, planes;
+  int toChannels, first;
+  bool negative, lastIsValue;
+};
+
 /** Logits brought to the picture's size (bilinear), p = softmax over the planes, and with distances f: D̂ = Σ p f and √(Σ p (f − D̂)²). All f32. */
 struct Readout {
   const float* logits; // [B, N, h, w]
@@ -105,6 +115,7 @@ const char* launchMaxPool(const MaxPool& work, Element element, void* stream);
 const char* launchMeanPool(const MeanPool& work, Element element, void* stream);
 const char* launchWeightedSum(const WeightedSum& work, Element element, void* stream);
 const char* launchLogit(const Logit& work, Element element, void* stream);
+const char* launchPlaneDifference(const PlaneDifference& work, Element element, void* stream);
 const char* launchReadout(const Readout& work, Element element, void* stream);
 
 } // namespace dualfocus

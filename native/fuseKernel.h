@@ -166,6 +166,25 @@ template <class T, int width> FUSE_CODE float logitPart(const Logit& work, const
   return sum;
 }
 
+template <class T, int width> FUSE_CODE void differencePack(const PlaneDifference& work, int64_t pack) {
+  const int packs = work.channels / width;
+  const int channel = static_cast<int>(pack % packs) * width;
+  const int64_t pixel = pack / packs;
+  const bool last = pixel / work.area % work.planes == work.planes - 1;
+  const int64_t lower = last ? pixel - work.area : pixel;
+  const auto read = [&](int64_t at) {
+    return *reinterpret_cast<const Pack<T, width>*>(static_cast<const T*>(work.from) + at * work.channels + channel);
+  };
+  const Pack<T, width> before = read(lower), after = read(lower + work.area);
+  Pack<T, width> result = after; // V_N where the last plane is to be that
+  if (!last || !work.lastIsValue)
+    for (int i = 0; i < width; i++) {
+      const float change = static_cast<float>(after.values[i]) - static_cast<float>(before.values[i]);
+      result.values[i] = static_cast<T>(work.negative ? -change : change);
+    }
+  *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + pixel * work.toChannels + work.first + channel) = result;
+}
+
 /** One pixel, all its planes; p's place holds the logits, then their exponentials, until it holds p. */
 FUSE_CODE void readOutPixel(const Readout& work, int64_t pixel) {
   const int column = static_cast<int>(pixel % work.toWidth), row = static_cast<int>(pixel / work.toWidth % work.toHeight);

@@ -1,4 +1,4 @@
-// What is computed along the planes of a stack at inference: focus probability, depth and its spread.
+// What is computed along the planes of a stack at inference: differences, focus probability, depth and its spread.
 #include "fuseHost.h"
 
 namespace dualfocus {
@@ -39,8 +39,36 @@ napi_value readOut(napi_env env, const Arguments& arguments) {
   return makeUndefined(env);
 }
 
+/** planeDifference(to, firstChannel, from, negative, lastIsValue): see PlaneDifference. */
+napi_value planeDifference(napi_env env, const Arguments& arguments) {
+  const at::Tensor& to = arguments.tensor(0, "to");
+  const int64_t first = arguments.integer(1, "firstChannel");
+  const at::Tensor& from = arguments.tensor(2, "from");
+  checkLayout(to, "to");
+  checkLayout(from, "from");
+  checkAlike(from, to, "from");
+  if (from.dim() != 5 || to.dim() != 5 || from.size(2) < 2) throw std::invalid_argument("from: expected a volume of two planes or more");
+  for (const int64_t axis : {0, 2, 3, 4})
+    if (from.size(axis) != to.size(axis)) throw std::invalid_argument("from: expected the sizes of to, channels apart");
+  if (first < 0 || first + from.size(1) > to.size(1)) throw std::invalid_argument("firstChannel: the channels do not fit");
+  PlaneDifference work{};
+  work.from = from.data_ptr();
+  work.to = to.data_ptr();
+  work.area = from.size(3) * from.size(4);
+  work.pixels = from.size(0) * from.size(2) * work.area;
+  work.channels = static_cast<int>(from.size(1)), work.planes = static_cast<int>(from.size(2));
+  work.toChannels = static_cast<int>(to.size(1)), work.first = static_cast<int>(first);
+  work.negative = arguments.boolean(3, "negative");
+  work.lastIsValue = arguments.boolean(4, "lastIsValue");
+  run(work, to, from.numel(), launchPlaneDifference, [&](auto kind, int64_t i) { differencePack<decltype(kind), 1>(work, i); });
+  return makeUndefined(env);
+}
+
 } // namespace
 
-void registerFusePlanes(napi_env env, napi_value exports) { define<readOut>(env, exports, "readOut"); }
+void registerFusePlanes(napi_env env, napi_value exports) {
+  define<readOut>(env, exports, "readOut");
+  define<planeDifference>(env, exports, "planeDifference");
+}
 
 } // namespace dualfocus

@@ -16,6 +16,7 @@ export interface Deferred {
   activated?(slope: number): TorchTensor | undefined;
   softmaxed?(axis: number): TorchTensor | undefined;
   summed?(axes: readonly number[], options: { readonly keepAxes: boolean }): TorchTensor | undefined;
+  sliced?(axis: number, range: { readonly start: number; readonly end: number | undefined }): TorchTensor | undefined;
   reshaped?(shape: readonly number[]): TorchTensor | undefined;
   /** Writes the result into channels `first` … of `target`. */
   writeInto?(target: TorchTensor, first: number): void;

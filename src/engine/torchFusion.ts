@@ -2,6 +2,7 @@ import type { ConvOptions, PoolOptions } from "./engine.ts";
 import type { TorchEngine } from "./torch.ts";
 import { createConvolutions } from "./torchConvolution.ts";
 import type { Deferred } from "./torchDeferred.ts";
+import { createDifferences, PLANE_AXIS, type PlaneRange } from "./torchDifferences.ts";
 import { createKernels, type Choice, type Kernels } from "./torchKernels.ts";
 import { createPictureReader } from "./torchPictures.ts";
 import { createPlaneReader, type Readout } from "./torchReadout.ts";
@@ -18,7 +19,11 @@ export interface Fusion {
   resize(input: TorchTensor, size: readonly [number, number], mode: "nearest" | "bilinear"): TorchTensor | undefined;
   maxPool(input: TorchTensor, options: PoolOptions): TorchTensor | undefined;
   meanPool(input: TorchTensor, options: PoolOptions): TorchTensor | undefined;
+  /** Concatenations along the channels are written when looked at, or as part of a wider one. */
   concat(tensors: readonly TorchTensor[], axis: number): TorchTensor;
+  /** Parts of a volume's planes, and the difference of two: what a concatenation of differences is made of. */
+  slice(input: TorchTensor, axis: number, range: PlaneRange): TorchTensor | undefined;
+  difference(first: TorchTensor, second: TorchTensor): TorchTensor | undefined;
   /** p with the depth and spread that follow from it, in one kernel; undefined where p is computed already. */
   readOut(probability: TorchTensor, distances: TorchTensor): Readout | undefined;
   /** What tuning measured. */
@@ -38,6 +43,7 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
   const kernels = createKernels(engine, { tuned });
   const pictures = createPictureReader(engine);
   const planes = createPlaneReader(engine);
+  const differences = createDifferences(engine, kernels);
   const sums = createSummer(engine, kernels);
   const convolutions = createConvolutions(engine, { kernels, pictures, sums, precision });
   return {
@@ -68,10 +74,17 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
       return kernels.meanPool(engine.channelsLast(input), options);
     },
     concat(tensors, axis) {
+      const apart = ({ shape }: TorchTensor): string => shape.with(1, 0).join();
       const [head] = tensors;
-      const alike = kernels.own && axis === 1 && (head?.shape.length ?? 0) >= 4 && tensors.every(({ dtype }) => dtype === head?.dtype);
-      return alike && head?.dtype === precision ? kernels.join(tensors) : engine.compute("aten::cat", tensors, axis);
+      const alike = (other: TorchTensor): boolean => other.dtype === precision && head !== undefined && apart(other) === apart(head);
+      if (kernels.own && axis === 1 && (head?.shape.length ?? 0) >= 4 && tensors.every(alike)) return engine.defer(kernels.join(tensors));
+      return (axis === PLANE_AXIS ? differences.concat(tensors) : undefined) ?? engine.compute("aten::cat", tensors, axis);
     },
+    slice(input, axis, range) {
+      const isVolume = kernels.own && axis === PLANE_AXIS && input.shape.length === 5 && input.dtype === precision;
+      return isVolume ? differences.slice(input, range) : undefined;
+    },
+    difference: (first, second) => differences.sub(first, second),
   };
 }
 

@@ -2,6 +2,7 @@ import type { DType, PoolOptions } from "./engine.ts";
 import { EngineError } from "./errors.ts";
 import { keep, scope } from "./scope.ts";
 import type { TorchEngine } from "./torch.ts";
+import type { Deferred } from "./torchDeferred.ts";
 import type { TorchTensor } from "./torchTensor.ts";
 
 /** A convolution whose operands have one dtype and their channels innermost. */
@@ -28,8 +29,8 @@ export interface Kernels {
   meanPool(input: TorchTensor, options: PoolOptions): TorchTensor | undefined;
   /** A 3×3×3 convolution to one channel, in f32. */
   logit(input: TorchTensor, prepared: { readonly weight: TorchTensor; readonly bias: TorchTensor }): TorchTensor;
-  /** Concatenation along the channels; resized operands are computed straight into their place. */
-  join(tensors: readonly TorchTensor[]): TorchTensor;
+  /** Concatenation along the channels, of tensors alike otherwise; operands that can be are computed straight into their place. */
+  join(tensors: readonly TorchTensor[]): Deferred;
   empty(shape: readonly number[], dtype: DType): TorchTensor;
   /** What was measured so far. */
   readonly choices: readonly Choice[];
@@ -78,21 +79,22 @@ export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: 
     join(tensors) {
       const [head] = tensors;
       if (!head) throw new EngineError("concat: got no tensors");
-      const target = empty(
-        head.shape.with(
-          1,
-          tensors.reduce((sum, { shape }) => sum + (shape[1] as number), 0),
-        ),
-        head.dtype,
-      );
-      let first = 0;
-      for (const tensor of tensors) {
-        const channels = tensor.shape[1] as number;
-        if (tensor.deferred?.writeInto) tensor.deferred.writeInto(target, first);
-        else resampleInto(target, first, { source: engine.channelsLast(tensor), mode: "nearest" });
-        first += channels;
-      }
-      return target;
+      const widths = tensors.map(({ shape }) => shape[1] as number);
+      const [shape, dtype] = [head.shape.with(1, widths.reduce((sum, width) => sum + width)), head.dtype]; // prettier-ignore
+      const writeInto = (target: TorchTensor, start: number): void => {
+        let first = start;
+        tensors.forEach((tensor, i) => {
+          if (tensor.deferred?.writeInto) tensor.deferred.writeInto(target, first);
+          else resampleInto(target, first, { source: engine.channelsLast(tensor), mode: "nearest" });
+          first += widths[i] as number;
+        });
+      };
+      const run = (): TorchTensor => {
+        const target = empty(shape, dtype);
+        writeInto(target, 0);
+        return target;
+      };
+      return { shape, dtype, run, writeInto };
     },
   };
 }

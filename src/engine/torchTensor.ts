@@ -73,7 +73,8 @@ export class TorchTensor implements Tensor {
     return this.#deferred?.plus?.(other) ?? swapped() ?? this.#pair("add", other);
   }
   sub(other: Tensor | number): TorchTensor {
-    return this.#pair("sub", other);
+    const fused = other instanceof TorchTensor ? this.engine.fusion?.difference(this, other) : undefined;
+    return fused ?? this.#pair("sub", other);
   }
   mul(other: Tensor | number): TorchTensor {
     const scaled = !this.#deferred && typeof other === "number" ? this.engine.fusion?.scaled(this, other) : undefined;
@@ -196,7 +197,8 @@ export class TorchTensor implements Tensor {
     return this.#run("squeeze.dim", axis);
   }
   slice(axis: number, { start = 0, end }: { readonly start?: number; readonly end?: number }): TorchTensor {
-    return this.#run("slice.Tensor", axis, start, end ?? null);
+    const fused = this.#deferred?.sliced?.(axis, { start, end }) ?? this.engine.fusion?.slice(this, axis, { start, end });
+    return fused ?? this.#run("slice.Tensor", axis, start, end ?? null);
   }
   expand(shape: Shape): TorchTensor {
     return this.#run("expand", numbers(shape, "expand"));
