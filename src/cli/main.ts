@@ -7,4 +7,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? 0 : 1);
 });
 
+// Progress that nobody reads any more (`2>&1 | head`) is no reason to give up the work.
+process.stderr.on("error", () => undefined);
+
 process.exitCode = await run(process.argv.slice(2));
