@@ -72,7 +72,8 @@ export function createConvolutions(
     const second = prepare(other);
     const residual = kernels.convolve({ ...other, ...inputs(other), weight: second.weight, bias: undefined });
     const both = cached(merged, call.weight, () => keep(bias.add(second.bias)));
-    return kernels.convolve({ ...call, ...inputs(call), weight, bias: both, residual });
+    const { input } = inputs({ ...call, residual: undefined }); // looking at the residual would compute the other convolution once more
+    return kernels.convolve({ ...call, input, weight, bias: both, residual });
   };
   const inputs = (call: Convolution): Pick<Convolution, "input" | "residual"> => {
     const laidOut = (tensor: TorchTensor): TorchTensor => engine.channelsLast(tensor.cast(dtypeOf(call)));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Tensor } from "../../src/engine/engine.ts";
 import { scope } from "../../src/engine/scope.ts";
-import { createTorchEngine, type TorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../src/engine/torch.ts";
 import type { Weights } from "../../src/io/safetensors.ts";
 import { base, dfv, small, type NetworkConfig } from "../../src/model/config.ts";
 import { createNetwork } from "../../src/model/network.ts";
@@ -59,6 +59,15 @@ test("two convolutions that are added share one bias", () => {
     return (x).conv2d(w, { bias: b, padding: 1 }).add(skip).relu(); // prettier-ignore
   });
   assertClose(got, want, 1e-5);
+});
+
+test("two convolutions that are added are computed once each", () => {
+  scope(() => {
+    const [x, w, v] = [[1, 4, 6, 6], [5, 4, 3, 3], [5, 4, 1, 1]].map((shape) => fused.full(shape, 1)) as [TorchTensor, Tensor, Tensor]; // prettier-ignore
+    const skip = x.conv2d(v);
+    fused.read((x).conv2d(w, { padding: 1 }).add(skip).relu()); // prettier-ignore
+    assert.ok(skip.deferred, "the second was not computed by itself as well");
+  });
 });
 
 test("a result that is used twice, before and after its activation, is right both times", () => {
