@@ -31,7 +31,7 @@ export async function fillFolder<T>(folder: string, { force }: { force: boolean 
   };
   process.once("exit", tidy);
   try {
-    await makeFolder(temporary);
+    await makeFolder(temporary, { called: folder });
     const result = await write(temporary);
     if (present === undefined) await move(temporary, target);
     else for (const name of await orderedNames(temporary)) await move(join(temporary, name), join(target, name));
@@ -86,17 +86,25 @@ function removeIfEmpty(folder: string): void {
   }
 }
 
+export interface FolderName {
+  /** What the user calls the folder. */
+  readonly called?: string;
+  /** The option that names it. */
+  readonly option?: string;
+}
+
 /** Makes a folder and those above it. (Node's recursive mkdir never returns where a file system makes no folders at all, such as /proc.) */
-export async function makeFolder(folder: string): Promise<void> {
+export async function makeFolder(folder: string, { called = folder, option = "-o" }: FolderName = {}): Promise<void> {
   const above = dirname(resolve(folder));
-  if (!existsSync(above)) await makeFolder(above);
+  if (!existsSync(above)) await makeFolder(above, { called, option });
   try {
     await mkdir(folder);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const present = code === "EEXIST" ? await stat(folder) : undefined;
     if (present?.isDirectory()) return;
-    throw unusable(folder, present ? "is a file, not a folder" : `no folder can be made there (${message})`, cause);
+    const [why] = message.split(", "); // what follows is the path, which may be a temporary one
+    throw unusable(called, present ? "is a file, not a folder" : `no folder can be made there (${why})`, { option, cause });
   }
 }
 
@@ -124,9 +132,9 @@ async function contents(folder: string): Promise<string[] | undefined> {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    throw unusable(folder, code === "ENOTDIR" ? "is a file, not a folder" : String(cause), cause);
+    throw unusable(folder, code === "ENOTDIR" ? "is a file, not a folder" : String(cause), { cause });
   }
 }
 
-const unusable = (folder: string, reason: string, cause: unknown): UserError =>
-  new UserError(`${folder}: ${reason}`, { exitCode: 2, remedy: "choose another -o", cause });
+const unusable = (folder: string, reason: string, { option = "-o", cause }: { option?: string; cause: unknown }): UserError =>
+  new UserError(`${folder}: ${reason}`, { exitCode: 2, remedy: `choose another ${option}`, cause });

@@ -14,7 +14,7 @@ export async function openStore(
 ): Promise<FileStore> {
   const scheme = /^([a-z0-9+]+):\/\//i.exec(place)?.[1]?.toLowerCase();
   if (scheme === undefined) {
-    await makeFolder(place);
+    await makeFolder(place, { option: "--store" });
     return createDirectoryStore(place);
   }
   const [, bucket, prefix = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]*)(?:\/([A-Za-z0-9._/-]*))?$/i.exec(place) ?? [];

@@ -69,6 +69,13 @@ test("a disk that is full while writing leaves nothing, and the error names the 
   assert.equal(existsSync(join(root, "full")), false, "not even the folder above it");
 });
 
+test("where no folder can be made, the error names the one asked for", { skip: !existsSync("/proc/self") }, async () => {
+  for (const folder of ["/proc/none", "/proc/none/out"]) {
+    const message = new RegExp(`^${folder}: no folder can be made there \\(ENOENT: no such file or directory\\)$`);
+    await assert.rejects(fillFolder(folder, gentle, writeTwo), { name: "UserError", exitCode: 2, message });
+  }
+});
+
 test("a full disk ends the command with its exit code, the folder, what to do, and nothing left", async (context) => {
   const mount = join(root, "tiny");
   mkdirSync(mount);

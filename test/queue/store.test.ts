@@ -178,5 +178,9 @@ test("a store is opened by its name; one that cannot be is an error that says wh
   });
   await mkdir(join(folder, "sub"));
   await writeFile(join(folder, "file"), "");
-  await assert.rejects(openStore(join(folder, "file")), { exitCode: 2, message: /is a file, not a folder/ });
+  await assert.rejects(openStore(join(folder, "file")), {
+    exitCode: 2,
+    message: /is a file, not a folder/,
+    remedy: "choose another --store",
+  });
 });
