@@ -6,7 +6,7 @@ import { UNITS } from "../io/stackFolder.ts";
 import { asUserError } from "../job/depthErrors.ts";
 import { WORKING_SIDE } from "../job/depthOptions.ts";
 import { depthSettings, MODEL_NAMES, type DepthSettings } from "../job/depthSettings.ts";
-import { defaultOutput } from "../job/depthStack.ts";
+import { defaultOutput, placed } from "../job/depthStack.ts";
 import { UserError } from "../job/errors.ts";
 import { fillFolder } from "../job/outputFolder.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES, type OutputName } from "../output/outputs.ts";
@@ -53,7 +53,12 @@ export function batchCommand(): Command {
     .addOption(new Option("--unit <UNIT>", "of the focus distances (default: m)").choices(UNITS))
     .addOption(new Option("--model <NAME>", "network").choices(MODEL_NAMES).default("small"))
     .addOption(new Option("--align <auto|off>", "align the frames").choices(["auto", "off"]).default("auto"))
-    .option("--size <PX|full>", "longer side the network sees", workingSize, WORKING_SIDE)
+    .option(
+      "--size <PX|full|auto>",
+      `longer side the network sees (auto: ${WORKING_SIDE}, more where planes differ by little blur)`,
+      workingSize,
+      "auto",
+    )
     .option("--save <LIST>", `what to write, of ${OUTPUT_NAMES.join(", ")}`, outputNames, DEFAULT_OUTPUTS)
     .option("--ahead <N>", "stacks on their way at the same time", wholeNumber(1), 64)
     .option("--force", "compute again what is there already", false)
@@ -146,8 +151,8 @@ async function attempt({ folder, name, output }: Place, run: Run): Promise<Batch
     await fillFolder(output, options, (temporary) => downloadResults(store, results, temporary));
     await patiently(signal, () => queue.remove(id));
     await store.remove(jobPrefix(id));
-    const files = Object.entries(results.document.files).map(([key, file]) => [key, join(output, basename(file))]);
-    return { name, status: "done", output, result: { ...results.document, files: Object.fromEntries(files) as Record<string, string> } };
+    const files = Object.fromEntries(Object.entries(results.document.files).map(([key, file]) => [key, basename(file)]));
+    return { name, status: "done", output, result: { ...results.document, files: placed(files, output) } };
   } catch (failure) {
     signal.throwIfAborted();
     const error = asUserError(failure);

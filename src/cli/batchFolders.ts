@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 import { naturalOrder } from "../io/stackFolder.ts";
-import type { DepthDocument } from "../job/depthStack.ts";
+import { placed, type DepthDocument } from "../job/depthStack.ts";
 import { UserError } from "../job/errors.ts";
 import { batchTable, type BatchEntry } from "./depthText.ts";
 
@@ -23,10 +23,14 @@ export async function stackFolders(folder: string): Promise<string[]> {
   return naturalOrder(folders);
 }
 
-/** `fillFolder` puts a folder in its place only when all of it is written: what has a result.json is finished. */
+/**
+ * `fillFolder` puts a folder in its place only when all of it is written: what has a result.json is finished. Paths of files start with
+ * the output folder, as those of a stack that is computed now.
+ */
 export async function finished(output: string): Promise<DepthDocument | undefined> {
   try {
-    return JSON.parse(await readFile(join(output, "result.json"), "utf8")) as DepthDocument;
+    const document = JSON.parse(await readFile(join(output, "result.json"), "utf8")) as DepthDocument;
+    return { ...document, files: placed(document.files, output) };
   } catch {
     return undefined;
   }

@@ -191,5 +191,6 @@ function describe(writing: Writing, { files, encoding, write, errors }: Written)
   };
 }
 
-const placed = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>
+/** The same files with the folder they lie in. */
+export const placed = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([name, file]) => [name, join(folder, file)]));

@@ -57,6 +57,8 @@ test("a second run keeps what is finished and does what is not", async (context)
   assert.deepEqual(report.stacks.map(({ name, status }) => [name, status]), [["stack 2", "skipped"], ["stack 3", "failed"], ["stack 10", "done"]]); // prettier-ignore
   assert.ok((report.stacks[2]?.result?.errors?.absRel ?? 1) < 0.15); // blurred evenly in metres, which no lens does
   assert.match(report.stacks[1]?.error?.message ?? "", /not a readable picture/);
+  for (const { status, result } of report.stacks.filter(({ name }) => name !== "stack 3"))
+    assert.ok(existsSync(result?.files["npy"] ?? ""), `the path of a stack that was ${status} leads to its file`);
   assert.equal(statSync(join(output, "stack 2", "depth.npy")).mtimeMs, kept);
 });
 

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { cp, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Command } from "commander";
 
+import { batchCommand } from "../../src/cli/batch.ts";
+import { depthCommand } from "../../src/cli/depth.ts";
 import { createProcessRunner } from "../../src/queue/processRunner.ts";
 import { startRedisWorker } from "../../src/queue/redisWorker.ts";
 import { runCommand } from "../helpers/command.ts";
@@ -63,6 +66,15 @@ test("a folder of stacks goes through the workers as through depth --batch, and 
   assert.deepEqual([second.code, after.done, after.skipped, after.failed], [0, 1, 2, 0], second.err);
   await worker.stop(5000);
   await runner.close();
+});
+
+test("options that depth --batch has too have the same defaults", () => {
+  const defaults = (command: Command): Map<string, unknown> =>
+    new Map(command.options.map(({ long, defaultValue }): [string, unknown] => [long ?? "", defaultValue]));
+  const [ours, theirs] = [defaults(batchCommand()), defaults(depthCommand())];
+  const both = [...ours.keys()].filter((name) => theirs.has(name));
+  assert.ok(both.length >= 8);
+  for (const name of both) assert.deepEqual(ours.get(name), theirs.get(name), name);
 });
 
 test("a batch that cannot begin says why", async (context) => {
