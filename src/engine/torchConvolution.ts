@@ -5,6 +5,7 @@ import type { Deferred } from "./torchDeferred.ts";
 import type { Kernels } from "./torchKernels.ts";
 import type { PictureReader } from "./torchPictures.ts";
 import { blocksOf, isLogit, isOverBlocks, logitWeight, weightOverBlocks } from "./torchShortcuts.ts";
+import { deferredSlice } from "./torchSlice.ts";
 import type { Summer } from "./torchSum.ts";
 import { TorchTensor } from "./torchTensor.ts";
 
@@ -93,6 +94,7 @@ export function createConvolutions(
         return kernels.own && !isPlain(call) ? sums.sum(tensor, other) : undefined;
       },
       activated: (slope) => (call.slope === 1 ? defer({ ...call, slope }) : undefined),
+      sliced: (axis, range) => (axis === 1 ? deferredSlice(engine, tensor, { axis, ...range }) : undefined),
     };
     convolutions.set(deferred, call);
     const tensor = engine.defer(deferred);

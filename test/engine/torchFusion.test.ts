@@ -111,6 +111,27 @@ test("pictures by stride 2, largest values and one-channel volumes take their sh
   assertClose(joined.got, joined.want, 1e-5);
 });
 
+test("channels taken from a convolution are computed when they are looked at", () => {
+  const parts = [{ end: 2 }, { start: 1, end: -1 }, { start: -2 }, { start: 3, end: 9 }] as const;
+  for (const part of parts) {
+    const { got, want } = onBoth(
+      [
+        [2, 2, 3, 5],
+        [4, 2, 3, 3],
+      ],
+      (x, w) => {
+        // prettier-ignore
+        const y = x.conv2d(w, { padding: 1 }) as TorchTensor;
+        const taken = y.slice(1, part);
+        const flat = taken.reshape([2, (taken.shape[1] as number) * 15]);
+        assert.ok(!y.engine.fusion || y.deferred, "not before");
+        return flat.add(taken.reshape([2, -1]));
+      },
+    );
+    assertClose(got, want, 1e-5);
+  }
+});
+
 test("a sum that broadcasts is left alone", () => {
   const { got, want } = onBoth([[2, 2, 4, 4], [3, 2, 1, 1], [1, 3, 1, 1]], (x, w, b) => (x).conv2d(w).add(b)); // prettier-ignore
   assertClose(got, want, 1e-5);
