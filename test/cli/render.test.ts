@@ -92,7 +92,7 @@ test("an output that is a file, or where no folder can be made, is refused by na
   await assert.rejects(render("--scenes", "1", ...small, "-o", file), { exitCode: 2, message: /file: is a file, not a folder/ });
   await assert.rejects(render("--scenes", "1", ...small, "-o", "/proc/none/here"), {
     exitCode: 2,
-    message: /\/proc\/none: no folder can be made/,
+    message: /\/proc\/none\/here: no folder can be made/,
   });
 });
 
