@@ -86,8 +86,8 @@ export interface Addon {
 
   /** Whether the functions up to `renderLens` run on this device (CUDA: where nvcc compiled them). Channels are innermost; see native/fuse.h. */
   hasKernels(device: string): boolean;
-  /** values ← a(values + bias [+ residual]); a(v) = v for v > 0, else slope · v. */
-  finishConvolution(values: Handle, bias: Handle, residual: Handle | null, slope: number): void;
+  /** a(values + bias [+ residual]), a(v) = v for v > 0, else slope · v: in place, or into the channels of `to` from `firstChannel` on. */
+  finishConvolution(values: Handle, bias: Handle, residual: Handle | null, slope: number, to: Handle | null, firstChannel: number): void;
   /** `from` resampled (bilinear or nearest) into the channels of `to` that begin with `firstChannel`. */
   resampleInto(to: Handle, firstChannel: number, from: Handle, nearest: boolean): void;
   /**

@@ -19,7 +19,7 @@ napi_value hasKernels(napi_env env, const Arguments& arguments) {
   return makeBoolean(env, parseDevice(arguments.string(0, "device")).is_cpu() || cuda);
 }
 
-/** finishConvolution(values, bias, residual | null, slope): in place, see Epilogue. */
+/** finishConvolution(values, bias, residual | null, slope, to | null, firstChannel): in place without `to`, see Epilogue. */
 napi_value finishConvolution(napi_env env, const Arguments& arguments) {
   const at::Tensor& values = arguments.tensor(0, "values");
   const at::Tensor& bias = arguments.tensor(1, "bias");
@@ -29,6 +29,7 @@ napi_value finishConvolution(napi_env env, const Arguments& arguments) {
   if (bias.device() != values.device()) throw std::invalid_argument("bias: expected the device of the values");
   Epilogue work{};
   work.values = values.data_ptr();
+  work.to = values.data_ptr();
   work.bias = bias.data_ptr<float>();
   if (arguments.has(2)) {
     const at::Tensor& residual = arguments.tensor(2, "residual");
@@ -39,7 +40,19 @@ napi_value finishConvolution(napi_env env, const Arguments& arguments) {
   }
   work.slope = static_cast<float>(arguments.number(3, "slope"));
   work.count = values.numel();
-  work.channels = static_cast<int>(values.size(1));
+  work.channels = work.toChannels = static_cast<int>(values.size(1));
+  if (arguments.has(4)) {
+    const at::Tensor& to = arguments.tensor(4, "to");
+    const int64_t first = arguments.integer(5, "firstChannel");
+    checkLayout(to, "to");
+    checkAlike(to, values, "to");
+    if (first < 0 || first + values.size(1) > to.size(1)) throw std::invalid_argument("firstChannel: the channels do not fit");
+    for (int64_t axis = 0; axis < values.dim(); axis++)
+      if (to.dim() != values.dim() || (axis != 1 && to.size(axis) != values.size(axis)))
+        throw std::invalid_argument("to: expected the sizes of the values, channels apart");
+    work.to = to.data_ptr();
+    work.toChannels = static_cast<int>(to.size(1)), work.first = static_cast<int>(first);
+  }
   run(work, values, work.count, launchEpilogue, [&](auto kind, int64_t i) { finishPack<decltype(kind), 1>(work, i); });
   return makeUndefined(env);
 }

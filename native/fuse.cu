@@ -143,7 +143,7 @@ int commonDivisor(int a, int b) { return b == 0 ? a : commonDivisor(b, a % b); }
 } // namespace
 
 const char* launchEpilogue(const Epilogue& work, Element element, void* stream) {
-  return launch(work, work.channels, element, stream);
+  return launch(work, commonDivisor(commonDivisor(work.channels, work.toChannels), work.first), element, stream);
 }
 
 const char* launchResample(const Resample& work, Element element, void* stream) {

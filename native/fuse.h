@@ -6,14 +6,16 @@
 
 namespace dualfocus {
 
-/** y ← a(y + bias [+ residual]) with a(v) = v for v > 0, else slope · v (1: nothing, 0: ReLU). */
+/** to = a(values + bias [+ residual]) with a(v) = v for v > 0, else slope · v (1: nothing, 0: ReLU); in place, or channels `first` … of a wider tensor. */
 struct Epilogue {
-  void* values;
+  const void* values;
+  void* to;
   const float* bias;    // one a channel
   const void* residual; // may be null
   float slope;
   int64_t count;
   int channels;
+  int toChannels, first;
 };
 
 /** Resampling, bilinear (pixel centres at half integers) or nearest, into channels `first` … of a wider tensor. */

@@ -14,16 +14,16 @@ template <class T, int width> struct alignas(sizeof(T) * width) Pack {
 
 template <class T, int width> FUSE_CODE void finishPack(const Epilogue& work, int64_t pack) {
   const int64_t start = pack * width;
-  const float* bias = work.bias + start % work.channels;
-  auto* place = reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.values) + start);
-  Pack<T, width> values = *place, residual{};
+  const int channel = static_cast<int>(start % work.channels);
+  const float* bias = work.bias + channel;
+  Pack<T, width> values = *reinterpret_cast<const Pack<T, width>*>(static_cast<const T*>(work.values) + start), residual{};
   if (work.residual) residual = *reinterpret_cast<const Pack<T, width>*>(static_cast<const T*>(work.residual) + start);
   for (int i = 0; i < width; i++) {
     float value = static_cast<float>(values.values[i]) + bias[i];
     if (work.residual) value += static_cast<float>(residual.values[i]);
     values.values[i] = static_cast<T>(value > 0 ? value : work.slope * value);
   }
-  *place = values;
+  *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + start / work.channels * work.toChannels + work.first + channel) = values;
 }
 
 /** Where an output row or column lies between two of the input, which are `from` in number. */

@@ -76,6 +76,9 @@ export function createConvolutions(
     const { input } = inputs({ ...call, residual: undefined }); // looking at the residual would compute the other convolution once more
     return kernels.convolve({ ...call, input, weight, bias: both, residual });
   };
+  /** What ends in ReLU is left to cuDNN, whose kernel saves more than the copy. */
+  const isWritten = (call: Convolution): boolean =>
+    kernels.own && call.slope !== 0 && !call.residual && !isOverBlocks(call) && !isLogit(call);
   const inputs = (call: Convolution): Pick<Convolution, "input" | "residual"> => {
     const laidOut = (tensor: TorchTensor): TorchTensor => engine.channelsLast(tensor.cast(dtypeOf(call)));
     return { input: laidOut(call.input), residual: call.residual && laidOut(call.residual) };
@@ -94,6 +97,9 @@ export function createConvolutions(
         return kernels.own && !isPlain(call) ? sums.sum(tensor, other) : undefined;
       },
       activated: (slope) => (call.slope === 1 ? defer({ ...call, slope }) : undefined),
+      ...(isWritten(call)
+        ? { writeInto: (target, first) => { kernels.convolveInto(target, first, { ...call, ...inputs(call), ...prepare(call) }); } } // prettier-ignore
+        : {}),
       sliced: (axis, range) => (axis === 1 ? deferredSlice(engine, tensor, { axis, ...range }) : undefined),
     };
     convolutions.set(deferred, call);

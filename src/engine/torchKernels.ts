@@ -21,6 +21,8 @@ export interface ReadyConvolution {
 /** What the addon and the device's libraries offer for inference. Channels are innermost throughout. */
 export interface Kernels {
   convolve(call: ReadyConvolution): TorchTensor;
+  /** The same into channels `first` … of `target`: the last pass over a result, which cuDNN's fused kernels do not have, writes it there. */
+  convolveInto(target: TorchTensor, first: number, call: ReadyConvolution & { readonly bias: TorchTensor }): void;
   /** Whether the kernels are there that the rest but `convolve` and `empty` needs. */
   readonly own: boolean;
   resampleInto(target: TorchTensor, first: number, from: { readonly source: TorchTensor; readonly mode: "nearest" | "bilinear" }): void;
@@ -53,6 +55,9 @@ export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: 
   };
   return {
     convolve,
+    convolveInto(target, first, call) {
+      native("finishConvolution", product(engine, call), call.bias, call.residual ?? null, call.slope, target, first);
+    },
     own,
     resampleInto,
     maxPool(input, { side, stride, padding }) {
@@ -101,20 +106,25 @@ export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: 
 
 const each = (value: number, { input }: ReadyConvolution): number[] => input.shape.slice(2).map(() => value);
 
+/** The convolution alone. */
+function product(engine: TorchEngine, call: ReadyConvolution): TorchTensor {
+  const { input, weight, stride, padding } = call;
+  const [transposed, groups] = [false, 1];
+  const result = engine.compute(
+    ...(["aten::convolution", input, weight, null, each(stride, call), each(padding, call), each(1, call)] as const),
+    ...[transposed, each(0, call), groups],
+  );
+  return engine.channelsLast(result);
+}
+
 /** The convolution, then one pass over its result for bias, residual and activation. */
 function separate(engine: TorchEngine, own: boolean): Variant {
   return (call) => {
-    const { input, weight, bias, residual, stride, padding, slope } = call;
-    const [transposed, groups] = [false, 1];
-    const shift = each(0, call);
-    const product = engine.compute(
-      ...(["aten::convolution", input, weight, null, each(stride, call), each(padding, call), each(1, call)] as const),
-      ...[transposed, shift, groups],
-    );
-    const result = engine.channelsLast(product);
+    const { bias, residual, slope } = call;
+    const result = product(engine, call);
     if (!bias) return result;
     if (!own) return finishedByTorch(result, call);
-    engine.native("finishConvolution", result, bias, residual ?? null, slope);
+    engine.native("finishConvolution", result, bias, residual ?? null, slope, null, 0);
     return result;
   };
 }

@@ -132,6 +132,19 @@ test("channels taken from a convolution are computed when they are looked at", (
   }
 });
 
+test("a convolution's last pass writes it into its channels of a concatenation", () => {
+  for (const finish of [(t: Tensor) => t, (t: Tensor) => t.leakyRelu(0.1), (t: Tensor) => t.relu()]) {
+    const { got, want } = onBoth([[2, 8, 3, 5], [4, 8, 3, 3], [4]], (x, w, b) => {
+      // prettier-ignore
+      const y = finish(x.conv2d(w, { bias: b, padding: 1 }));
+      return x.engine.concat([x, y, x, y], 1);
+    });
+    assertClose(got, want, 1e-5);
+  }
+  const volumes = onBoth([[1, 3, 2, 3, 5], [5, 3, 3, 3, 3]], (x, w) => x.engine.concat([x, (x).conv3d(w, { padding: 1 })], 1)); // prettier-ignore
+  assertClose(volumes.got, volumes.want, 1e-5);
+});
+
 test("a sum that broadcasts is left alone", () => {
   const { got, want } = onBoth([[2, 2, 4, 4], [3, 2, 1, 1], [1, 3, 1, 1]], (x, w, b) => (x).conv2d(w).add(b)); // prettier-ignore
   assertClose(got, want, 1e-5);
@@ -177,14 +190,20 @@ test("the kernels refuse operands they were not made for", () => {
     const volume = fused.channelsLast(fused.full([1, 4, 2, 3, 3], 1));
     const perChannel = fused.full([4], 0);
     assert.throws(() => {
-      fused.native("finishConvolution", rows, perChannel, null, 0);
+      fused.native("finishConvolution", rows, perChannel, null, 0, null, 0);
     }, /values: expected the channels innermost/);
     assert.throws(() => {
-      fused.native("finishConvolution", pictures, fused.full([3], 0), null, 0);
+      fused.native("finishConvolution", pictures, fused.full([3], 0), null, 0, null, 0);
     }, /bias: expected an f32 value for each channel/);
     assert.throws(() => {
-      fused.native("finishConvolution", pictures, perChannel, volume, 0);
+      fused.native("finishConvolution", pictures, perChannel, volume, 0, null, 0);
     }, /residual: expected the shape of the values/);
+    assert.throws(() => {
+      fused.native("finishConvolution", pictures, perChannel, null, 0, pictures, 1);
+    }, /firstChannel: the channels do not fit/);
+    assert.throws(() => {
+      fused.native("finishConvolution", pictures, perChannel, null, 0, fused.channelsLast(fused.full([1, 4, 2, 3], 1)), 0);
+    }, /to: expected the sizes of the values/);
     assert.throws(() => {
       fused.native("resampleInto", pictures, 1, pictures, true);
     }, /firstChannel: the channels do not fit/);
