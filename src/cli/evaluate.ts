@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 
@@ -34,6 +34,7 @@ interface EvaluateOptions {
   readonly threads: number;
   readonly resumeDir?: string;
   readonly json: boolean;
+  readonly quiet: boolean;
   readonly perImage: boolean;
   readonly csv?: string;
   readonly sheet?: string;
@@ -69,6 +70,7 @@ export function evaluateCommand({ load = loadPredictor }: { readonly load?: Load
     .option("--threads <N>", "for the networks; 0 uses every core", wholeNumber(0), 0)
     .option("--resume-dir <DIR>", "keep each image's result there, and go on from what an earlier run kept")
     .option("--json", "print one JSON document", false)
+    .option("--quiet", "no progress", false)
     .option("--markdown", "print a Markdown table (the default)", false)
     .option("--per-image", "with --json: the metrics of every image too", false)
     .option("--csv <FILE>", "write the metrics of every image")
@@ -78,7 +80,7 @@ export function evaluateCommand({ load = loadPredictor }: { readonly load?: Load
 }
 
 async function runEvaluate(options: EvaluateOptions, load: LoadPredictor): Promise<void> {
-  for (const file of [options.csv, options.sheet]) checkFolderOf(file);
+  for (const file of [options.csv, options.sheet]) await checkWritable(file);
   const predictors = await Promise.all(options.model.map((name) => load(name, options)));
   const createRenderer: CreateRenderer = (textures) => {
     const host = renderHost("auto", textures);
@@ -106,8 +108,8 @@ const loadPredictor: LoadPredictor = async (name, { device, threads }) => {
   const fingerprint = createHash("sha256")
     .update(await readFile(model.file))
     .digest("hex");
-  const open = async (size: GraphSize): Promise<Session> => (await openSession({ model, device, threads, size, many: true })).session;
-  return networkPredictor(model, { name, fingerprint: device === "cpu" ? fingerprint : `${fingerprint}-${device}`, open });
+  const session = async (size: GraphSize): Promise<Session> => (await openSession({ model, device, threads, size, many: true })).session;
+  return networkPredictor(model, { name, fingerprint: device === "cpu" ? fingerprint : `${fingerprint}-${device}`, open: session });
 };
 
 async function evaluateSet(
@@ -124,7 +126,7 @@ async function evaluateSet(
         storeFor: ({ name: model, fingerprint }: Predictor) =>
           fileStore(resumeDir, { dataset, data, split: set.split, protocol: set.protocol, planes: set.planes, model, fingerprint }),
       }),
-      onImage: progressLine(process.stderr),
+      ...(!options.quiet && { onImage: progressLine(process.stderr) }),
       ...(sheet && { show: sheetImages, onShown: (shown) => { sheet.add(shown); } }), // prettier-ignore
     });
   } finally {
@@ -132,10 +134,19 @@ async function evaluateSet(
   }
 }
 
-/** Hours of work should not end at a folder that is not there. */
-function checkFolderOf(file: string | undefined): void {
-  if (file !== undefined && !existsSync(dirname(resolve(file))))
+/** Hours of work should not end at a file that cannot be written. One that is there keeps its content until then; no new one is left. */
+async function checkWritable(file: string | undefined): Promise<void> {
+  if (file === undefined) return;
+  if (!existsSync(dirname(resolve(file))))
     throw new UserError(`${file}: there is no folder ${dirname(resolve(file))} to write into`, { exitCode: 2, remedy: "make it first" });
+  const isNew = !existsSync(file);
+  try {
+    await (await open(file, "a")).close();
+    if (isNew) await rm(file);
+  } catch (cause) {
+    const [why] = (cause as Error).message.split(", ");
+    throw new UserError(`${file}: cannot be written (${why})`, { exitCode: 2, remedy: "choose another file", cause });
+  }
 }
 
 /** Files that are missing or wrong are the user's to mend. */
@@ -151,7 +162,8 @@ async function naming<T>(work: () => Promise<T>): Promise<T> {
 /** One line, drawn over on a terminal; elsewhere a line per image. */
 function progressLine(stream: NodeJS.WriteStream): (progress: Progress) => void {
   return ({ done, total, name, secondsLeft }) => {
-    const left = `${Math.floor(secondsLeft / 60)}:${String(Math.round(secondsLeft) % 60).padStart(2, "0")}`;
+    const seconds = Math.round(secondsLeft);
+    const left = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
     const text = `evaluate: ${done} of ${total} (${name}), ${left} left`;
     stream.write(stream.isTTY ? `\r${text}\u001b[K${done === total ? "\n" : ""}` : `${text}\n`);
   };

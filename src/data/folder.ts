@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { describeStack, readStack } from "../io/stackFolder.ts";
 import type { Space } from "../stack.ts";
 import { choosePlanes, selectPlanes } from "../stack.ts";
-import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
+import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { readDepth } from "./readDepth.ts";
 import { readImage } from "./readImage.ts";
@@ -17,21 +17,25 @@ const EXTENSIONS = ["npy", "png", "tif", "tiff", "exr", "pfm"];
 
 /** Every sub-folder with a stack.json, or the folder itself. No split: the folder is the set. */
 export async function openFolder(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
-  const split = chooseSplit(options.split, { dataset: "folder", among: ["all", "test", "train", "val"] });
+  const split = chooseSplit(options.split, { dataset: "folder", among: ["all"] });
   const names = await listFolder(dir);
   if (!names) throw layoutError({ dataset: "folder", missing: dir, layout: LAYOUT });
   const folders = names.includes("stack.json") ? [dir] : names.map((name) => join(dir, name)).filter(holdsStack);
   if (folders.length === 0) throw layoutError({ dataset: "folder", missing: join(dir, "*", "stack.json"), layout: LAYOUT });
-  const about = {
-    name: "folder",
-    split,
-    protocol: "planes and distances of stack.json; truth valid where finite (and above 0 m)",
-    licence: "yours",
-  };
+  const about = { name: "folder", split, protocol: protocol(dir, names), licence: "yours" };
   return listDataset(about, folders, (folder) => readStackSample(folder, options));
 }
 
 const holdsStack = (folder: string): boolean => existsSync(join(folder, "stack.json"));
+const holdsTruth = (folder: string): boolean =>
+  ["depth", "disparity"].some((stem) => EXTENSIONS.some((extension) => existsSync(join(folder, `${stem}.${extension}`))));
+
+/** Tells of stacks that look as if they belonged to the set, but cannot be measured. */
+function protocol(dir: string, names: readonly string[]): string {
+  const left = names.filter((name) => holdsTruth(join(dir, name)) && !holdsStack(join(dir, name)));
+  const rules = "planes and distances of stack.json; truth valid where finite (and above 0 m)";
+  return left.length === 0 ? rules : `${rules}; left out, with a truth but without a stack.json: ${left.join(", ")}`;
+}
 
 /** One stack folder and its truth. */
 export async function readStackSample(folder: string, { planes }: Pick<DatasetOptions, "planes"> = {}): Promise<Sample> {
@@ -39,6 +43,8 @@ export async function readStackSample(folder: string, { planes }: Pick<DatasetOp
   const { space, camera } = description;
   const trueDepth = await readDepth(truthFile(folder, space), space);
   const whole = await readStack(description, readImage);
+  if (planes !== undefined && planes > whole.images.length)
+    throw new DatasetError(`${folder}: has ${whole.images.length} planes, fewer than the ${planes} asked for`);
   const stack = planes === undefined ? whole : selectPlanes(whole, choosePlanes(whole.images.length, planes));
   return { name: basename(folder), stack, trueDepth, ...(camera ? { camera } : {}) };
 }

@@ -20,7 +20,7 @@ const DEFAULT_PLANES = 10;
 
 /** HCI 4D light fields as focal stacks in disparity, larger nearer. */
 export async function openHci(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
-  const split = chooseSplit(options.split, { dataset: "hci", among: ["all", "test", "train", "val"] });
+  const split = chooseSplit(options.split, { dataset: "hci", among: ["all"] });
   const names = (await listFolder(dir)) ?? [];
   const folders = [dir, ...names.map((name) => join(dir, name))].filter((folder) => isRefocused(folder) || isLightField(folder));
   if (folders.length === 0) throw layoutError({ dataset: "hci", missing: join(dir, "*", "stack.json"), layout: LAYOUT });

@@ -54,7 +54,7 @@ export async function openNyu(dir: string, options: DatasetOptions = {}): Promis
     };
   }
   const found = await findNyuPairs(dir, options.split);
-  if (!found) throw layoutError({ dataset: "nyu", missing: `${dir}: any of the three layouts`, layout: LAYOUT });
+  if (!found) throw layoutError({ dataset: "nyu", missing: `${dir}: data in one of the three layouts`, layout: LAYOUT });
   return listDataset(about(found.split), found.pairs, async (files, choose) => finish(await readPair(files), choose), {
     cropsItself: true,
   });

@@ -1,5 +1,5 @@
 import type { Dataset, DatasetOptions, Split } from "../data/dataset.ts";
-import { DatasetError } from "../data/dataset.ts";
+import { chooseSplit, DatasetError } from "../data/dataset.ts";
 import { openDataset } from "../data/open.ts";
 import type { DepthMap } from "../depth.ts";
 import type { Scoring } from "./imageMetrics.ts";
@@ -92,7 +92,10 @@ export async function openEvaluationSet(request: SetRequest): Promise<Evaluation
 }
 
 function open(request: SetRequest, { loader, options }: { loader: string; options: DatasetOptions }): Promise<Dataset> {
-  if (request.dataset === "render") return openRendered({ ...request.rendered, planes: request.planes });
+  if (request.dataset === "render") {
+    chooseSplit(request.split, { dataset: "render", among: ["test"] });
+    return openRendered({ ...request.rendered, planes: request.planes });
+  }
   if (request.data === undefined) throw new DatasetError(`${request.dataset}: which folder? Give it with --data`);
   return openDataset(loader, request.data, options);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { evaluateCommand, type LoadPredictor } from "../../src/cli/evaluate.ts";
@@ -340,10 +340,40 @@ test("too many planes, and an output folder that is not there, are refused befor
   const args = ["--dataset", "folder", "--data", folder, "--model", "laplacian"];
   await assert.rejects(
     run(context, [...args, "--planes", "9"]),
-    (error: UserError) => error.exitCode === 3 && /9 of 5 planes/.test(error.message),
+    (error: UserError) => error.exitCode === 3 && /scene1: has 5 planes, fewer than the 9/.test(error.message),
   );
   const nowhere = run(context, [...args, "--csv", join(root, "no", "out.csv")]);
   await assert.rejects(nowhere, (error: UserError) => error.exitCode === 2 && error.message.includes(join(root, "no")));
+  const untouched = (): Promise<Predictor> => Promise.reject(new Error("a model was loaded"));
+  const isFolder = run(context, [...args, "--sheet", folder], untouched);
+  await assert.rejects(isFolder, (error: UserError) => error.exitCode === 2 && error.message.startsWith(`${folder}: cannot be written`));
+});
+
+test("a file to write is not touched before there is something to write, and no empty one is left", async (context) => {
+  const [kept, fresh] = [join(root, "kept.csv"), join(root, "fresh.csv")];
+  writeFileSync(kept, "before");
+  const failing = (file: string): Promise<unknown> =>
+    run(context, ["--dataset", "folder", "--data", root, "--model", "x", "--csv", file], () => Promise.reject(new Error("no such model")));
+  for (const file of [kept, fresh]) await assert.rejects(failing(file), /no such model/);
+  assert.deepEqual([readFileSync(kept, "utf8"), existsSync(fresh)], ["before", false]);
+});
+
+test("a part that the set does not have is refused, not measured under its name", async (context) => {
+  const folder = slantedFolder("whole");
+  for (const data of [["folder", "--data", folder], ["hci", "--data", folder], ["render"]])
+    await assert.rejects(
+      run(context, ["--dataset", ...data, "--model", "laplacian", "--split", "train"]),
+      (error: UserError) => error.exitCode === 3 && /there is no split "train"; choose (all|test)/.test(error.message),
+    );
+});
+
+test("--quiet tells nothing but the result; a stack without stack.json is told to be left out", async (context) => {
+  const folder = slantedFolder("quiet");
+  rmSync(join(folder, "scene1", "stack.json"));
+  const { out, progress } = await run(context, ["--dataset", "folder", "--data", folder, "--model", "laplacian", "--quiet", "--json"]);
+  const { images, protocol } = JSON.parse(out) as Entry;
+  assert.deepEqual([progress, images], ["", 1]);
+  assert.match(protocol, /left out, with a truth but without a stack\.json: scene1;/);
 });
 
 test("a picture missing from a folder is refused with what the folder says about it", async (context) => {

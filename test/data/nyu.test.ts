@@ -111,7 +111,7 @@ test("BTS folders read with and without a list", async () => {
   put(join(folder, "nyu_test.txt"), "kitchen/rgb_00002.jpg kitchen/sync_depth_00002.png 518.8579\n\noffice/rgb_00001.jpg None 518.8579\n");
   const listed = await openNyu(folder, { split: "test" });
   assert.deepEqual([listed.size, (await listed.sample(0)).name], [1, "rgb_00002"]);
-  await assert.rejects(openNyu(folder, { split: "train" }), /any of the three layouts is missing/);
+  await assert.rejects(openNyu(folder, { split: "train" }), /data in one of the three layouts is missing/);
 });
 
 test("a picture without its depth, or an empty folder, is named", async () => {
