@@ -126,6 +126,11 @@ function train(
   const { output: folder, seeds, only, jobs } = options;
   if (folder === undefined)
     throw new UserError("where should the trainings go?", { exitCode: 2, remedy: "add -o DIR; the same one goes on where it was left" });
+  if (presets[options.preset].data.kind !== "render" && options.data === undefined)
+    throw new UserError(`--preset ${options.preset} trains on files`, {
+      exitCode: 2,
+      remedy: "give their folder with --data DIR (docs/datasets.md)",
+    });
   const chosen = names.map((name) => trainedTables[name]);
   return trainTables({ tables: chosen, settings: trainSettings(options), seeds, only, folder, jobs, ...means });
 }

@@ -14,6 +14,7 @@ import { DivergedError } from "../train/loop.ts";
 import { presets, type PresetName } from "../train/presets.ts";
 import { runFiles, runTraining, type TrainResult } from "../train/run.ts";
 import { UserError } from "../job/errors.ts";
+import { makeFolder } from "../job/outputFolder.ts";
 
 interface TrainOptions {
   readonly preset?: PresetName;
@@ -94,6 +95,7 @@ async function trainFrom(options: TrainOptions, membership: Membership | undefin
       if (!quiet) process.stderr.write(`${line}\n`);
     };
     const device = membership && options.device === "cuda" ? `cuda:${process.env["LOCAL_RANK"] ?? membership.rank}` : options.device;
+    await makeFolder(output);
     const request = { config, folder: output, device, threads, membership, checkpoint, weights, textures, data };
     return await runTraining({ ...request, stop: stop.signal, progress });
   } catch (error) {

@@ -1,5 +1,5 @@
-import { existsSync, rmdirSync, rmSync } from "node:fs";
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { constants, existsSync, rmdirSync, rmSync } from "node:fs";
+import { access, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -102,9 +102,21 @@ export async function makeFolder(folder: string, { called = folder, option = "-o
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const present = code === "EEXIST" ? await stat(folder) : undefined;
-    if (present?.isDirectory()) return;
+    if (present?.isDirectory()) {
+      await checkWritable(folder, { called, option });
+      return;
+    }
     const [why] = message.split(", "); // what follows is the path, which may be a temporary one
     throw unusable(called, present ? "is a file, not a folder" : `no folder can be made there (${why})`, { option, cause });
+  }
+}
+
+/** Told now, not after the work whose results go there. */
+async function checkWritable(folder: string, { called, option }: Required<FolderName>): Promise<void> {
+  try {
+    await access(folder, constants.W_OK);
+  } catch (cause) {
+    throw unusable(called, "may not be written into", { option, cause });
   }
 }
 

@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
+import { UserError } from "../job/errors.ts";
+
 /** Runs `dualfocus` with these arguments to its end and gives what it printed; `name` is for progress. */
 export type RunCommand = (args: readonly string[], options: { readonly name: string; readonly stop: AbortSignal }) => Promise<string>;
 
@@ -27,7 +29,12 @@ export function runInChild({ program, progress }: { readonly program: readonly s
       child.on("error", reject).on("close", (code) => {
         stop.removeEventListener("abort", interrupt);
         if (code === 0) resolve(out);
-        else reject(new Error(`${name}: ended with exit code ${code ?? "none"}: ${said.replace(/^dualfocus: /, "")}`));
+        else reject(failure(`${name}: ended with exit code ${code ?? "none"}: ${said.replace(/^dualfocus: /, "")}`, code));
       });
     });
+}
+
+/** What the user can mend ends this program with the same exit code. */
+function failure(message: string, code: number | null): Error {
+  return code === 2 || code === 3 || code === 4 || code === 5 ? new UserError(message, { exitCode: code }) : new Error(message);
 }

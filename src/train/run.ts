@@ -51,9 +51,9 @@ export const runFiles = (folder: string) => ({
 
 /** A whole run: from nothing, from weights or from a checkpoint, to the end of its budget or to `stop`. */
 export async function runTraining(request: TrainRequest): Promise<TrainResult> {
-  const { config, folder, device, threads, membership } = request;
+  const { config, folder, device, membership } = request;
+  const engine = openEngine(request);
   await mkdir(folder, { recursive: true });
-  const engine = createTorchEngine({ device, ...(threads !== undefined && { threads }) });
   if (device.startsWith("cuda")) engine.fastMath({ tf32: false, cudnnBenchmark: true }); // bf16 does the heavy part; the surface is solved exactly
   const group = membership && joinGroup(engine, membership);
   const share = { rank: group?.rank ?? 0, of: group?.size ?? 1 };
@@ -77,6 +77,15 @@ export async function runTraining(request: TrainRequest): Promise<TrainResult> {
   } finally {
     await source.close();
     group?.leave();
+  }
+}
+
+/** The engine on the device asked for. One that is not there is a mistake of the request, as any other setting. */
+function openEngine({ device, threads }: TrainRequest): TorchEngine {
+  try {
+    return createTorchEngine({ device, ...(threads !== undefined && { threads }) });
+  } catch (cause) {
+    throw new ConfigError(`device ${device}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }
 

@@ -61,7 +61,7 @@ test("a table is trained in small, with a grid that does not divide the crop; ag
 test("a training that fails is told with its reason", () => {
   const args = ["reproduce", "focal", "--preset", "smoke", "--only", "both", "--steps", "1", "-o", join(folder, "broken")];
   const { code, err } = dualfocus(...args, "--set", "clip=-1", "--quiet");
-  assert.equal(code, 1);
+  assert.equal(code, 2);
   assert.match(err, /both: ended with exit code 2: .*clip: Too small/);
 });
 
@@ -87,6 +87,7 @@ test("wrong usage is refused with what is right", async (context) => {
     [["tables"], /nyu, fod500/],
     [["ablation"], /where should the trainings go\?[^]*-o DIR/],
     [["ablation", "-o", folder, "--only", "nothing"], /--only nothing: there is no such variant[^]*noSpatial-noFocal/],
+    [["ablation", "-o", join(folder, "none"), "--preset", "nyu"], /--preset nyu trains on files[^]*--data DIR/],
     [["ablation", "--seeds", "x"], /0,1,2/],
     [["nyu", "--weights", "huge=x"], /NAME=FILE, with NAME one of base, small, dfv/],
   ];
@@ -95,4 +96,5 @@ test("wrong usage is refused with what is right", async (context) => {
     assert.equal(code, 2, err);
     assert.match(err, message);
   }
+  assert.ok(!existsSync(join(folder, "none")), "nothing was begun");
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { asUserError } from "../../src/job/depthErrors.ts";
 import { UserError } from "../../src/job/errors.ts";
-import { fillFolder } from "../../src/job/outputFolder.ts";
+import { fillFolder, makeFolder } from "../../src/job/outputFolder.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { runCommand } from "../helpers/command.ts";
 
@@ -75,6 +75,19 @@ test("where no folder can be made, the error names the one asked for", { skip: !
     await assert.rejects(fillFolder(folder, gentle, writeTwo), { name: "UserError", exitCode: 2, message });
   }
 });
+
+test(
+  "a folder that may not be written into is told before the work",
+  { skip: process.getuid?.() === 0 || process.platform === "win32" },
+  async () => {
+    const folder = join(root, "locked");
+    mkdirSync(folder, { mode: 0o555 });
+    await assert.rejects(makeFolder(folder, { option: "--store" }), {
+      message: `${folder}: may not be written into`,
+      remedy: "choose another --store",
+    });
+  },
+);
 
 test("a full disk ends the command with its exit code, the folder, what to do, and nothing left", async (context) => {
   const mount = join(root, "tiny");
