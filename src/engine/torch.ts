@@ -49,8 +49,8 @@ export interface TorchTransfers {
   /** `target ← source` in place, across devices and dtypes, outside the gradient. */
   copy(target: Tensor, source: Tensor): void;
   toDevice(tensor: Tensor, device: string): TorchTensor;
-  /** The same values with the channel axis innermost in memory (rank 4 or 5). */
-  channelsLast(tensor: Tensor): TorchTensor;
+  /** The same values with the channel axis innermost in memory (rank 4 or 5), and of another type, in one pass. */
+  channelsLast(tensor: Tensor, dtype?: DType): TorchTensor;
 }
 
 const nativeFiles = ["../../build/dualfocus.node", "../../../build/dualfocus.node"]; // from src/engine and from dist/src/engine
@@ -104,7 +104,13 @@ function transfers({ native, compute }: TorchCalls, { noGradient }: TorchGradien
       });
     },
     toDevice: (tensor, device) => compute("aten::to.dtype_layout", tensor, null, null, device),
-    channelsLast: (tensor) => compute("aten::contiguous", tensor, tensor.shape.length === 5 ? "channels_last_3d" : "channels_last"),
+    channelsLast(tensor, dtype = tensor.dtype) {
+      const format = tensor.shape.length === 5 ? "channels_last_3d" : "channels_last";
+      const [wait, copy] = [false, false];
+      return tensor.dtype === dtype
+        ? compute("aten::contiguous", tensor, format)
+        : compute("aten::to.dtype", tensor, dtype, wait, copy, format);
+    },
   };
 }
 

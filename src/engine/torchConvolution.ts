@@ -80,7 +80,7 @@ export function createConvolutions(
   const isWritten = (call: Convolution): boolean =>
     kernels.own && call.slope !== 0 && !call.residual && !isOverBlocks(call) && !isLogit(call);
   const inputs = (call: Convolution): Pick<Convolution, "input" | "residual"> => {
-    const laidOut = (tensor: TorchTensor): TorchTensor => engine.channelsLast(tensor.cast(dtypeOf(call)));
+    const laidOut = (tensor: TorchTensor): TorchTensor => engine.channelsLast(tensor, dtypeOf(call));
     return { input: laidOut(call.input), residual: call.residual && laidOut(call.residual) };
   };
 
