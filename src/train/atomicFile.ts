@@ -34,12 +34,15 @@ async function writeSynced(file: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** The move itself is safe only when the folder is on the disk too. */
+/** What says that folders cannot be synced here: Windows, and some file systems over a network. */
+const NO_FOLDER_SYNC = new Set(["EPERM", "EISDIR", "EINVAL", "ENOTSUP"]);
+
+/** The move itself is safe only when the folder is on the disk too. It has happened by now: where that cannot be asked for, the file stands. */
 async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
   try {
-    await handle.sync();
-  } finally {
-    await handle.close();
+    const handle = await open(folder, "r");
+    await handle.sync().finally(() => handle.close());
+  } catch (cause) {
+    if (!NO_FOLDER_SYNC.has((cause as NodeJS.ErrnoException).code ?? "")) throw cause;
   }
 }
