@@ -72,7 +72,7 @@ async function write(file: string, bytes: Uint8Array): Promise<void> {
   try {
     await writeAtomically(file, bytes);
   } catch (cause) {
-    throw new UserError((cause as Error).message, { exitCode: 3, remedy: "choose another -o", cause });
+    throw new UserError((cause as Error).message, { exitCode: 2, remedy: "choose another -o", cause });
   }
 }
 

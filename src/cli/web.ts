@@ -26,7 +26,7 @@ export function webCommand(): Command {
     .action(async ({ port, host, open, output }: WebOptions) => {
       const site = openSite();
       if (output !== undefined) {
-        process.stdout.write(`${output}: ${copySite(site, output)} files\n`);
+        process.stdout.write(`${output}: ${await copySite(site, output)} files\n`);
         return;
       }
       const server = await startWebServer(site, { host, port });

@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 
 import { UserError } from "../job/errors.ts";
+import { makeFolder } from "../job/outputFolder.ts";
 import { packageFolder } from "../job/version.ts";
 
 /** Every file of the page: its path below the page's address → where it lies on disk. Nothing else can be asked for. */
@@ -32,9 +33,9 @@ function filesBelow(folder: string, prefix: string, wanted: RegExp): [string, st
 }
 
 /** Writes every file of the page into a folder that any web server can serve. The larger network stays out: the page does not need it. */
-export function copySite(site: Site, folder: string): number {
-  if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new UserError(`${folder} is not empty`, { exitCode: 3, remedy: "name a new folder" });
+export async function copySite(site: Site, folder: string): Promise<number> {
+  await makeFolder(folder);
+  if (readdirSync(folder).length > 0) throw new UserError(`${folder} is not empty`, { exitCode: 2, remedy: "name a new folder" });
   const files = [...site].filter(([path]) => !/^models\/(?!small\.)/.test(path));
   for (const [path, file] of files) {
     const target = join(folder, path);

@@ -135,10 +135,10 @@ test("bad weights files exit with 3 and name the file", async () => {
   assert.ok(!existsSync(at("never.onnx")));
 });
 
-test("an output that cannot be written exits with 3, wrong usage with 2, and nothing is left behind", async () => {
+test("an output that cannot be written exits with 2, as other wrong usage, and nothing is left behind", async () => {
   mkdirSync(at("folder.onnx"));
   for (const output of [at("no/such/folder/x.onnx"), at("folder.onnx")])
-    await refuses(3, /could not be written.*\n.*another -o/s, "--model", weights, "-o", output);
+    await refuses(2, /could not be written.*\n.*another -o/s, "--model", weights, "-o", output);
   const to = ["--model", weights, "-o", at("x.onnx")];
   await refuses(2, /--model/, "-o", at("x.onnx"));
   await refuses(2, /--output/, "--model", weights);

@@ -107,13 +107,15 @@ test("HEAD gives the size without the file, other methods are refused", async ()
   assert.deepEqual([post.status, post.headers.allow], [405, "GET, HEAD"]);
 });
 
-test("a copy for other hosts holds the page, the small weights and the examples, and only goes into a new folder", () => {
+test("a copy for other hosts holds the page, the small weights and the examples, and only goes into a new folder", async () => {
   const folder = join(root, "copy");
-  assert.equal(copySite(openSite(root), folder), 7);
+  assert.equal(await copySite(openSite(root), folder), 7);
   assert.equal(readFileSync(join(folder, "models", "small.safetensors"), "utf8"), "small");
   assert.equal(readFileSync(join(folder, "examples", "desk", "stack.json"), "utf8"), "{}");
   assert.ok(existsSync(join(folder, "index.html")) && !existsSync(join(folder, "models", "base.safetensors")));
-  assert.throws(() => copySite(openSite(root), folder), /copy is not empty/);
+  await assert.rejects(copySite(openSite(root), folder), { exitCode: 2, message: /copy is not empty/ });
+  const file = join(folder, "index.html");
+  await assert.rejects(copySite(openSite(root), file), { exitCode: 2, message: `${file}: is a file, not a folder` });
 });
 
 test("a page that was not built is an error that says how to build it", () => {

@@ -12,7 +12,7 @@ import { TEST_IDS } from "../../web/src/contract.ts";
 import { drop, find, finished, openStand, ready, smallStack } from "../helpers/webPage.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-host-"));
-copySite(openSite(), join(folder, "some", "path"));
+await copySite(openSite(), join(folder, "some", "path"));
 
 /** A host that knows nothing of us: files by their names, no headers but the type. */
 const TYPES: Readonly<Record<string, string>> = {
