@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, type Option } from "commander";
 
 import { packageVersion } from "../job/version.ts";
 import { benchCommand } from "./bench.ts";
@@ -43,7 +43,11 @@ export function program(): Command {
 /** Runs one command line; the number is the exit code: 0 ok, 2 usage, 3 bad input, 4 alignment, 5 metadata, 1 else. */
 export async function run(args: readonly string[]): Promise<number> {
   const command = program();
-  for (const each of command.commands) each.exitOverride(); // commander would call process.exit in the middle of our work
+  for (const each of command.commands)
+    each
+      .exitOverride() // commander would call process.exit in the middle of our work
+      .showHelpAfterError(`(dualfocus ${each.name()} --help explains the options)`)
+      .configureHelp({ optionDescription: describeOption });
   try {
     await command.parseAsync(args, { from: "user" });
     return 0;
@@ -51,6 +55,20 @@ export async function run(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // commander has printed its message
     return report(error);
   }
+}
+
+/** The option's text with choices and default as one would type them; `false` and an empty list are no news. */
+function describeOption({ description, argChoices, defaultValue, envVar }: Option): string {
+  const shown: unknown = Array.isArray(defaultValue)
+    ? defaultValue.map((each) => (Array.isArray(each) ? each.join("x") : String(each))).join(",")
+    : defaultValue;
+  const isNews = typeof shown === "number" || (typeof shown === "string" && shown !== "");
+  const notes = [
+    ...(argChoices ? [`choices: ${argChoices.join(", ")}`] : []),
+    ...(isNews ? [`default: ${shown}`] : []),
+    ...(envVar === undefined ? [] : [`env: ${envVar}`]),
+  ];
+  return notes.length === 0 ? description : `${description} (${notes.join("; ")})`;
 }
 
 function report(error: unknown): number {

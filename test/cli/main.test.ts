@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 
+import { program } from "../../src/cli/run.ts";
+import { runCommand } from "../helpers/command.ts";
+
 const main = join(import.meta.dirname, "../../src/cli/main.ts");
 const macro = join(import.meta.dirname, "../../examples/macro");
 
@@ -21,4 +24,22 @@ test("a reader of the results that goes away ends the program without a stack tr
   command.stdout.destroy();
   const [err, [code]] = await Promise.all([text(command.stderr), once(command, "close")]);
   assert.deepEqual([code, err], [0, ""]);
+});
+
+test("every command's help shows defaults as one would type them", async (context) => {
+  for (const { name, help } of program().commands.map((command) => ({ name: command.name(), help: command.helpInformation() }))) {
+    const { code, out } = await runCommand(context, name, "--help");
+    assert.deepEqual([code, /default: (false|\[|\{|")/.exec(out)?.[0]], [0, undefined], name);
+    assert.ok(out.length <= help.length);
+  }
+  const { out } = await runCommand(context, "bench", "--help");
+  assert.match(out.replace(/\s+/g, " "), /\(default: 128x192,192x288,384x576\)/);
+});
+
+test("wrong usage of a command leads to that command's help", async (context) => {
+  for (const args of [["depth"], ["depth", "stack", "--bogus"], ["evaluate", "--dataset", "none"]]) {
+    const { code, err } = await runCommand(context, ...args);
+    assert.equal(code, 2);
+    assert.match(err, new RegExp(`\\(dualfocus ${args[0]} --help explains the options\\)\n$`));
+  }
 });
