@@ -48,12 +48,12 @@ test("every entry of package.json is built from a source that is there, for Node
     assert.ok(existsSync(join(root, source)), `${file}: there is no ${source}`);
   }
   assert.ok("browser" in (exports as { ".": object })["."] && "default" in (exports as { ".": object })["."]);
-  assert.equal(built.length, 7);
+  assert.equal(built.length, 9);
 });
 
 test("a browser has every name Node has, less what reads a disk or runs in Node alone", () => {
   const onlyNode = Object.keys(api).filter((name) => !(name in browser));
-  const [reading, running] = [["StackError", "loadModel", "openStack", "readDepth", "readImage"], ["createCudaSession", "createPlaneGraphs", "openSession"]]; // prettier-ignore
+  const [reading, running] = [["StackError", "UserError", "loadModel", "openStack", "readDepth", "readImage", "runDepth"], ["createCudaSession", "createPlaneGraphs", "openSession"]]; // prettier-ignore
   assert.deepEqual(onlyNode.sort(), [...reading, ...running].sort());
   assert.deepEqual(
     Object.keys(browser).filter((name) => !(name in api)),

@@ -9,7 +9,7 @@ import type { Finding } from "../check/finding.ts";
 import { resizeNearest } from "../data/resize.ts";
 import { createBlender } from "../infer/blend.ts";
 import { estimateDepth, type DepthEstimate, type EstimateOptions } from "../infer/estimateDepth.ts";
-import type { ErrorTable } from "../infer/errorTable.ts";
+import { ERROR_TABLES, type ErrorTable } from "../infer/errorTable.ts";
 import { enlarge, guidedEnlarge } from "../infer/upsample.ts";
 import type { Image } from "../image.ts";
 import { baseName } from "../io/baseName.ts";
@@ -22,17 +22,31 @@ import type { OnStage } from "./depthProgress.ts";
 import { enlargedTo, goodEnlargement } from "./workingSize.ts";
 
 export interface DepthRunOptions extends Pick<EstimateOptions, "session" | "stages"> {
-  /** How far the network in use errs. */
-  readonly errorTable: ErrorTable;
-  /** Longer side of the pictures the network sees, in pixels; "auto": `WORKING_SIDE`, or more where planes differ by too little blur. */
-  readonly workingSide: number | "auto";
-  /** "off", "auto", or one saved by an earlier run, in pixels of the files. */
-  readonly align: "auto" | "off" | Alignment;
-  readonly onStage: OnStage;
+  /** How far the network in use errs, see `ERROR_TABLES`; as the small one if left out. */
+  readonly errorTable?: ErrorTable;
+  /** Longer side of the pictures the network sees, in pixels; "auto" (default): 768, or more where planes differ by too little blur. */
+  readonly workingSide?: number | "auto";
+  /** "off", "auto" (default), or one saved by an earlier run, in pixels of the files. */
+  readonly align?: "auto" | "off" | Alignment;
+  /** Told how many of its steps a stage has done. */
+  readonly onStage?: OnStage;
   /** Told what the capture doctor found, as soon as it is known. */
-  readonly onFindings: (findings: readonly Finding[]) => void;
-  readonly signal: AbortSignal;
+  readonly onFindings?: (findings: readonly Finding[]) => void;
+  /** Stops the run at its next step. */
+  readonly signal?: AbortSignal;
 }
+
+type RunSettings = Required<Omit<DepthRunOptions, "stages">> & Pick<DepthRunOptions, "stages">;
+
+const withDefaults = (options: DepthRunOptions): RunSettings => ({
+  errorTable: ERROR_TABLES.small,
+  workingSide: "auto",
+  align: "auto",
+  onStage: () => undefined,
+  onFindings: () => undefined,
+  signal: new AbortController().signal,
+  ...options,
+});
 
 export interface DepthRun {
   readonly result: DepthResult;
@@ -47,7 +61,8 @@ export interface DepthRun {
 }
 
 /** From files to maps in full size: working-size pictures through alignment and network, then full-size ones one by one. */
-export async function runDepth(source: StackSource, options: DepthRunOptions): Promise<DepthRun> {
+export async function runDepth(source: StackSource, given: DepthRunOptions): Promise<DepthRun> {
+  const options = withDefaults(given);
   const clock = createStopwatch();
   const working = await readWorking(source, options);
   const load = clock();
@@ -88,7 +103,7 @@ const LEAST_SIDE = 32;
 /** The pictures in the size the network sees them in. */
 export async function readWorking(
   source: StackSource,
-  { workingSide, onStage, signal }: Pick<DepthRunOptions, "workingSide" | "onStage" | "signal">,
+  { workingSide, onStage, signal }: Pick<RunSettings, "workingSide" | "onStage" | "signal">,
 ): Promise<FocalStack> {
   const { width, height } = source.size;
   const side = workingSide === "auto" ? WORKING_SIDE : workingSide;
@@ -110,7 +125,7 @@ interface Working {
 /** The same stack, read anew in a larger size where its planes differ by too little blur for the network to see. */
 async function wellSized(
   { aligned, stack }: Working,
-  { source, options }: { source: StackSource; options: DepthRunOptions },
+  { source, options }: { source: StackSource; options: RunSettings },
 ): Promise<Working> {
   const enlargement = options.workingSide === "auto" ? goodEnlargement(stack) : 1;
   if (enlargement === 1) return { aligned, stack };
@@ -125,7 +140,7 @@ async function wellSized(
 
 interface Context {
   readonly source: StackSource;
-  readonly options: Pick<DepthRunOptions, "align" | "onStage" | "onFindings" | "signal">;
+  readonly options: Pick<RunSettings, "align" | "onStage" | "onFindings" | "signal">;
 }
 
 async function alignWorking(stack: FocalStack, { source, options }: Context): Promise<AlignedStack> {
@@ -177,7 +192,7 @@ function planeNames({ files }: StackSource): string[] {
 }
 
 interface FullPicture {
-  readonly options: DepthRunOptions;
+  readonly options: RunSettings;
   readonly estimate: DepthEstimate;
   readonly aligned: AlignedStack | undefined;
   readonly planes: readonly number[];

@@ -2,7 +2,15 @@ import { resizeAlignment, type Alignment } from "../../../src/align/alignment.ts
 import type { Finding } from "../../../src/check/finding.ts";
 import { ERROR_TABLES } from "../../../src/infer/errorTable.ts";
 import { describeRun } from "../../../src/job/depthDocument.ts";
-import { estimateFrames, examine, readWorking, runDepth, savedAlignment, type DepthRun } from "../../../src/job/depthRun.ts";
+import {
+  estimateFrames,
+  examine,
+  readWorking,
+  runDepth,
+  savedAlignment,
+  type DepthRun,
+  type DepthRunOptions,
+} from "../../../src/job/depthRun.ts";
 import type { FocusOptions } from "../../../src/source/focus.ts";
 import type { Listing } from "../../../src/source/listingRules.ts";
 import type { StackFiles } from "../../../src/source/stackFiles.ts";
@@ -131,7 +139,7 @@ function resultOf(source: StackSource, run: DepthRun, summary: ReturnType<typeof
   };
 }
 
-const stages = ({ signal, onEvent }: Caller): Pick<Parameters<typeof runDepth>[1], "signal" | "onStage"> => ({
+const stages = ({ signal, onEvent }: Caller): Required<Pick<DepthRunOptions, "signal" | "onStage">> => ({
   signal,
   onStage: (stage, done, of) => {
     onEvent({ kind: "stage", stage, done, of });
