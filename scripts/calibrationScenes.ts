@@ -63,7 +63,7 @@ function pixelFinder({ focusDistances, space }: FocalStack, probability: FocusPr
   const pixels = width * height;
   const stack = { focusDistances, space };
   const maps = depthMaps(probability, stack);
-  const step = depthMaps(probability, stack, ONE_PLANE).error;
+  const step = depthMaps(probability, stack, { errorTable: ONE_PLANE }).error;
   const dioptres = focusDistances.map((distance) => 1 / distance);
   const expectation = (i: number, at: (n: number) => number): number =>
     focusDistances.reduce((sum, _, n) => sum + at(n) * (values[n * pixels + i] as number), 0);

@@ -38,7 +38,7 @@ export {
 export { countMultiplyAccumulates, countParameters, initialWeights } from "./model/state.ts";
 export { recordGraph, type GraphRequest, type GraphSize } from "./model/graph.ts";
 export { recordStages, type StageName, type StagesRequest } from "./model/stages.ts";
-export { readModel, writeModel, type Model } from "./model/weightsFile.ts";
+export { averageOf, readModel, writeModel, type Average, type Model } from "./model/weightsFile.ts";
 export type { Storage, WeightArray, Weights } from "./io/safetensors.ts";
 
 // Results as files

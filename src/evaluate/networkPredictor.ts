@@ -4,7 +4,7 @@ import { crop, packPictures, paddedSize, type Size } from "../infer/pad.ts";
 import type { Session, Value } from "../infer/session.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordGraph, type GraphSize } from "../model/graph.ts";
-import type { Model } from "../model/weightsFile.ts";
+import { averageOf, type Model } from "../model/weightsFile.ts";
 import type { FocalStack } from "../stack.ts";
 import type { Estimate, Predictor } from "./predictor.ts";
 
@@ -47,7 +47,7 @@ export function networkPredictor(model: Model, { name, fingerprint, threads = 0,
     async predict(stack) {
       const padded = paddedSize(sizeOf(stack), { least });
       const session = await sessionFor(stack.images.length, padded);
-      const reciprocal = metadata["average"] === "dioptres" && stack.space === "depth";
+      const reciprocal = averageOf({ metadata }) === "dioptres" && stack.space === "depth";
       return runNetwork(session, stack, { padded, reciprocal });
     },
     async dispose() {

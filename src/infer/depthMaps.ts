@@ -1,3 +1,4 @@
+import type { Average } from "../model/weightsFile.ts";
 import type { FocalStack, Space } from "../stack.ts";
 import { ERROR_TABLES, expectedError, type ErrorTable } from "./errorTable.ts";
 import type { FocusProbability } from "./focusProbability.ts";
@@ -15,17 +16,25 @@ export interface DepthMaps {
 /** Share of p on the first or last plane from which a pixel is taken to lie beyond it. docs/confidence.md has what it finds and misses. */
 const BEYOND = 0.8;
 
+export interface DepthMapOptions {
+  /** Of the weights in use, see `ERROR_TABLES`; those of the small network if left out. */
+  readonly errorTable?: ErrorTable | undefined;
+  /** Of metres, as the weights in use were trained, see `averageOf`; dioptres, as the shipped ones were, if left out. */
+  readonly average?: Average | undefined;
+}
+
 /**
  * Eq. 6 and what goes with it. Distances in metres are averaged in dioptres, D̂ = 1 / Σ (p_n / f_n): blur grows evenly in dioptres, so a
- * little of p on a far plane means a little blur, not metres of depth. Disparities and plane numbers are averaged as they are.
+ * little of p on a far plane means a little blur, not metres of depth. Weights that were trained on the mean as printed are averaged so;
+ * disparities and plane numbers are averaged as they are.
  */
 export function depthMaps(
   { planes, width, height, values: p }: FocusProbability,
   { focusDistances, space }: Pick<FocalStack, "focusDistances" | "space">,
-  table: ErrorTable = ERROR_TABLES.small,
+  { errorTable: table = ERROR_TABLES.small, average = "dioptres" }: DepthMapOptions = {},
 ): DepthMaps {
   const pixels = width * height;
-  const scale = depthScale(focusDistances, space);
+  const scale = depthScale(focusDistances, { space, average });
   const maps = {
     depth: new Float32Array(pixels),
     spread: new Float32Array(pixels),
@@ -60,18 +69,18 @@ interface DepthScale {
   step(depth: number): number;
 }
 
-function depthScale(focusDistances: readonly number[], space: Space): DepthScale {
-  const metric = space === "depth";
-  const even = metric ? focusDistances.map((distance) => 1 / distance) : focusDistances;
+function depthScale(focusDistances: readonly number[], { space, average }: { space: Space; average: Average }): DepthScale {
+  const reciprocal = space === "depth" && average === "dioptres";
+  const even = reciprocal ? focusDistances.map((distance) => 1 / distance) : focusDistances;
   const rising = space === "disparity" ? -1 : 1;
   const steps = even.slice(1).map((value, n) => Math.abs(value - (even[n] as number)));
   return {
     even,
-    depth: (value) => (metric ? 1 / value : value),
+    depth: (value) => (reciprocal ? 1 / value : value),
     step(depth) {
       const behind = focusDistances.findIndex((distance, n) => n > 0 && rising * (distance - depth) >= 0);
       const step = (behind < 0 ? steps.at(-1) : steps[behind - 1]) as number;
-      return metric ? step * depth ** 2 : step; // d(1/x) = dx / x²
+      return reciprocal ? step * depth ** 2 : step; // d(1/x) = dx / x²
     },
   };
 }

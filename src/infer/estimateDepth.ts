@@ -3,13 +3,12 @@ import type { Image } from "../image.ts";
 import { invalidFocusTrend } from "../metrics/focusTrend.ts";
 import { focalStack, type FocalStack } from "../stack.ts";
 import { blendPlanes } from "./blend.ts";
-import { depthMaps } from "./depthMaps.ts";
-import type { ErrorTable } from "./errorTable.ts";
+import { depthMaps, type DepthMapOptions } from "./depthMaps.ts";
 import { focusProbability, type FocusProbability, type ProbabilityOptions } from "./focusProbability.ts";
 
 /** What the network says about a stack, pixel by pixel, in the size of its pictures. */
 export interface DepthEstimate {
-  /** D̂: the mean of the focus distances under p (eq. 6), in dioptres where they are metres; in the unit of the stack's focus distances. */
+  /** D̂: the mean of the focus distances under p (eq. 6), see `average`; in the unit of the stack's focus distances. */
   readonly depth: DepthMap;
   /** √(Σ p_n (f_n − D̂)²): how far apart the planes are that the network hesitates between, in the unit of the depth. */
   readonly spread: Float32Array;
@@ -29,10 +28,7 @@ export interface DepthEstimate {
   readonly invalidFocusTrend: number;
 }
 
-export interface EstimateOptions extends ProbabilityOptions {
-  /** Of the weights in use, see `ERROR_TABLES`; those of the small network if left out. */
-  readonly errorTable?: ErrorTable;
-}
+export interface EstimateOptions extends ProbabilityOptions, DepthMapOptions {}
 
 /**
  * Depth, all-in-focus picture and confidence of an aligned stack. `session` is the network (see `recordGraph`); `signal` stops between
@@ -41,7 +37,7 @@ export interface EstimateOptions extends ProbabilityOptions {
 export async function estimateDepth(stack: FocalStack, options: EstimateOptions): Promise<DepthEstimate> {
   const checked = focalStack(stack);
   const probability = await focusProbability(checked, options);
-  const { depth, ...maps } = depthMaps(probability, checked, options.errorTable);
+  const { depth, ...maps } = depthMaps(probability, checked, options);
   const { width, height } = probability;
   return {
     depth: depthMap({ width, height, values: depth, space: checked.space }),

@@ -21,7 +21,7 @@ import { WORKING_SIDE } from "./depthOptions.ts";
 import type { OnStage } from "./depthProgress.ts";
 import { enlargedTo, goodEnlargement } from "./workingSize.ts";
 
-export interface DepthRunOptions extends Pick<EstimateOptions, "session" | "stages"> {
+export interface DepthRunOptions extends Pick<EstimateOptions, "session" | "stages" | "average"> {
   /** How far the network in use errs, see `ERROR_TABLES`; as the small one if left out. */
   readonly errorTable?: ErrorTable;
   /** Longer side of the pictures the network sees, in pixels; "auto" (default): 768, or more where planes differ by too little blur. */
@@ -36,7 +36,7 @@ export interface DepthRunOptions extends Pick<EstimateOptions, "session" | "stag
   readonly signal?: AbortSignal;
 }
 
-type RunSettings = Required<Omit<DepthRunOptions, "stages">> & Pick<DepthRunOptions, "stages">;
+type RunSettings = Required<Omit<DepthRunOptions, "stages" | "average">> & Pick<DepthRunOptions, "stages" | "average">;
 
 const withDefaults = (options: DepthRunOptions): RunSettings => ({
   errorTable: ERROR_TABLES.small,
@@ -76,6 +76,7 @@ export async function runDepth(source: StackSource, given: DepthRunOptions): Pro
     session: options.session,
     stages: options.stages,
     errorTable: options.errorTable,
+    average: options.average,
     signal: options.signal,
     onProgress: (done, of) => {
       options.onStage("infer", done, of);

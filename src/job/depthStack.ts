@@ -9,6 +9,7 @@ import type { DepthMap } from "../depth.ts";
 import { ERROR_TABLES } from "../infer/errorTable.ts";
 import type { Session } from "../infer/session.ts";
 import type { StageSessions } from "../infer/stages.ts";
+import type { Average } from "../model/weightsFile.ts";
 import { encodeOutputs } from "../output/outputs.ts";
 import { encodeResultJson } from "../output/resultJson.ts";
 import { openStack, type StackSource } from "../source/openStack.ts";
@@ -28,6 +29,8 @@ export interface LoadedNetwork {
   readonly session: Session;
   /** The same network in stages, for stacks that do not fit one run. */
   readonly stages?: ((planes: number) => Promise<StageSessions>) | undefined;
+  /** Of metres, as its weights were trained. */
+  readonly average: Average;
   /** Why it runs where it runs. */
   readonly reason: string;
   /** Spent on weights and graph. */
@@ -79,10 +82,11 @@ export async function depthOfStack({
   const trueDepth = truth === undefined ? undefined : { file: truth, map: await readTruth(truth, { ...source.size, space: source.space }) };
   const folder = output ?? defaultOutput(source.name);
   const summary = await fillFolder(folder, options, async (temporary) => {
-    const { session, stages, reason, seconds: model } = await network();
+    const { session, stages, average, reason, seconds: model } = await network();
     const run = await runDepth(source, {
       session,
       stages,
+      average,
       errorTable: options.model === "base" ? ERROR_TABLES.base : ERROR_TABLES.small, // weights of one's own: as the default network
       align,
       onStage: report.onStage,

@@ -2,7 +2,7 @@ import { createNodeSession } from "../infer/node.ts";
 import type { Session } from "../infer/session.ts";
 import { disposeStages, loadStages, type StageSessions } from "../infer/stages.ts";
 import { recordStages } from "../model/stages.ts";
-import type { Model } from "../model/weightsFile.ts";
+import { averageOf, type Model } from "../model/weightsFile.ts";
 import { readingInput } from "./depthErrors.ts";
 import type { DepthOptions } from "./depthOptions.ts";
 import type { LoadedNetwork } from "./depthStack.ts";
@@ -19,7 +19,7 @@ export async function loadNetwork({ model: name, ...request }: NetworkRequest): 
   const remedy = "--model takes base, small, or a .safetensors file that dualfocus train or export wrote";
   const model = await readingInput(name, remedy, () => loadModel(name));
   const { session, reason } = await openSession({ model, ...request });
-  return { ...withStages(session, model, request), reason, seconds: (performance.now() - start) / 1000 };
+  return { ...withStages(session, model, request), average: averageOf(model), reason, seconds: (performance.now() - start) / 1000 };
 }
 
 /** The stages are loaded when first asked for, and freed with the session. CUDA has the memory to do without. */

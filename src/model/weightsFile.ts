@@ -57,6 +57,13 @@ function optionalFields(value: unknown): unknown {
   return { surface: undefined, ...value, head };
 }
 
+/** How eq. 6 averages metres: in dioptres, or as the paper prints it. PAPER.md, 34. */
+export type Average = "dioptres" | "as printed";
+
+/** What the weights were trained for, as training has noted it in their file. */
+export const averageOf = ({ metadata }: Pick<Model, "metadata">): Average =>
+  metadata["average"] === "dioptres" ? "dioptres" : "as printed";
+
 /** A trained network: what it is, its tensors, and whatever its makers noted. */
 export interface Model {
   readonly config: NetworkConfig;
