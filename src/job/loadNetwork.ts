@@ -2,10 +2,12 @@ import { createNodeSession } from "../infer/node.ts";
 import type { Session } from "../infer/session.ts";
 import { disposeStages, loadStages, type StageSessions } from "../infer/stages.ts";
 import { recordStages } from "../model/stages.ts";
+import type { NetworkConfig } from "../model/config.ts";
 import { averageOf, type Model } from "../model/weightsFile.ts";
 import { readingInput } from "./depthErrors.ts";
 import type { DepthOptions } from "./depthOptions.ts";
 import type { LoadedNetwork } from "./depthStack.ts";
+import { UserError } from "./errors.ts";
 import { loadModel } from "./loadModel.ts";
 import { openSession } from "./openSession.ts";
 
@@ -19,8 +21,19 @@ export async function loadNetwork({ model: name, ...request }: NetworkRequest): 
   const remedy = "--model takes base, small, or a .safetensors file that dualfocus train or export wrote";
   const model = await readingInput(name, remedy, () => loadModel(name));
   const { session, reason } = await openSession({ model, ...request });
+  if (session.device !== "cuda" && !fitsEveryStack(model.config)) {
+    await session.dispose();
+    throw new UserError(`${name}: its graph is for one size of picture, or needs the torch engine`, {
+      exitCode: 3,
+      remedy: "dualfocus evaluate measures it; depth takes networks with grid a number and solver cosine, on --device cuda any",
+    });
+  }
   return { ...withStages(session, model, request), average: averageOf(model), reason, seconds: (performance.now() - start) / 1000 };
 }
+
+/** Whether one ONNX graph serves stacks of any size: not with DFV's pooling or a grid that follows the picture, and not with every solver. */
+const fitsEveryStack = (config: NetworkConfig): boolean =>
+  config.kind === "dualfocus" && config.surface?.grid !== "native" && (config.surface?.solver ?? "cosine") === "cosine";
 
 /** The stages are loaded when first asked for, and freed with the session. CUDA has the memory to do without. */
 function withStages(
