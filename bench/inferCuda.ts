@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { lensTextures, renderLens } from "../src/engine/lens.ts";
 import { scope } from "../src/engine/scope.ts";
 import { createTorchEngine, TorchTensor, type TorchEngine } from "../src/engine/torch.ts";
-import type { FusionOptions } from "../src/engine/torchFusion.ts";
+import type { FusionOptions } from "../src/engine/fusion/fusion.ts";
 import { createCudaSession, predict } from "../src/infer/cuda.ts";
 import { configs, type ConfigName } from "../src/model/config.ts";
 import { DualFocus } from "../src/model/dualFocus.ts";

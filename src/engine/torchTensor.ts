@@ -5,7 +5,7 @@ import type { BatchNormOptions, ConvOptions, DType, GroupNormOptions, PoolOption
 import { EngineError } from "./errors.ts";
 import { keep } from "./scope.ts";
 import type { TorchEngine } from "./torch.ts";
-import type { Deferred } from "./torchDeferred.ts";
+import type { Deferred } from "./fusion/deferred.ts";
 
 type Keep = { readonly keepAxes?: boolean };
 

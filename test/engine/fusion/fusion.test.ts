@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Tensor } from "../../src/engine/engine.ts";
-import { scope } from "../../src/engine/scope.ts";
-import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../src/engine/torch.ts";
-import type { Weights } from "../../src/io/safetensors.ts";
-import { base, dfv, small, type NetworkConfig } from "../../src/model/config.ts";
-import { createNetwork } from "../../src/model/network.ts";
-import { createParameters } from "../../src/nn/module.ts";
-import { createRandom } from "../../src/random.ts";
-import { assertClose } from "../helpers/close.ts";
-import { randomImages, randomWeights } from "../helpers/network.ts";
+import type { Tensor } from "../../../src/engine/engine.ts";
+import { scope } from "../../../src/engine/scope.ts";
+import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch.ts";
+import type { Weights } from "../../../src/io/safetensors.ts";
+import { base, dfv, small, type NetworkConfig } from "../../../src/model/config.ts";
+import { createNetwork } from "../../../src/model/network.ts";
+import { createParameters } from "../../../src/nn/module.ts";
+import { createRandom } from "../../../src/random.ts";
+import { assertClose } from "../../helpers/close.ts";
+import { randomImages, randomWeights } from "../../helpers/network.ts";
 
 const plain = createTorchEngine({ threads: 2 });
 const fused = createTorchEngine({ threads: 2, inference: { precision: "f32" } });

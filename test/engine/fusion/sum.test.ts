@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { PoolOptions, Tensor } from "../../src/engine/engine.ts";
-import { scope } from "../../src/engine/scope.ts";
-import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../src/engine/torch.ts";
-import { createRandom } from "../../src/random.ts";
-import { assertClose } from "../helpers/close.ts";
+import type { PoolOptions, Tensor } from "../../../src/engine/engine.ts";
+import { scope } from "../../../src/engine/scope.ts";
+import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch.ts";
+import { createRandom } from "../../../src/random.ts";
+import { assertClose } from "../../helpers/close.ts";
 
 const plain = createTorchEngine({ threads: 2 });
 const fused = createTorchEngine({ threads: 2, inference: { precision: "f32" } });

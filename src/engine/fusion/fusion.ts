@@ -1,13 +1,13 @@
-import type { ConvOptions, PoolOptions } from "./engine.ts";
-import type { TorchEngine } from "./torch.ts";
-import { createConvolutions } from "./torchConvolution.ts";
-import type { Deferred } from "./torchDeferred.ts";
-import { createDifferences, PLANE_AXIS, type PlaneRange } from "./torchDifferences.ts";
-import { createKernels, type Choice, type Kernels } from "./torchKernels.ts";
-import { createPictureReader } from "./torchPictures.ts";
-import { createPlaneReader, type Readout } from "./torchReadout.ts";
-import { createSummer, type Summer } from "./torchSum.ts";
-import type { TorchTensor } from "./torchTensor.ts";
+import type { ConvOptions, PoolOptions } from "../engine.ts";
+import type { TorchEngine } from "../torch.ts";
+import { createConvolutions } from "./convolution.ts";
+import type { Deferred } from "./deferred.ts";
+import { createDifferences, PLANE_AXIS, type PlaneRange } from "./differences.ts";
+import { createKernels, type Choice, type Kernels } from "./kernels.ts";
+import { createPictureReader } from "./pictures.ts";
+import { createPlaneReader, type Readout } from "./readout.ts";
+import { createSummer, type Summer } from "./sum.ts";
+import type { TorchTensor } from "../torchTensor.ts";
 
 /** The arrangement of a network's operations for inference. */
 export interface Fusion {

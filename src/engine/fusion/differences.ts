@@ -1,7 +1,7 @@
-import type { TorchEngine } from "./torch.ts";
-import type { Deferred } from "./torchDeferred.ts";
-import type { Kernels } from "./torchKernels.ts";
-import type { TorchTensor } from "./torchTensor.ts";
+import type { TorchEngine } from "../torch.ts";
+import type { Deferred } from "./deferred.ts";
+import type { Kernels } from "./kernels.ts";
+import type { TorchTensor } from "../torchTensor.ts";
 
 /** A part of a volume's planes. */
 export interface PlaneRange {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { AXIS } from "../../src/axes.ts";
-import type { Tensor } from "../../src/engine/engine.ts";
-import { scope } from "../../src/engine/scope.ts";
-import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../src/engine/torch.ts";
-import { augmentFocusVolume, dfvDifferences } from "../../src/model/focusVolume.ts";
-import { createRandom } from "../../src/random.ts";
-import { assertClose } from "../helpers/close.ts";
+import { AXIS } from "../../../src/axes.ts";
+import type { Tensor } from "../../../src/engine/engine.ts";
+import { scope } from "../../../src/engine/scope.ts";
+import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch.ts";
+import { augmentFocusVolume, dfvDifferences } from "../../../src/model/focusVolume.ts";
+import { createRandom } from "../../../src/random.ts";
+import { assertClose } from "../../helpers/close.ts";
 
 const plain = createTorchEngine({ threads: 2 });
 const fused = createTorchEngine({ threads: 2, inference: { precision: "f32" } });
