@@ -22,7 +22,7 @@ export interface Session {
   run(inputs: Readonly<Record<string, Value>>): Promise<Record<string, Value>>;
   /** Where the session can keep what it saw: looks at each plane of `images` [1, N, 3, H, W] once, for windows over them. */
   readonly look?: (images: Value) => Promise<Look>;
-  /** Frees the graph's memory; the session must not be used again. */
+  /** Frees the graph's memory; the session must not be used again. A second call does nothing. */
   dispose(): Promise<void>;
 }
 
@@ -43,6 +43,7 @@ export function wrapSession(
   session: InferenceSession,
   { Tensor, device }: { readonly Tensor: TensorConstructor; readonly device: Session["device"] },
 ): Session {
+  let disposed: Promise<void> | undefined;
   return {
     device,
     inputNames: session.inputNames,
@@ -57,7 +58,7 @@ export function wrapSession(
       });
       return Object.fromEntries(await Promise.all(entries));
     },
-    dispose: () => session.release(),
+    dispose: () => (disposed ??= session.release()),
   };
 }
 

@@ -17,7 +17,12 @@ export async function loadStages(
   load: (graph: Uint8Array) => Promise<Session>,
 ): Promise<StageSessions> {
   const sessions: Partial<Record<StageName, Session>> = {};
-  for (const name of STAGE_NAMES) sessions[name] = await load(graphs[name]);
+  try {
+    for (const name of STAGE_NAMES) sessions[name] = await load(graphs[name]);
+  } catch (error) {
+    await Promise.all(Object.values(sessions).map((session) => session.dispose()));
+    throw error;
+  }
   return sessions as StageSessions;
 }
 

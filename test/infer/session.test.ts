@@ -38,6 +38,13 @@ test("half floats go in and come out as their bits", async () => {
   await session.dispose();
 });
 
+test("a session may be freed twice; then it runs no more", async () => {
+  const session = await createNodeSession(model(), { threads: 1 });
+  await Promise.all([session.dispose(), session.dispose()]);
+  await session.dispose();
+  await assert.rejects(session.run(good), EngineError);
+});
+
 test("wrong inputs are refused by name", async () => {
   const session = await createNodeSession(model(), { threads: 1 });
   const fails = async (inputs: Parameters<typeof session.run>[0], message: RegExp): Promise<void> => {

@@ -9,7 +9,7 @@ import { leastPixels, SEAM, tilesOf, TRUNK_SEAM } from "../../src/infer/tiles.ts
 import { loadModel } from "../../src/job/loadModel.ts";
 import { configs } from "../../src/model/config.ts";
 import { recordGraph } from "../../src/model/graph.ts";
-import { recordStages } from "../../src/model/stages.ts";
+import { recordStages, STAGE_NAMES, type StageName } from "../../src/model/stages.ts";
 import { initialWeights } from "../../src/model/state.ts";
 import { generateTextures } from "../../src/optics/texture.ts";
 import { randomScene } from "../../src/optics/sceneRandom.ts";
@@ -112,4 +112,18 @@ test("stages are loaded only where something does not fit one run", async () => 
 test("the baseline, whose pooling depends on the picture's size everywhere, is refused by name", () => {
   const weights = initialWeights(configs.dfv, createRandom(1));
   assert.throws(() => recordStages({ config: configs.dfv, weights }), /recordStages: dfv .* cannot be cut/);
+});
+
+test("a stage that cannot be loaded frees those that were", async () => {
+  const freed: number[] = [];
+  let loaded = 0;
+  const load = (): Promise<Session> => {
+    const n = loaded++;
+    if (n === 2) return Promise.reject(new Error("no memory"));
+    const dispose = (): Promise<void> => Promise.resolve(void freed.push(n));
+    return Promise.resolve({ device: "cpu", inputNames: [], outputNames: [], run: () => Promise.reject(new Error("it ran")), dispose });
+  };
+  const graphs = Object.fromEntries(STAGE_NAMES.map((name) => [name, new Uint8Array()])) as Record<StageName, Uint8Array>;
+  await assert.rejects(loadStages(graphs, load), /no memory/);
+  assert.deepEqual(freed, [0, 1]);
 });
