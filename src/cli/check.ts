@@ -12,6 +12,7 @@ interface CheckCommandOptions {
   readonly distances?: string;
   readonly unit?: Unit;
   readonly json: boolean;
+  readonly quiet: boolean;
 }
 
 /** Pictures are judged at this size; a hundred of them fit in memory. */
@@ -26,6 +27,7 @@ export function checkCommand(): Command {
     .option("--distances <LIST>", "focus distances, separated by commas, one per picture in the order of their names; or a text file")
     .addOption(new Option("--unit <UNIT>", "of the focus distances (default: m)").choices(UNITS))
     .option("--json", "print the findings as JSON", false)
+    .option("--quiet", "no progress", false)
     .action(runCheck);
 }
 
@@ -50,15 +52,18 @@ interface Examined {
 }
 
 /** A stack that cannot even be opened is a finding too. */
-async function examine(inputs: readonly string[], { distances, unit }: CheckCommandOptions): Promise<Examined> {
+async function examine(inputs: readonly string[], { distances, unit, quiet }: CheckCommandOptions): Promise<Examined> {
   const name = inputs.join(" ");
+  const tell = (line: string): void => {
+    if (!quiet) process.stderr.write(`check: ${line}\n`);
+  };
   try {
     const source = await openStack(inputs.length === 1 ? (inputs[0] as string) : inputs, {
       ...(distances === undefined ? {} : { distances }),
       ...(unit === undefined ? {} : { unit }),
     });
-    const images = await readPlanes(source);
-    process.stderr.write("check: comparing the planes\n");
+    const images = await readPlanes(source, tell);
+    tell("comparing the planes");
     const notes = source.notes.map((message): Finding => ({
       code: "assumption",
       severity: "note",
@@ -81,11 +86,11 @@ async function examine(inputs: readonly string[], { distances, unit }: CheckComm
   }
 }
 
-async function readPlanes(source: StackSource): Promise<Image[]> {
+async function readPlanes(source: StackSource, tell: (line: string) => void): Promise<Image[]> {
   const images: Image[] = [];
   for (let plane = 0; plane < source.files.length; plane++) {
     images.push(await source.readScaled(plane, CHECKED_PIXELS));
-    process.stderr.write(`check: read ${plane + 1} of ${source.files.length}\n`);
+    tell(`read ${plane + 1} of ${source.files.length}`);
   }
   return images;
 }

@@ -8,6 +8,7 @@ import { checkCommand } from "../../src/cli/check.ts";
 import { UserError } from "../../src/job/errors.ts";
 import { encodePng } from "../../src/io/png.ts";
 import type { FocalStack } from "../../src/stack.ts";
+import { runCommand } from "../helpers/command.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
 
 /** A folder of planes in metres. */
@@ -66,6 +67,12 @@ test("--json prints one document with every finding", async (context) => {
   assert.deepEqual(result.findings.map(({ code, severity, plane, file }) => ({ code, severity, plane, file })), [
     { code: "blank-frame", severity: "error", plane: 2, file: "plane_2.png" },
   ]); // prettier-ignore
+});
+
+test("--quiet tells no progress", async (context) => {
+  const { code, out, err } = await runCommand(context, "check", await folderOf(context, stack), "--quiet");
+  assert.deepEqual([code, err], [0, ""]);
+  assert.match(out, /6 planes/);
 });
 
 test("files can be listed, and distances given", async (context) => {
