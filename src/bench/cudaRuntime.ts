@@ -34,7 +34,7 @@ export function cudaRuntime({ device }: { readonly device: string }): BenchRunti
       const weights = initialWeights(config, createRandom(0)); // the values do not matter
       return Promise.resolve(createCudaSession({ config, weights }, { device, tuned: true, precision: device === "cpu" ? "f32" : "f16" }));
     },
-    matmul: () => {
+    products: () => {
       const dtype = device === "cpu" ? "f32" : "f16"; // libtorch's CPU kernels of f16 are no measure of anything
       const [a, b] = [filled([side, side], dtype), filled([side, side], dtype)];
       return work(2 * side ** 3, () => void engine.compute("aten::mm", a, b), [a, b]);

@@ -7,6 +7,7 @@ import { createRandom } from "../random.ts";
 import type { BenchRuntime, Work } from "./runtime.ts";
 
 const MATMUL_SIDE = 1024;
+const CONVOLUTION = { channels: 256, height: 96, width: 144 };
 const COPY_VALUES = 1 << 23; // 32 MB a tensor: more than the caches of one core complex
 const COPY_STEPS = 8;
 
@@ -22,13 +23,7 @@ export function onnxRuntime({ device, threads }: Required<Pick<NodeSessionOption
         threads,
       });
     },
-    matmul: () => {
-      const engine = createOnnxEngine();
-      const side = [MATMUL_SIDE, MATMUL_SIDE];
-      const result = engine.input("a", side).matmul(engine.input("b", side)).mean([0, 1]); // a small answer: handing it out costs nothing
-      const values = { data: new Float32Array(MATMUL_SIDE ** 2).fill(1 / MATMUL_SIDE), shape: side };
-      return work(engine.finish({ outputs: { result } }), { a: values, b: values }, 2 * MATMUL_SIDE ** 3);
-    },
+    products: () => (device === "cpu" ? convolution() : matmul()),
     copy: () => {
       const engine = createOnnxEngine();
       const shape = [COPY_VALUES];
@@ -38,6 +33,28 @@ export function onnxRuntime({ device, threads }: Required<Pick<NodeSessionOption
       return work(engine.finish({ outputs: { result: sums.mean([0]) } }), { values }, (2 * COPY_STEPS + 1) * 4 * COPY_VALUES);
     },
   };
+
+  // Answers are made small: handing them out costs nothing.
+
+  function matmul(): Promise<Work> {
+    const engine = createOnnxEngine();
+    const side = [MATMUL_SIDE, MATMUL_SIDE];
+    const result = engine.input("a", side).matmul(engine.input("b", side)).mean([0, 1]);
+    const values = { data: new Float32Array(MATMUL_SIDE ** 2).fill(1 / MATMUL_SIDE), shape: side };
+    return work(engine.finish({ outputs: { result } }), { a: values, b: values }, 2 * MATMUL_SIDE ** 3);
+  }
+
+  /** On the CPU ONNX Runtime convolves a quarter faster than it multiplies matrices. */
+  function convolution(): Promise<Work> {
+    const { channels, height, width } = CONVOLUTION;
+    const engine = createOnnxEngine();
+    const shape = [1, channels, height, width];
+    const weights = new Float32Array(9 * channels ** 2).fill(1 / (9 * channels));
+    const kernel = engine.constant(weights, { shape: [channels, channels, 3, 3] });
+    const result = engine.input("maps", shape).conv2d(kernel, { stride: 1, padding: 1 }).mean([0, 1, 2, 3]);
+    const maps = { data: new Float32Array(channels * height * width).fill(1), shape };
+    return work(engine.finish({ outputs: { result } }), { maps }, 2 * 9 * channels ** 2 * height * width);
+  }
 
   async function work(graph: Uint8Array, inputs: Readonly<Record<string, Value>>, amount: number): Promise<Work> {
     const session = await createNodeSession(graph, { device, threads });

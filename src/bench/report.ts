@@ -8,7 +8,7 @@ export function formatBench({ description, ceilings, rows, growth }: Bench): str
   ];
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
   const table = [header, header.map((_, i) => (i === 0 ? "---" : "---:")), ...rows.map(cells)].map(line).join("");
-  const machine = `${description}. A large matrix product runs at ${number(ceilings.matmul / 1e9)} GFLOP/s, plain sums at ${number(ceilings.copy / 1e9)} GB/s.`;
+  const machine = `${description}. Large products run at ${number(ceilings.products / 1e9)} GFLOP/s, plain sums at ${number(ceilings.copy / 1e9)} GB/s.`;
   return `${machine}\n\n${table}\n${growth.map(describeGrowth).join("")}`;
 }
 

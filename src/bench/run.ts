@@ -8,7 +8,7 @@ import { timeRuns, type Now } from "./timing.ts";
 /** How fast the machine is at its best, through the same software. */
 export interface Ceilings {
   /** Floating-point operations a second of a large matrix product. */
-  readonly matmul: number;
+  readonly products: number;
   /** Bytes a second read and written by plain sums. */
   readonly copy: number;
 }
@@ -58,7 +58,7 @@ export interface BenchOptions {
 export async function bench(runtime: BenchRuntime, cases: readonly Case[], options: BenchOptions): Promise<Bench> {
   options.progress("bench: the machine's ceilings");
   const ceilings = {
-    matmul: await rateOf(await runtime.matmul(), options),
+    products: await rateOf(await runtime.products(), options),
     copy: await rateOf(await runtime.copy(), options),
   };
   const rows: Measurement[] = [];
@@ -111,13 +111,13 @@ async function measureCase(
   }
 }
 
-/** Multiply-accumulates at the rate of a matrix product, or weights, pictures and answers moved once: whichever takes longer. */
+/** Multiply-accumulates at the rate of the densest arithmetic, or weights, pictures and answers moved once: whichever takes longer. */
 export function limitSeconds(
   { planes, height, width, parameters, multiplyAccumulates }: Pick<Measurement, "parameters" | "multiplyAccumulates"> & StackSize,
-  { matmul, copy }: Ceilings,
+  { products, copy }: Ceilings,
 ): number {
   const values = parameters + height * width * (3 * planes + planes + 2); // pictures in; p, depth and spread out
-  return Math.max((2 * multiplyAccumulates) / matmul, (4 * values) / copy);
+  return Math.max((2 * multiplyAccumulates) / products, (4 * values) / copy);
 }
 
 function growthOf(model: ConfigName, rows: readonly Measurement[]): Growth {

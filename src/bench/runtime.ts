@@ -23,8 +23,8 @@ export interface BenchRuntime {
   /** The most bytes the device has held for this process, where it has memory of its own. */
   readonly deviceMemory?: () => number;
   network(config: NetworkConfig, size: StackSize): Promise<Session>;
-  /** A product of two large square matrices; a multiply-accumulate counts as two operations. */
-  matmul(): Promise<Work>;
+  /** The densest arithmetic the software has, a large matrix product or a wide convolution; a multiply-accumulate counts as two operations. */
+  products(): Promise<Work>;
   /** Sums that touch far more memory than caches hold. */
   copy(): Promise<Work>;
 }

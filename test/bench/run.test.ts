@@ -30,8 +30,8 @@ test("the limit is the slower of computing and moving, by hand", () => {
   const size = { planes: 2, height: 10, width: 10 };
   const work = { ...size, parameters: 1000, multiplyAccumulates: 500 };
   // 1000 operations at 100/s are 10 s; 4 · (1000 + 100 · (6 + 2 + 2)) = 8000 bytes at 4000/s are 2 s, at 400/s 20 s
-  assert.equal(limitSeconds(work, { matmul: 100, copy: 4000 }), 10);
-  assert.equal(limitSeconds(work, { matmul: 100, copy: 400 }), 20);
+  assert.equal(limitSeconds(work, { products: 100, copy: 4000 }), 10);
+  assert.equal(limitSeconds(work, { products: 100, copy: 400 }), 20);
 });
 
 /** A machine whose networks take a microsecond for each plane and pixel; products run at 1000 operations a second, sums at 50 MB. */
@@ -46,7 +46,7 @@ function fakeMachine() {
   const runtime: BenchRuntime = {
     device: "cpu",
     description: "a clock",
-    matmul: () => work(2000, 2),
+    products: () => work(2000, 2),
     copy: () => work(1e8, 2),
     network: (_, { planes, height, width }) => {
       open += 1;
@@ -72,7 +72,7 @@ test("rates, limits and growth follow from the clock, and everything loaded is f
   const lines: string[] = [];
   const memory = ({ grid }: Case): Promise<number | undefined> => Promise.resolve(grid === undefined ? 5e6 : undefined);
   const result = await bench(runtime, cases, { repeats: 3, now, progress: (line) => lines.push(line), memory });
-  assert.deepEqual(result.ceilings, { matmul: 1000, copy: 5e7 });
+  assert.deepEqual(result.ceilings, { products: 1000, copy: 5e7 });
   const [first] = result.rows;
   assert.ok(first);
   const seconds = 3e-6 * 32 * 32;
@@ -86,7 +86,7 @@ test("rates, limits and growth follow from the clock, and everything loaded is f
   assert.equal(open(), 0);
   assert.deepEqual(lines.slice(0, 2), ["bench: the machine's ceilings", "bench: 1 of 5, small 3×32×32"]);
   const text = formatBench(result);
-  assert.match(text, /^a clock\. A large matrix product runs at 0\.00000100 GFLOP\/s/);
+  assert.match(text, /^a clock\. Large products run at 0\.00000100 GFLOP\/s/);
   assert.match(text, /\| small \| 6 \| 64×64 \| – \| 3\.11 \|/);
   assert.match(text, /\| small \| 3 \| 32×32 \| 28 \| .* \| – \|/);
   assert.match(text, /small: time grows as planes\^1\.00, pixels\^1\.00, grid\^-?0\.00/);

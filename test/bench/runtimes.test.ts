@@ -10,7 +10,7 @@ const runtimes = [onnxRuntime({ device: "cpu", threads: 1 }), cudaRuntime({ devi
 
 for (const runtime of runtimes)
   test(`${runtime.description}: the ceilings' work runs, and a network gives depth within its planes`, async () => {
-    for (const make of [() => runtime.matmul(), () => runtime.copy()]) {
+    for (const make of [() => runtime.products(), () => runtime.copy()]) {
       const work = await make();
       assert.ok(work.amount > 0);
       await work.run();
