@@ -18,12 +18,16 @@ struct Epilogue {
   int toChannels, first;
 };
 
-/** Resampling, bilinear (pixel centres at half integers) or nearest, into channels `first` … of a wider tensor. */
-struct Resample {
+/** Feature maps, channels innermost, and others made of them with as many pictures. */
+struct Maps {
   const void* from;
   void* to;
   int64_t pictures;
   int channels, fromHeight, fromWidth, toHeight, toWidth;
+};
+
+/** Resampling, bilinear (pixel centres at half integers) or nearest, into channels `first` … of a wider tensor. */
+struct Resample : Maps {
   int toChannels, first;
   bool nearest; // at the same size: a copy
 };
@@ -45,20 +49,12 @@ struct Blocks {
 };
 
 /** The largest value of a window; outside does not count. */
-struct MaxPool {
-  const void* from;
-  void* to;
-  int64_t pictures;
-  int channels, fromHeight, fromWidth, toHeight, toWidth;
+struct MaxPool : Maps {
   int side, stride, padding;
 };
 
 /** The mean of a window's values, the sum in f32; outside does not count. */
-struct MeanPool {
-  const void* from;
-  void* to;
-  int64_t pictures;
-  int channels, fromHeight, fromWidth, toHeight, toWidth;
+struct MeanPool : Maps {
   int height, width, downStride, acrossStride, above, left; // of the window, and the rows and columns before the first value
 };
 

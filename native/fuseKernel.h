@@ -26,6 +26,19 @@ template <class T, int width> FUSE_CODE void finishPack(const Epilogue& work, in
   *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + start / work.channels * work.toChannels + work.first + channel) = values;
 }
 
+/** What a pack of the output is of. */
+struct Place {
+  int channel, column, row;
+  int64_t pixel, picture;
+};
+
+template <int width> FUSE_CODE Place placeOf(const Maps& work, int64_t pack) {
+  const int packs = work.channels / width;
+  const int64_t pixel = pack / packs, line = pixel / work.toWidth;
+  return {static_cast<int>(pack % packs) * width, static_cast<int>(pixel % work.toWidth), static_cast<int>(line % work.toHeight), pixel,
+          line / work.toHeight};
+}
+
 /** Where an output row or column lies between two of the input, which are `from` in number. */
 struct Between {
   int lower, upper;
@@ -41,11 +54,7 @@ FUSE_CODE Between between(int at, int from, int to) {
 }
 
 template <class T, int width> FUSE_CODE void resamplePack(const Resample& work, int64_t pack) {
-  const int packs = work.channels / width;
-  const int channel = static_cast<int>(pack % packs) * width;
-  const int64_t pixel = pack / packs;
-  const int column = static_cast<int>(pixel % work.toWidth), row = static_cast<int>(pixel / work.toWidth % work.toHeight);
-  const int64_t picture = pixel / work.toWidth / work.toHeight;
+  const auto [channel, column, row, pixel, picture] = placeOf<width>(work, pack);
   const T* from = static_cast<const T*>(work.from) + picture * work.fromHeight * work.fromWidth * work.channels + channel;
   const auto read = [&](int atRow, int atColumn) {
     return *reinterpret_cast<const Pack<T, width>*>(from + (static_cast<int64_t>(atRow) * work.fromWidth + atColumn) * work.channels);
@@ -93,11 +102,7 @@ template <class T, class From, int width> FUSE_CODE void gatherPack(const Blocks
 }
 
 template <class T, int width> FUSE_CODE void poolPack(const MaxPool& work, int64_t pack) {
-  const int packs = work.channels / width;
-  const int channel = static_cast<int>(pack % packs) * width;
-  const int64_t pixel = pack / packs;
-  const int column = static_cast<int>(pixel % work.toWidth), row = static_cast<int>(pixel / work.toWidth % work.toHeight);
-  const int64_t picture = pixel / work.toWidth / work.toHeight;
+  const auto [channel, column, row, pixel, picture] = placeOf<width>(work, pack);
   const T* from = static_cast<const T*>(work.from) + picture * work.fromHeight * work.fromWidth * work.channels + channel;
   const int top = row * work.stride - work.padding, left = column * work.stride - work.padding;
   Pack<T, width> best{};
@@ -113,11 +118,7 @@ template <class T, int width> FUSE_CODE void poolPack(const MaxPool& work, int64
 }
 
 template <class T, int width> FUSE_CODE void meanPack(const MeanPool& work, int64_t pack) {
-  const int packs = work.channels / width;
-  const int channel = static_cast<int>(pack % packs) * width;
-  const int64_t pixel = pack / packs;
-  const int column = static_cast<int>(pixel % work.toWidth), row = static_cast<int>(pixel / work.toWidth % work.toHeight);
-  const int64_t picture = pixel / work.toWidth / work.toHeight;
+  const auto [channel, column, row, pixel, picture] = placeOf<width>(work, pack);
   const T* from = static_cast<const T*>(work.from) + picture * work.fromHeight * work.fromWidth * work.channels + channel;
   int top = row * work.downStride - work.above, left = column * work.acrossStride - work.left;
   int bottom = top + work.height, right = left + work.width;
@@ -141,7 +142,8 @@ template <class T, int width> FUSE_CODE void sumPack(const WeightedSum& work, in
   const int64_t start = pack * width;
   const int64_t spreadStart = start / work.channels / work.area * work.channels + start % work.channels;
   float sums[width] = {};
-  for (int term = 0; term < work.termCount; term++) {
+  for (int term = 0; term < MOST_TERMS; term++) { // a constant number: unrolled, or the terms would be copied to be indexed
+    if (term >= work.termCount) break;
     const T* from = static_cast<const T*>(work.terms[term]) + (work.spread[term] ? spreadStart : start);
     const auto values = *reinterpret_cast<const Pack<T, width>*>(from);
     for (int i = 0; i < width; i++) sums[i] += work.weights[term] * static_cast<float>(values.values[i]);

@@ -7,22 +7,27 @@ namespace {
 
 #include "fuseKernel.h"
 
-/** maxPool(to, from, side, stride, padding): see MaxPool. */
-napi_value maxPool(napi_env env, const Arguments& arguments) {
-  const at::Tensor& to = arguments.tensor(0, "to");
-  const at::Tensor& from = arguments.tensor(1, "from");
+Maps poolingOf(const at::Tensor& to, const at::Tensor& from) {
   checkLayout(to, "to");
   checkLayout(from, "from");
   checkAlike(from, to, "from");
   if (to.dim() != 4 || from.dim() != 4 || to.size(0) != from.size(0) || to.size(1) != from.size(1))
     throw std::invalid_argument("to: expected the pictures and channels of from");
+  Maps maps{};
+  maps.from = from.data_ptr();
+  maps.to = to.data_ptr();
+  maps.pictures = from.size(0);
+  maps.channels = static_cast<int>(from.size(1));
+  maps.fromHeight = static_cast<int>(from.size(2)), maps.fromWidth = static_cast<int>(from.size(3));
+  maps.toHeight = static_cast<int>(to.size(2)), maps.toWidth = static_cast<int>(to.size(3));
+  return maps;
+}
+
+/** maxPool(to, from, side, stride, padding): see MaxPool. */
+napi_value maxPool(napi_env env, const Arguments& arguments) {
+  const at::Tensor& to = arguments.tensor(0, "to");
   MaxPool work{};
-  work.from = from.data_ptr();
-  work.to = to.data_ptr();
-  work.pictures = from.size(0);
-  work.channels = static_cast<int>(from.size(1));
-  work.fromHeight = static_cast<int>(from.size(2)), work.fromWidth = static_cast<int>(from.size(3));
-  work.toHeight = static_cast<int>(to.size(2)), work.toWidth = static_cast<int>(to.size(3));
+  static_cast<Maps&>(work) = poolingOf(to, arguments.tensor(1, "from"));
   work.side = static_cast<int>(arguments.integer(2, "side")), work.stride = static_cast<int>(arguments.integer(3, "stride"));
   work.padding = static_cast<int>(arguments.integer(4, "padding"));
   if (work.side < 1 || work.stride < 1 || work.padding < 0) throw std::invalid_argument("side, stride, padding: expected a window");
@@ -34,12 +39,6 @@ napi_value maxPool(napi_env env, const Arguments& arguments) {
 /** meanPool(to, from, [height, width], [down, across], [above, left]): see MeanPool. */
 napi_value meanPool(napi_env env, const Arguments& arguments) {
   const at::Tensor& to = arguments.tensor(0, "to");
-  const at::Tensor& from = arguments.tensor(1, "from");
-  checkLayout(to, "to");
-  checkLayout(from, "from");
-  checkAlike(from, to, "from");
-  if (to.dim() != 4 || from.dim() != 4 || to.size(0) != from.size(0) || to.size(1) != from.size(1))
-    throw std::invalid_argument("to: expected the pictures and channels of from");
   const auto pair = [&](size_t index, const char* name, int64_t least) {
     const std::vector<int64_t> values = arguments.integers(index, name);
     if (values.size() != 2 || values[0] < least || values[1] < least)
@@ -47,12 +46,7 @@ napi_value meanPool(napi_env env, const Arguments& arguments) {
     return std::pair(static_cast<int>(values[0]), static_cast<int>(values[1]));
   };
   MeanPool work{};
-  work.from = from.data_ptr();
-  work.to = to.data_ptr();
-  work.pictures = from.size(0);
-  work.channels = static_cast<int>(from.size(1));
-  work.fromHeight = static_cast<int>(from.size(2)), work.fromWidth = static_cast<int>(from.size(3));
-  work.toHeight = static_cast<int>(to.size(2)), work.toWidth = static_cast<int>(to.size(3));
+  static_cast<Maps&>(work) = poolingOf(to, arguments.tensor(1, "from"));
   std::tie(work.height, work.width) = pair(2, "window", 1);
   std::tie(work.downStride, work.acrossStride) = pair(3, "stride", 1);
   std::tie(work.above, work.left) = pair(4, "padding", 0);

@@ -5,7 +5,6 @@ import { parseArgs } from "node:util";
 import sharp, { type Sharp } from "sharp";
 import { laplacianDepth } from "../src/classical/modifiedLaplacian.ts";
 import type { Image } from "../src/image.ts";
-import { ERROR_TABLES } from "../src/infer/errorTable.ts";
 import { encodePng } from "../src/io/png.ts";
 import { loadNetwork } from "../src/job/loadNetwork.ts";
 import { runDepth, type DepthRun } from "../src/job/depthRun.ts";
@@ -22,15 +21,7 @@ const network = await loadNetwork({ model: values.model, device: "cpu", threads:
 
 async function runOf(folder: string): Promise<DepthRun> {
   const source = await openStack([folder]);
-  return runDepth(source, {
-    ...network,
-    errorTable: ERROR_TABLES.small,
-    workingSide: "auto",
-    align: "auto",
-    onStage: () => undefined,
-    onFindings: () => undefined,
-    signal: new AbortController().signal,
-  });
+  return runDepth(source, network);
 }
 
 const fitted = (picture: Sharp): Promise<Buffer> => picture.resize(width, height, { fit: "cover" }).png().toBuffer();
