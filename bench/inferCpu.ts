@@ -1,8 +1,7 @@
 // Inference in ONNX Runtime on the CPU: the graph for any number of planes against the one arranged for this number, run in turn, and the
 // limit of the machine by the same runtime.
-import { createOnnxEngine } from "../src/engine/onnx.ts";
+import { onnxRuntime } from "../src/bench/onnxRuntime.ts";
 import { createNodeSession } from "../src/infer/node.ts";
-import type { Session, Value } from "../src/infer/session.ts";
 import { loadModel, untrainedModel } from "../src/job/loadModel.ts";
 import type { ConfigName } from "../src/model/config.ts";
 import { recordGraph } from "../src/model/graph.ts";
@@ -18,38 +17,27 @@ interface Timing {
 
 interface Contender {
   readonly name: string;
-  readonly session: Session;
-  readonly inputs: Readonly<Record<string, Value>>;
+  run(): Promise<unknown>;
+  dispose(): Promise<void>;
 }
 
 /** The least of `repeats` runs of each, taking turns after one warm-up. */
 async function race(contenders: readonly Contender[], repeats: number): Promise<Map<string, Timing>> {
   const best = new Map<string, Timing>();
   for (let round = 0; round <= repeats; round++)
-    for (const { name, session, inputs } of contenders) {
+    for (const contender of contenders) {
       const [before, start] = [process.cpuUsage(), performance.now()];
-      await session.run(inputs);
+      await contender.run();
       const { user, system } = process.cpuUsage(before);
       const [milliseconds, processor] = [performance.now() - start, (user + system) / 1e3];
-      const known = best.get(name) ?? { milliseconds: Infinity, processorMilliseconds: Infinity };
+      const known = best.get(contender.name) ?? { milliseconds: Infinity, processorMilliseconds: Infinity };
       if (round > 0)
-        best.set(name, {
+        best.set(contender.name, {
           milliseconds: Math.min(known.milliseconds, milliseconds),
           processorMilliseconds: Math.min(known.processorMilliseconds, processor),
         });
     }
   return best;
-}
-
-const SIDE = 1024;
-
-/** A product of two matrices of 1024². */
-async function product(threads: number): Promise<Contender> {
-  const engine = createOnnxEngine();
-  const [a, b] = [engine.input("a", [SIDE, SIDE]), engine.input("b", [SIDE, SIDE])];
-  const session = await createNodeSession(engine.finish({ outputs: { y: a.matmul(b) } }), { threads });
-  const matrix = { data: new Float32Array(SIDE * SIDE).fill(0.5), shape: [SIDE, SIDE] };
-  return { name: "product", session, inputs: { a: matrix, b: matrix } };
 }
 
 const load = (name: ConfigName) => (name === "dfv" ? untrainedModel(name) : loadModel(name));
@@ -68,18 +56,18 @@ export async function benchCpu({
   for (const name of models) {
     const model = load(name);
     const size = name === "dfv" ? { batch: 1, planes, height, width } : {};
-    const open = (forCpu: boolean): Promise<Session> =>
-      createNodeSession(recordGraph({ ...model, size: forCpu ? { ...size, planes } : size, forCpu }), { threads });
-    const contenders = [
-      { name: "any", session: await open(false), inputs },
-      { name: "planeByPlane", session: await open(true), inputs },
-      await product(threads),
-    ];
+    const open = async (name: string, forCpu: boolean): Promise<Contender> => {
+      const graph = recordGraph({ ...model, size: forCpu ? { ...size, planes } : size, forCpu });
+      const session = await createNodeSession(graph, { threads });
+      return { name, run: () => session.run(inputs), dispose: () => session.dispose() };
+    };
+    const product = await onnxRuntime({ device: "cpu", threads }).products();
+    const contenders = [await open("any", false), await open("planeByPlane", true), { name: "product", ...product }];
     const best = await race(contenders, repeats);
-    for (const { session } of contenders) await session.dispose();
+    for (const contender of contenders) await contender.dispose();
     const of = (contender: string): Timing => best.get(contender) as Timing;
     const gflop = 2 * (countMultiplyAccumulates(model.config, { planes, height, width }) / 1e9);
-    const rate = (2 * SIDE ** 3) / 1e6 / of("product").milliseconds; // GFLOP/s
+    const rate = product.amount / 1e6 / of("product").milliseconds; // GFLOP/s
     rows.push({
       model: name,
       gflop,

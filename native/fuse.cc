@@ -59,16 +59,10 @@ napi_value finishConvolution(napi_env env, const Arguments& arguments) {
 
 /** resampleInto(to, firstChannel, from, nearest): see Resample. */
 napi_value resampleInto(napi_env env, const Arguments& arguments) {
-  const at::Tensor& to = arguments.tensor(0, "to");
-  const int64_t first = arguments.integer(1, "firstChannel");
-  const at::Tensor& from = arguments.tensor(2, "from");
-  checkLayout(to, "to");
-  checkLayout(from, "from");
-  checkAlike(from, to, "from");
+  const auto& [to, from, first] = intoOf(arguments);
   const int64_t rank = to.dim();
   if (from.dim() != rank || from.size(0) != to.size(0) || (rank == 5 && from.size(2) != to.size(2)))
     throw std::invalid_argument("from: expected as many pictures as there are in to");
-  if (first < 0 || first + from.size(1) > to.size(1)) throw std::invalid_argument("firstChannel: the channels do not fit");
   if (from.numel() == 0 || to.numel() == 0) throw std::invalid_argument("from: nothing to resample");
   Resample work{};
   work.from = from.data_ptr();

@@ -60,6 +60,23 @@ void run(const Work& work, const at::Tensor& on, int64_t count, const char* (*la
 #endif
 }
 
+/** (to, firstChannel, from, …): `from` goes into the channels of `to` from `first` on. */
+struct Into {
+  const at::Tensor& to;
+  const at::Tensor& from;
+  int64_t first;
+};
+
+inline Into intoOf(const Arguments& arguments) {
+  const Into into{arguments.tensor(0, "to"), arguments.tensor(2, "from"), arguments.integer(1, "firstChannel")};
+  const auto& [to, from, first] = into;
+  checkLayout(to, "to");
+  checkLayout(from, "from");
+  checkAlike(from, to, "from");
+  if (first < 0 || first + from.size(1) > to.size(1)) throw std::invalid_argument("firstChannel: the channels do not fit");
+  return into;
+}
+
 inline void checkF32(const at::Tensor& tensor, const at::Tensor& on, const char* name) {
   if (tensor.scalar_type() != at::kFloat || !tensor.is_contiguous() || tensor.device() != on.device())
     throw std::invalid_argument(std::string(name) + ": expected f32, row-major, on the device of the rest");

@@ -41,16 +41,10 @@ napi_value readOut(napi_env env, const Arguments& arguments) {
 
 /** planeDifference(to, firstChannel, from, negative, lastIsValue): see PlaneDifference. */
 napi_value planeDifference(napi_env env, const Arguments& arguments) {
-  const at::Tensor& to = arguments.tensor(0, "to");
-  const int64_t first = arguments.integer(1, "firstChannel");
-  const at::Tensor& from = arguments.tensor(2, "from");
-  checkLayout(to, "to");
-  checkLayout(from, "from");
-  checkAlike(from, to, "from");
+  const auto& [to, from, first] = intoOf(arguments);
   if (from.dim() != 5 || to.dim() != 5 || from.size(2) < 2) throw std::invalid_argument("from: expected a volume of two planes or more");
   for (const int64_t axis : {0, 2, 3, 4})
     if (from.size(axis) != to.size(axis)) throw std::invalid_argument("from: expected the sizes of to, channels apart");
-  if (first < 0 || first + from.size(1) > to.size(1)) throw std::invalid_argument("firstChannel: the channels do not fit");
   PlaneDifference work{};
   work.from = from.data_ptr();
   work.to = to.data_ptr();

@@ -60,12 +60,7 @@ export function createDifferences(engine: TorchEngine, kernels: Kernels): Differ
     const writeInto = (target: TorchTensor, first: number): void => {
       engine.native("planeDifference", target, first, engine.channelsLast(volume), negative, lastIsValue);
     };
-    const run = (): TorchTensor => {
-      const target = kernels.empty(shape, dtype);
-      writeInto(target, 0);
-      return target;
-    };
-    return engine.defer({ shape, dtype, run, writeInto });
+    return engine.defer(kernels.placed({ shape, dtype, writeInto }));
   };
   return {
     slice(volume, range) {

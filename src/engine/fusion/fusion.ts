@@ -1,7 +1,6 @@
 import type { ConvOptions, PoolOptions } from "../engine.ts";
 import type { TorchEngine } from "../torch.ts";
 import { createConvolutions } from "./convolution.ts";
-import type { Deferred } from "./deferred.ts";
 import { createDifferences, PLANE_AXIS, type PlaneRange } from "./differences.ts";
 import { createKernels, type Choice, type Kernels } from "./kernels.ts";
 import { createPictureReader } from "./pictures.ts";
@@ -97,17 +96,7 @@ function deferredResize(
   const writeInto = (target: TorchTensor, first: number): void => {
     kernels.resampleInto(target, first, { source: input, mode });
   };
-  const deferred: Deferred = {
-    shape,
-    dtype: input.dtype,
-    run() {
-      const target = kernels.empty(shape, input.dtype);
-      writeInto(target, 0);
-      return target;
-    },
-    plus: (other) => sums.sum(tensor, other),
-    writeInto,
-  };
-  const tensor = engine.defer(deferred);
+  const placed = kernels.placed({ shape, dtype: input.dtype, writeInto });
+  const tensor: TorchTensor = engine.defer({ ...placed, plus: (other) => sums.sum(tensor, other) });
   return tensor;
 }

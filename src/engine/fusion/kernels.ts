@@ -31,6 +31,8 @@ export interface Kernels {
   meanPool(input: TorchTensor, options: PoolOptions): TorchTensor | undefined;
   /** A 3×3×3 convolution to one channel, in f32. */
   logit(input: TorchTensor, prepared: { readonly weight: TorchTensor; readonly bias: TorchTensor }): TorchTensor;
+  /** A result that `writeInto` can put into the channels of a wider tensor, or into one of its own. */
+  placed(result: Pick<Deferred, "shape" | "dtype"> & Required<Pick<Deferred, "writeInto">>): Deferred;
   /** Concatenation along the channels, of tensors alike otherwise; operands that can be are computed straight into their place. */
   join(tensors: readonly TorchTensor[]): Deferred;
   empty(shape: readonly number[], dtype: DType): TorchTensor;
@@ -53,12 +55,21 @@ export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: 
   const resampleInto: Kernels["resampleInto"] = (target, first, { source, mode }) => {
     native("resampleInto", target, first, source, mode === "nearest");
   };
+  const placed: Kernels["placed"] = ({ shape, dtype, writeInto }) => {
+    const run = (): TorchTensor => {
+      const target = empty(shape, dtype);
+      writeInto(target, 0);
+      return target;
+    };
+    return { shape, dtype, run, writeInto };
+  };
   return {
     convolve,
     convolveInto(target, first, call) {
       native("finishConvolution", product(engine, call), call.bias, call.residual ?? null, call.slope, target, first);
     },
     own,
+    placed,
     resampleInto,
     maxPool(input, { side, stride, padding }) {
       const size = input.shape.slice(2).map((length) => Math.floor((length + 2 * padding - side) / stride) + 1);
@@ -94,12 +105,7 @@ export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: 
           first += widths[i] as number;
         });
       };
-      const run = (): TorchTensor => {
-        const target = empty(shape, dtype);
-        writeInto(target, 0);
-        return target;
-      };
-      return { shape, dtype, run, writeInto };
+      return placed({ shape, dtype, writeInto });
     },
   };
 }
