@@ -461,7 +461,7 @@ def print_times(options):
               "picture": options.picture}
     for name in options.models.split(","):
         for what, measure in (("training", time_training), ("inference", time_inference)):
-            for precision in ("f32", "bf16"):
+            for precision in options.precisions.split(","):
                 row = measure(name, options, precision == "bf16")
                 print(name, what, precision, row, file=sys.stderr, flush=True)
                 result.setdefault(name, {}).setdefault(what, {})[precision] = row
@@ -490,6 +490,7 @@ if __name__ == "__main__":
     arguments.add_argument("--planes", type=int, default=5)
     arguments.add_argument("--size", type=int, default=224)
     arguments.add_argument("--picture", type=int, nargs=2, default=[384, 576], help="height and width for inference")
+    arguments.add_argument("--precisions", default="bf16,f32")
     arguments.add_argument("--warm-up", type=int, default=12)
     arguments.add_argument("--steps", type=int, default=30)
     options = arguments.parse_args()
