@@ -8,18 +8,22 @@ export interface Timing {
   readonly least: number;
 }
 
-/** Times `run` so often, after `warmUps` that do not count. */
+/** Runs of a few milliseconds are repeated for so long at least: one pause of the machine must not decide the median. */
+const LEAST_SECONDS = 0.5;
+
+/** Times `run` so often, or more where that is over in no time, after `warmUps` that do not count. */
 export async function timeRuns(
   run: () => Promise<unknown>,
   { repeats, warmUps = 1, now }: { readonly repeats: number; readonly warmUps?: number; readonly now: Now },
 ): Promise<Timing> {
   for (let i = 0; i < warmUps; i++) await run();
   const seconds: number[] = [];
-  for (let i = 0; i < repeats; i++) {
+  const begin = now();
+  do {
     const start = now();
     await run();
     seconds.push(now() - start);
-  }
+  } while (seconds.length < repeats || now() - begin < LEAST_SECONDS);
   return summarize(seconds);
 }
 

@@ -47,7 +47,7 @@ export function benchCommand({ self = runSelf }: { readonly self?: RunSelf } = {
     .option("--grid <LIST>", "sides of the grid of Γ and z*, timed at the first size and number of planes", countList, [
       10, 14, 20, 28,
     ] as const)
-    .option("--repeats <K>", "timed runs of each", wholeNumber(1), 5)
+    .option("--repeats <K>", "timed runs of each, more where they take milliseconds", wholeNumber(1), 5)
     .option("--threads <N>", "of the CPU; 0 uses every core", wholeNumber(0), 0)
     .option("--json", "print one JSON document", false)
     .option("--quiet", "no progress", false)

@@ -26,6 +26,18 @@ test("warm-ups run and do not count", async () => {
   assert.deepEqual(await timeRuns(run, { repeats: 3, now: () => clock }), { median: 2, p90: 3, least: 1 });
 });
 
+test("runs that are over in no time are repeated for half a second", async () => {
+  let clock = 0;
+  let runs = 0;
+  const run = (): Promise<void> => {
+    clock += ++runs === 3 ? 2 ** -4 : 2 ** -8; // the second that counts is disturbed
+    return Promise.resolve();
+  };
+  const timing = await timeRuns(run, { repeats: 3, now: () => clock });
+  assert.equal(runs, 1 + 113); // 2⁻⁴ + 112 · 2⁻⁸ = ½
+  assert.deepEqual(timing, { median: 2 ** -8, p90: 2 ** -8, least: 2 ** -8 });
+});
+
 test("the limit is the slower of computing and moving, by hand", () => {
   const size = { planes: 2, height: 10, width: 10 };
   const work = { ...size, parameters: 1000, multiplyAccumulates: 500 };
