@@ -18,6 +18,7 @@ import { UserError } from "../job/errors.ts";
 import { loadModel } from "../job/loadModel.ts";
 import { DEVICES, openSession, type DeviceName } from "../job/openSession.ts";
 import type { GraphSize } from "../model/graph.ts";
+import { duration } from "../output/duration.ts";
 import { renderHost } from "./renderHost.ts";
 import { wholeNumber } from "./numbers.ts";
 
@@ -162,9 +163,7 @@ async function naming<T>(work: () => Promise<T>): Promise<T> {
 /** One line, drawn over on a terminal; elsewhere a line per image. */
 function progressLine(stream: NodeJS.WriteStream): (progress: Progress) => void {
   return ({ done, total, name, secondsLeft }) => {
-    const seconds = Math.round(secondsLeft);
-    const left = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-    const text = `evaluate: ${done} of ${total} (${name}), ${left} left`;
+    const text = `evaluate: ${done} of ${total} (${name}), ${duration(secondsLeft)} left`;
     stream.write(stream.isTTY ? `\r${text}\u001b[K${done === total ? "\n" : ""}` : `${text}\n`);
   };
 }

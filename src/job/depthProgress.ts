@@ -1,3 +1,5 @@
+import { duration } from "../output/duration.ts";
+
 export type Stage = "read" | "align" | "check" | "infer" | "enlarge" | "write";
 
 /** Told after each step of a stage. */
@@ -27,11 +29,4 @@ export function createProgress(screen: Screen, { quiet = false, now = () => perf
       screen.write(`${stage}: ${left}\n`);
     }
   };
-}
-
-/** 0.4 s, 12 s, 3 min 5 s. */
-export function duration(seconds: number): string {
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }

@@ -1,4 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { duration } from "../output/duration.ts";
 import type { LogEntry } from "./loop.ts";
 
 /** One JSON object a line. A resumed run drops what a killed one logged after its last checkpoint. */
@@ -36,12 +37,4 @@ export function describeEntry({ step, seconds, progress, stacksPerSecond, ...val
     ...(stacksPerSecond === undefined ? [] : [`${stacksPerSecond.toPrecision(4)} stacks/s`]),
     ...(left === undefined ? [] : [`${duration(left)} left`]),
   ].join("  ");
-}
-
-/** 75 → "1:15", 4000 → "1:06:40". */
-function duration(seconds: number): string {
-  const whole = Math.round(seconds);
-  const two = (value: number): string => String(value).padStart(2, "0");
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createProgress, duration } from "../../src/job/depthProgress.ts";
+import { createProgress } from "../../src/job/depthProgress.ts";
 import { temporaryFolder } from "../data/files.ts";
 
 const root = temporaryFolder();
@@ -54,8 +54,4 @@ test("elsewhere a stage is one line, and a long one a line every ten seconds", (
     progress("enlarge", second / 3, 5);
   }
   assert.deepEqual(told, ["enlarge: 4 of 5, 3.0 s left\n", "enlarge: done in 15 s\n"]);
-});
-
-test("durations read as people say them", () => {
-  assert.deepEqual([0.04, 9.94, 9.96, 59.4, 185].map(duration), ["0.0 s", "9.9 s", "10 s", "59 s", "3 min 5 s"]);
 });

@@ -276,7 +276,7 @@ test("the classical methods on a folder: a table, JSON with every image, a CSV a
     const mean = ((perImage[0]?.metrics["rmse"] ?? 0) + (perImage[1]?.metrics["rmse"] ?? 0)) / 2;
     assert.ok(Math.abs(mean - (metrics["rmse"] ?? 0)) < 1e-12);
   }
-  assert.match(progress, /evaluate: 1 of 2 \(scene1\), \d+:\d\d left\nevaluate: 2 of 2 \(scene2\), 0:00 left/);
+  assert.match(progress, /evaluate: 1 of 2 \(scene1\), \d+\.\d s left\nevaluate: 2 of 2 \(scene2\), 0\.0 s left/);
   const lines = readFileSync(csv, "utf8").trim().split("\n");
   assert.match(lines[0] ?? "", /^dataset,model,planes,index,image,mse,rmse,/);
   assert.deepEqual([lines.length, lines[1]?.startsWith("folder,laplacian,5,0,scene1,")], [5, true]);
