@@ -20,18 +20,28 @@ export function runInChild({ program, progress }: { readonly program: readonly s
       });
       const interrupt = (): void => void child.kill("SIGTERM"); // a training saves a checkpoint
       stop.addEventListener("abort", interrupt, { once: true });
-      let [out, said] = ["", ""];
+      let out = "";
+      let said: readonly string[] = [];
       child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
       createInterface(child.stderr).on("line", (line) => {
-        if (said === "" || line.startsWith("dualfocus: ")) said = line;
+        said = heard(said, line);
         progress(`${name}: ${line}`);
       });
       child.on("error", reject).on("close", (code) => {
         stop.removeEventListener("abort", interrupt);
         if (code === 0) resolve(out);
-        else reject(failure(`${name}: ended with exit code ${code ?? "none"}: ${said.replace(/^dualfocus: /, "")}`, code));
+        else reject(failure(`${name}: ended with exit code ${code ?? "none"}: ${said.join("\n").replace(MARK, "")}`, code));
       });
     });
+}
+
+/** Begins the last words of a command that fails. */
+const MARK = "dualfocus: ";
+
+/** The last words with all their lines, layouts and remedies among them; of a command that says none, its first line. */
+function heard(said: readonly string[], line: string): readonly string[] {
+  if (line.startsWith(MARK) || said.length === 0) return [line];
+  return said[0]?.startsWith(MARK) ? [...said, line] : said;
 }
 
 /** What the user can mend ends this program with the same exit code. */
