@@ -17,6 +17,7 @@ import type { Session } from "../infer/session.ts";
 import { UserError } from "../job/errors.ts";
 import { loadModel } from "../job/loadModel.ts";
 import { DEVICES, openSession, type DeviceName } from "../job/openSession.ts";
+import { packageVersion } from "../job/version.ts";
 import type { GraphSize } from "../model/graph.ts";
 import { duration } from "../output/duration.ts";
 import { renderHost } from "./renderHost.ts";
@@ -119,13 +120,13 @@ async function evaluateSet(
   { options, sheet }: { options: EvaluateOptions; sheet: Sheet | undefined },
 ): Promise<Evaluation[]> {
   const { dataset, limit, resumeDir, sheetImages } = options;
-  const data = resolve(options.data ?? ".");
+  const { split, protocol, planes } = set;
+  const run = { dataset, data: resolve(options.data ?? "."), split, protocol, planes, version: packageVersion() };
   try {
     return await evaluate(set, predictors, {
       limit,
       ...(resumeDir !== undefined && {
-        storeFor: ({ name: model, fingerprint }: Predictor) =>
-          fileStore(resumeDir, { dataset, data, split: set.split, protocol: set.protocol, planes: set.planes, model, fingerprint }),
+        storeFor: ({ name: model, fingerprint }: Predictor) => fileStore(resumeDir, { ...run, model, fingerprint }),
       }),
       ...(!options.quiet && { onImage: progressLine(process.stderr) }),
       ...(sheet && { show: sheetImages, onShown: (shown) => { sheet.add(shown); } }), // prettier-ignore

@@ -36,7 +36,7 @@ export async function openArkitScenes(dir: string, options: DatasetOptions = {})
   const protocol = `${describeSynthesis(synthesis)}; truth in metres, valid above 0; 480×640`;
   const about = { name: "arkit", split, protocol, licence: "CC BY-NC-SA 4.0" };
   const read = async (frame: Frame, choose?: ChooseWindow): Promise<Sample> => synthesizeSample(await readFrame(frame), synthesis, choose);
-  return listDataset(about, frames, read, { cropsItself: true });
+  return listDataset(about, frames, read, { cropsItself: true, files: ({ rgb, depth }) => [rgb, depth] });
 }
 
 async function readFrame({ name, rgb, depth }: Frame): Promise<RgbdPair> {

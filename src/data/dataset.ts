@@ -6,6 +6,7 @@ import type { Camera } from "../optics/thinLens.ts";
 import type { FocalStack } from "../stack.ts";
 import { cropSample } from "./crop.ts";
 import type { Window } from "./crop.ts";
+import { markOf, rememberStamps } from "./mark.ts";
 
 /** A focal stack and what it should give. `stack.space` and `trueDepth.space` agree. */
 export interface Sample {
@@ -27,6 +28,8 @@ export interface Dataset {
   readonly size: number;
   /** With `choose`, only the window it picks of the truth: the same as cropping afterwards, but less is read and blurred. */
   sample(index: number, choose?: ChooseWindow): Promise<Sample>;
+  /** Tells the sample from all others, and from what it was before its files changed, wherever it stands in the set. */
+  mark(index: number): Promise<string>;
   /** Focus distances, mask, crop and units in words, for reports. */
   readonly protocol: string;
   readonly licence: string;
@@ -88,14 +91,21 @@ export async function listFolder(folder: string): Promise<string[] | undefined> 
   }
 }
 
+interface ListOptions<T> {
+  readonly cropsItself?: boolean;
+  /** What a sample is read from; a folder stands for the files in it. */
+  readonly files?: (item: T) => readonly string[];
+}
+
 /** A dataset over a list: most loaders are a list of items and a way to read one. `read` may leave the cropping to this. */
 export function listDataset<T>(
   about: Pick<Dataset, "name" | "split" | "protocol" | "licence">,
   items: readonly T[],
   read: (item: T, choose?: ChooseWindow) => Promise<Sample>,
-  { cropsItself = false }: { cropsItself?: boolean } = {},
+  { cropsItself = false, files = () => [] }: ListOptions<T> = {},
 ): Dataset {
   const size = items.length;
+  const stampOf = rememberStamps();
   return {
     ...about,
     size,
@@ -103,6 +113,11 @@ export function listDataset<T>(
       checkIndex(index, { name: about.name, size });
       const sample = await read(items[index] as T, choose);
       return choose && !cropsItself ? cropSample(sample, choose(sample.trueDepth)) : sample;
+    },
+    mark: (index) => {
+      checkIndex(index, { name: about.name, size });
+      const item = items[index] as T;
+      return markOf(item, files(item), stampOf);
     },
     close: () => undefined,
   };

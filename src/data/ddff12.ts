@@ -7,6 +7,7 @@ import { cropDepth, padSample } from "./crop.ts";
 import { checkIndex, chooseSplit, DatasetError, layoutError, listFolder } from "./dataset.ts";
 import type { ChooseWindow, Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { openHdf5File } from "./hdf5File.ts";
+import { markOf } from "./mark.ts";
 
 /** Disparity in pixels of the ten planes, 0.5 m to 7 m, near to far (DFV hard-codes these). */
 const DISPARITIES = Array.from({ length: 10 }, (_, n) => 0.28 + ((0.02 - 0.28) * n) / 9);
@@ -40,6 +41,7 @@ export async function openDdff12(dir: string, options: DatasetOptions = {}): Pro
       checkIndex(index, { name: "ddff12", size });
       return Promise.resolve(readStack(file, { index, split, options, choose }));
     },
+    mark: (index) => markOf(index, [file.file]),
     close: () => {
       file.close();
     },

@@ -31,7 +31,7 @@ export async function openFod500(dir: string, options: DatasetOptions = {}): Pro
   const { depthScale = 1 } = options;
   const protocol = `focus ${FOCUS_DISTANCES.join(", ")} m × ${depthScale}; truth in metres × ${depthScale}, valid above 0; full 256×256`;
   const about = { name: "fod500", split, protocol, licence: "not stated by its authors (DefocusNet); research use" };
-  return listDataset(about, scenes, (scene) => readScene(scene, options));
+  return listDataset(about, scenes, (scene) => readScene(scene, options), { files: ({ pictures, depth }) => [...pictures, depth] });
 }
 
 function findScenes(dir: string, names: readonly string[]): Scene[] {

@@ -23,7 +23,7 @@ export async function openFolder(dir: string, options: DatasetOptions = {}): Pro
   const folders = names.includes("stack.json") ? [dir] : names.map((name) => join(dir, name)).filter(holdsStack);
   if (folders.length === 0) throw layoutError({ dataset: "folder", missing: join(dir, "*", "stack.json"), layout: LAYOUT });
   const about = { name: "folder", split, protocol: protocol(dir, names), licence: "yours" };
-  return listDataset(about, folders, (folder) => readStackSample(folder, options));
+  return listDataset(about, folders, (folder) => readStackSample(folder, options), { files: (folder) => [folder] });
 }
 
 const holdsStack = (folder: string): boolean => existsSync(join(folder, "stack.json"));

@@ -27,9 +27,9 @@ export async function openHci(dir: string, options: DatasetOptions = {}): Promis
   const protocol =
     "planes evenly in disparity over the scene's range; truth in disparity (pixels between neighbouring views), all finite pixels valid";
   const about = { name: "hci", split, protocol, licence: "CC BY-NC-SA 4.0" };
-  return listDataset(about, folders, (folder) =>
-    isRefocused(folder) ? readStackSample(folder, options) : readLightField(folder, options),
-  );
+  const read = (folder: string): Promise<Sample> =>
+    isRefocused(folder) ? readStackSample(folder, options) : readLightField(folder, options);
+  return listDataset(about, folders, read, { files: (folder) => [folder] });
 }
 
 const isRefocused = (folder: string): boolean => existsSync(join(folder, "stack.json"));

@@ -22,7 +22,7 @@ export async function openInfinigen(dir: string, options: DatasetOptions = {}): 
   const chosen = planes === undefined ? `focus ${PROTOCOL.join(", ")} m` : `${planes} of the rendered planes`;
   const protocol = `F${aperture.toFixed(1)}, ${chosen}; truth in metres, valid 0.01 to 1000`;
   const about = { name: "infinigen", split, protocol, licence: "not stated with the download; see its page" };
-  return listDataset(about, scenes, (folder) => readScene(folder, { aperture, planes }));
+  return listDataset(about, scenes, (folder) => readScene(folder, { aperture, planes }), { files: (folder) => [folder] });
 }
 
 async function readScene(folder: string, { aperture, planes }: { aperture: number; planes: number | undefined }): Promise<Sample> {

@@ -45,6 +45,7 @@ export async function openNyu(dir: string, options: DatasetOptions = {}): Promis
     const indices = await matIndices(file, { dir, split });
     const dataset = listDataset(about(split), indices, (index, choose) => Promise.resolve(finish(readMatPair(file, index), choose)), {
       cropsItself: true,
+      files: () => [file.file],
     });
     return {
       ...dataset,
@@ -57,6 +58,7 @@ export async function openNyu(dir: string, options: DatasetOptions = {}): Promis
   if (!found) throw layoutError({ dataset: "nyu", missing: `${dir}: data in one of the three layouts`, layout: LAYOUT });
   return listDataset(about(found.split), found.pairs, async (files, choose) => finish(await readPair(files), choose), {
     cropsItself: true,
+    files: ({ rgb, depth }) => [rgb, depth],
   });
 }
 

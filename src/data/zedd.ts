@@ -39,9 +39,9 @@ export async function openZedd(dir: string, options: DatasetOptions = {}): Promi
   const protocol = `F${aperture.toFixed(1)}, ${chosen.map(({ run }) => run).join(" ")}; truth in metres, valid 0.01 to 1000; resized to height ${height}, central ${width}`;
   const about = { name: "zedd", split, protocol, licence: "CC BY 4.0" };
   const folders = scenes.map((name) => join(dir, split, name));
-  return listDataset(about, folders, (folder) =>
-    readScene(folder, { runs: chosen, aperture, frame: SIZES[split], hasTruth: split === "val" }),
-  );
+  const read = (folder: string): Promise<Sample> =>
+    readScene(folder, { runs: chosen, aperture, frame: SIZES[split], hasTruth: split === "val" });
+  return listDataset(about, folders, read, { files: (folder) => [metadata, join(folder, "focus_stack"), join(folder, "gt")] });
 }
 
 /** Lines of "run_1<TAB>6D3E<TAB>0.85", comments after #; in the order of the file. */

@@ -43,10 +43,12 @@ export async function openRendered(options: RenderedOptions): Promise<Dataset> {
     `seeds ${FIRST_SEED} to ${FIRST_SEED + scenes - 1}, ${size}×${size}, ${samples} rays a pixel, held-out ${pictures}, ` +
     `planes ${chosen.join(" ")} of ${RENDERED_PLANES}; truth in metres, valid within half a plane of the stack's range`;
   const seeds = Array.from({ length: scenes }, (_, i) => FIRST_SEED + i);
-  return listDataset({ name: "render", split: "test", protocol, licence: "made here" }, seeds, (seed) => {
+  const about = { name: "render", split: "test", protocol, licence: "made here" } as const;
+  const draw = (seed: number): Promise<Sample> => {
     const scene = randomScene(seed, { planes: RENDERED_PLANES, width: size, height: size, textures: test, imperfect: 0.5 });
     return Promise.resolve(sampleOf(`seed ${seed}`, render(scene, samples), chosen));
-  });
+  };
+  return listDataset(about, seeds, draw, { files: () => (options.textures === undefined ? [] : [options.textures]) });
 }
 
 function sampleOf(name: string, rendering: Rendering, chosen: readonly number[]): Sample {

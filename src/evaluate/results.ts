@@ -5,6 +5,7 @@ import { type ImageMetrics, METRIC_NAMES } from "./imageMetrics.ts";
 
 /** One model's result on one image. */
 export interface ImageResult {
+  /** Where the image stands in the set. */
   readonly index: number;
   readonly name: string;
   readonly planes: number;
@@ -13,7 +14,7 @@ export interface ImageResult {
   readonly seconds: number;
 }
 
-/** All that a result depends on; results of another run count only when it is the same. */
+/** All that the results of a set depend on, but the images themselves; those of another run count only when it is the same. */
 export interface RunIdentity {
   readonly dataset: string;
   readonly data: string;
@@ -23,20 +24,22 @@ export interface RunIdentity {
   readonly planes?: number | undefined;
   readonly model: string;
   readonly fingerprint: string;
+  /** Of this package. */
+  readonly version: string;
 }
 
-/** Results as they are found, kept or not. */
+/** Results as they are found, kept or not, by the mark of their image (`Dataset.mark`): the set may have changed since. */
 export interface ResultStore {
-  readonly done: ReadonlyMap<number, ImageResult>;
-  add(result: ImageResult): Promise<void>;
+  readonly done: ReadonlyMap<string, ImageResult>;
+  add(mark: string, result: ImageResult): Promise<void>;
 }
 
 export function memoryStore(): ResultStore {
-  const done = new Map<number, ImageResult>();
+  const done = new Map<string, ImageResult>();
   return {
     done,
-    add: (result) => {
-      done.set(result.index, result);
+    add: (mark, result) => {
+      done.set(mark, result);
       return Promise.resolve();
     },
   };
@@ -57,9 +60,9 @@ export async function fileStore(folder: string, identity: RunIdentity): Promise<
   const done = new Map(text.split("\n").slice(1).flatMap(parseLine));
   return {
     done,
-    async add(result) {
-      await appendFile(file, `${JSON.stringify(result)}\n`);
-      done.set(result.index, result);
+    async add(mark, result) {
+      await appendFile(file, `${JSON.stringify({ mark, ...result })}\n`);
+      done.set(mark, result);
     },
   };
 }
@@ -74,13 +77,14 @@ async function readText(file: string): Promise<string> {
 }
 
 /** JSON has no NaN: what is null was not defined. */
-function parseLine(line: string): [number, ImageResult][] {
-  let result: Omit<ImageResult, "metrics"> & { readonly metrics: Readonly<Record<string, number | null>> };
+function parseLine(line: string): [string, ImageResult][] {
+  let written: Omit<ImageResult, "metrics"> & { readonly mark: string; readonly metrics: Readonly<Record<string, number | null>> };
   try {
-    result = JSON.parse(line) as typeof result;
+    written = JSON.parse(line) as typeof written;
   } catch {
     return [];
   }
+  const { mark, ...result } = written;
   const metrics = Object.fromEntries(METRIC_NAMES.map((name) => [name, result.metrics[name] ?? NaN])) as unknown as ImageMetrics;
-  return [[result.index, { ...result, metrics }]];
+  return [[mark, { ...result, metrics }]];
 }

@@ -46,30 +46,40 @@ export interface Progress {
 /** Runs every predictor over every image of the set; an image is read once for all of them. */
 export async function evaluate(set: EvaluationSet, predictors: readonly Predictor[], options: RunOptions = {}): Promise<Evaluation[]> {
   const { limit, storeFor = () => Promise.resolve(memoryStore()), onImage, show = 0, onShown } = options;
-  const indices = spreadIndices(set.size, limit);
+  const images = await listImages(set, { limit, show });
   const stores: ResultStore[] = [];
   for (const predictor of predictors) stores.push(await storeFor(predictor));
-  const isOpen = (index: number, position: number): boolean => position < show || stores.some(({ done }) => !done.has(index));
-  const open = indices.filter(isOpen).length;
+  const open = images.filter(({ mark, isShown }) => isShown || stores.some(({ done }) => !done.has(mark)));
   const started = performance.now();
-  let worked = 0;
-  for (const [position, index] of indices.entries()) {
-    if (!isOpen(index, position)) continue;
+  for (const [before, { index, mark, isShown }] of open.entries()) {
     const sample = await set.sample(index);
     const estimates: { model: string; estimate: Estimate }[] = [];
     for (const [i, predictor] of predictors.entries()) {
       const store = stores[i] as ResultStore;
-      if (position >= show && store.done.has(index)) continue;
+      if (!isShown && store.done.has(mark)) continue;
       const { estimate, seconds } = await predictTimed(predictor, sample);
-      if (position < show) estimates.push({ model: predictor.name, estimate });
-      if (!store.done.has(index)) await store.add({ ...scored(set, { predictor, sample, estimate }), index, seconds });
+      if (isShown) estimates.push({ model: predictor.name, estimate });
+      if (!store.done.has(mark)) await store.add(mark, { ...scored(set, { predictor, sample, estimate }), index, seconds });
     }
-    if (position < show) await onShown?.({ sample, estimates });
-    worked += 1;
-    const secondsLeft = (((performance.now() - started) / 1000) * (open - worked)) / worked;
-    onImage?.({ done: indices.length - open + worked, total: indices.length, name: sample.name, secondsLeft });
+    if (isShown) await onShown?.({ sample, estimates });
+    const worked = before + 1;
+    const secondsLeft = (((performance.now() - started) / 1000) * (open.length - worked)) / worked;
+    onImage?.({ done: images.length - open.length + worked, total: images.length, name: sample.name, secondsLeft });
   }
-  return predictors.map((predictor, i) => summary(set, predictor, pickResults(stores[i] as ResultStore, indices)));
+  return predictors.map((predictor, i) => summary(set, predictor, pickResults(stores[i] as ResultStore, images)));
+}
+
+/** An image that is to be measured. */
+interface Listed {
+  readonly index: number;
+  readonly mark: string;
+  readonly isShown: boolean;
+}
+
+async function listImages(set: EvaluationSet, { limit, show }: { limit: number | undefined; show: number }): Promise<Listed[]> {
+  const images: Listed[] = [];
+  for (const index of spreadIndices(set.size, limit)) images.push({ index, mark: await set.mark(index), isShown: images.length < show });
+  return images;
 }
 
 /** `limit` of `size` indices, evenly, the first included. */
@@ -97,10 +107,11 @@ function scored(
   }
 }
 
-const pickResults = ({ done }: ResultStore, indices: readonly number[]): ImageResult[] =>
-  indices.flatMap((index) => {
-    const result = done.get(index);
-    return result ? [result] : [];
+/** A result kept from an earlier run may have been of another place in the set. */
+const pickResults = ({ done }: ResultStore, images: readonly Listed[]): ImageResult[] =>
+  images.flatMap(({ index, mark }) => {
+    const result = done.get(mark);
+    return result ? [{ ...result, index }] : [];
   });
 
 function summary({ name, split, protocol }: EvaluationSet, predictor: Predictor, perImage: readonly ImageResult[]): Evaluation {

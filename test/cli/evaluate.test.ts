@@ -23,7 +23,7 @@ interface Entry {
   readonly planes: number;
   readonly protocol: string;
   readonly metrics: Readonly<Record<string, number | null>>;
-  readonly perImage?: readonly { readonly name: string; readonly metrics: Readonly<Record<string, number>> }[];
+  readonly perImage?: readonly { readonly index: number; readonly name: string; readonly metrics: Readonly<Record<string, number>> }[];
 }
 
 /** Runs the command with its output caught. The test runner reports through stdout too, in bytes: those pass. */
@@ -240,10 +240,10 @@ test("nyu: the adaptive protocol is another one, and said to be", async (context
   await assert.rejects(refused, (error: UserError) => error.exitCode === 3 && error.message.includes("stacks of its own"));
 });
 
-/** Two slanted textured planes as a folder dataset. */
-function slantedFolder(name: string): string {
+/** Slanted textured planes as a folder dataset. */
+function slantedFolder(name: string, seeds: readonly number[] = [1, 2]): string {
   const folder = join(root, name);
-  for (const seed of [1, 2]) {
+  for (const seed of seeds) {
     const { stack, trueDepth } = slantedStack({ width: 64, height: 40, planes: 5, seed });
     put(join(folder, `scene${seed}`, "stack.json"), JSON.stringify({ unit: "m", focus: stack.focusDistances }));
     stack.images.forEach((image, n) => {
@@ -319,6 +319,33 @@ test("a stopped run goes on from the images it kept, and only under the same wei
   const { results } = JSON.parse((await run(context, [...args, "--planes", "2,3"], load("a"))).out) as { results: Entry[] };
   assert.deepEqual(seen, [2, 2, 3, 3]);
   assert.deepEqual(results.map(({ planes }) => planes), [2, 3]); // prettier-ignore
+});
+
+test("a resumed run takes up only the images that are still the same, whatever their place in the set is now", async (context) => {
+  const folder = slantedFolder("changing", [2, 3]);
+  let predicted = 0;
+  const load: LoadPredictor = () => {
+    const predictor = knowing({ left: 2, right: 4 }, {});
+    return Promise.resolve({ ...predictor, predict: (stack) => ((predicted += 1), predictor.predict(stack)) });
+  };
+  const args = ["--dataset", "folder", "--data", folder, "--model", "m", "--json", "--per-image"];
+  const measure = async (...more: string[]): Promise<{ index: number; name: string; metrics: unknown }[]> => {
+    predicted = 0;
+    const { perImage = [] } = JSON.parse((await run(context, [...args, ...more], load)).out) as Entry;
+    return perImage.map(({ index, name, metrics }) => ({ index, name, metrics }));
+  };
+  const resume = ["--resume-dir", join(root, "changing-kept")];
+  await measure(...resume);
+  slantedFolder("changing", [1]); // comes before the others
+  const more = await measure(...resume);
+  assert.equal(predicted, 1);
+  assert.deepEqual(more.map(({ index, name }) => [index, name]), [[0, "scene1"], [1, "scene2"], [2, "scene3"]]); // prettier-ignore
+  assert.deepEqual(more, await measure());
+  putNpy(join(folder, "scene2", "depth.npy"), { width: 64, height: 40 }, (x) => 1.5 + x / 64);
+  const corrected = await measure(...resume);
+  assert.equal(predicted, 1);
+  assert.notDeepEqual(corrected[1]?.metrics, more[1]?.metrics);
+  assert.deepEqual(corrected, await measure());
 });
 
 test("a missing file is named, with exit code 3", async (context) => {

@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A short name of `item` that becomes another one when one of its files does, by size or time of change. Nothing is opened. */
+export async function markOf(item: unknown, files: readonly string[], stampOf = fileStamp): Promise<string> {
+  const stamps = await Promise.all(files.map((file) => stampOf(file)));
+  return createHash("sha256")
+    .update(JSON.stringify([item, stamps]))
+    .digest("hex")
+    .slice(0, 16);
+}
+
+/** `fileStamp` that looks at each path once, for sets whose samples share files. */
+export function rememberStamps(): (path: string) => Promise<string> {
+  const known = new Map<string, Promise<string>>();
+  return (path) => {
+    const stamp = known.get(path) ?? fileStamp(path);
+    known.set(path, stamp);
+    return stamp;
+  };
+}
+
+/** Size and time of change; a folder stands for the files in it. What is missing is told when it is read. */
+async function fileStamp(path: string): Promise<string> {
+  try {
+    const about = await stat(path);
+    if (!about.isDirectory()) return `${path} ${about.size} ${about.mtimeMs}`;
+    const entries = await readdir(path, { withFileTypes: true });
+    const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+    return (await Promise.all(names.sort().map((name) => fileStamp(join(path, name))))).join("\n");
+  } catch {
+    return `${path} is missing`;
+  }
+}
