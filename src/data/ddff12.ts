@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { depthMap } from "../depth.ts";
 import type { Hdf5File } from "../io/hdf5.ts";
-import { choosePlanes, focalStack } from "../stack.ts";
+import { focalStack } from "../stack.ts";
 import { cropDepth, padSample } from "./crop.ts";
 import { checkIndex, chooseSplit, DatasetError, layoutError, listFolder } from "./dataset.ts";
 import type { ChooseWindow, Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { openHdf5File } from "./hdf5File.ts";
 import { markOf } from "./mark.ts";
+import { planesInWords, takePlanes } from "./planeChoice.ts";
 
 /** Disparity in pixels of the ten planes, 0.5 m to 7 m, near to far (DFV hard-codes these). */
 const DISPARITIES = Array.from({ length: 10 }, (_, n) => 0.28 + ((0.02 - 0.28) * n) / 9);
@@ -30,7 +31,10 @@ export async function openDdff12(dir: string, options: DatasetOptions = {}): Pro
     throw new DatasetError(
       `ddff12: ${file.file}: ${stackName} is [${shape.join(", ")}] and ${truthName} [${truthShape.join(", ")}]; expected\n${LAYOUT}`,
     );
-  const protocol = `disparity linspace(0.28, 0.02, 10)${options.planes === undefined ? "" : `, planes ${choosePlanes(10, options.planes).join(" ")}`}; truth in disparity, valid above 0; 383×552${options.pad ? " reflected to 384×576" : ""}`;
+  const chosen = takePlanes(file.file, { available: planes, planes: options.planes });
+  const protocol =
+    `disparity linspace(0.28, 0.02, 10), ${planesInWords([planes], options.planes)}; ` +
+    `truth in disparity, valid above 0; 383×552${options.pad ? " reflected to 384×576" : ""}`;
   return {
     name: "ddff12",
     split,
@@ -39,7 +43,7 @@ export async function openDdff12(dir: string, options: DatasetOptions = {}): Pro
     licence: "see its authors' page; research use",
     sample: (index, choose) => {
       checkIndex(index, { name: "ddff12", size });
-      return Promise.resolve(readStack(file, { index, split, options, choose }));
+      return Promise.resolve(readStack(file, { index, split, chosen, pad: options.pad ?? false, choose }));
     },
     mark: (index) => markOf(index, [file.file]),
     close: () => {
@@ -61,11 +65,12 @@ async function findFile(dir: string): Promise<string> {
 interface Reading {
   readonly index: number;
   readonly split: string;
-  readonly options: DatasetOptions;
+  readonly chosen: readonly number[];
+  readonly pad: boolean;
   readonly choose: ChooseWindow | undefined;
 }
 
-function readStack(file: Hdf5File, { index, split, options, choose }: Reading): Sample {
+function readStack(file: Hdf5File, { index, split, chosen, pad, choose }: Reading): Sample {
   const [, , height = 0, width = 0] = file.shape(`stack_${split}`);
   const one = [index, index + 1] as const;
   const values = Float32Array.from(file.read(`disp_${split}`, [one]), (value) => (Number.isFinite(value) ? value : 0));
@@ -76,7 +81,6 @@ function readStack(file: Hdf5File, { index, split, options, choose }: Reading): 
     [window.top, window.top + window.height],
     [window.left, window.left + window.width],
   ] as const;
-  const chosen = choosePlanes(DISPARITIES.length, options.planes ?? DISPARITIES.length, "truncate");
   const images = chosen.map((plane) => {
     const bytes = file.read(`stack_${split}`, [one, [plane, plane + 1], rows, columns]);
     return { width: window.width, height: window.height, channels: 3 as const, data: Float32Array.from(bytes, (value) => value / 255) };
@@ -88,5 +92,5 @@ function readStack(file: Hdf5File, { index, split, options, choose }: Reading): 
     trueDepth: cropDepth(truth, window),
   };
   const up = (size: number): number => Math.ceil(size / 32) * 32;
-  return options.pad ? padSample(sample, { width: up(window.width), height: up(window.height) }) : sample;
+  return pad ? padSample(sample, { width: up(window.width), height: up(window.height) }) : sample;
 }

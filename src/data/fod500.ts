@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { depthMap } from "../depth.ts";
 import { decodeExr, exrChannel } from "../io/exr.ts";
-import { choosePlanes, focalStack, selectPlanes } from "../stack.ts";
+import { focalStack, selectPlanes } from "../stack.ts";
 import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
+import { planesInWords, takePlanes } from "./planeChoice.ts";
 import { readBytes, readImage } from "./readImage.ts";
 
 /** Metres; the same for every scene. */
@@ -28,8 +29,12 @@ export async function openFod500(dir: string, options: DatasetOptions = {}): Pro
     const example = join(dir, split === "train" ? "000000_Dpt.exr" : "000400_Dpt.exr");
     throw layoutError({ dataset: "fod500", missing: `${example} (any scene of split "${split}")`, layout: LAYOUT });
   }
-  const { depthScale = 1 } = options;
-  const protocol = `focus ${FOCUS_DISTANCES.join(", ")} m × ${depthScale}; truth in metres × ${depthScale}, valid above 0; full 256×256`;
+  const { depthScale = 1, planes } = options;
+  const distances = takePlanes("fod500", { available: FOCUS_DISTANCES.length, planes }).map((plane) => FOCUS_DISTANCES[plane]);
+  const times = depthScale === 1 ? "" : ` × ${depthScale}`;
+  const protocol =
+    `${planesInWords([FOCUS_DISTANCES.length], planes)}, focus ${distances.join(", ")} m${times}; ` +
+    `truth in metres${times}, valid above 0; full 256×256`;
   const about = { name: "fod500", split, protocol, licence: "not stated by its authors (DefocusNet); research use" };
   return listDataset(about, scenes, (scene) => readScene(scene, options), { files: ({ pictures, depth }) => [...pictures, depth] });
 }
@@ -52,6 +57,6 @@ async function readScene({ id, pictures, depth }: Scene, { planes, depthScale = 
   const focusDistances = FOCUS_DISTANCES.map((distance) => distance * depthScale);
   const images = await Promise.all(pictures.map(readImage));
   const whole = focalStack({ images, focusDistances, space: "depth" });
-  const stack = planes === undefined ? whole : selectPlanes(whole, choosePlanes(FOCUS_DISTANCES.length, planes));
+  const stack = selectPlanes(whole, takePlanes(id, { available: FOCUS_DISTANCES.length, planes }));
   return { name: id, stack, trueDepth: depthMap({ width: exr.width, height: exr.height, values, valid, space: "depth" }) };
 }

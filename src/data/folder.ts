@@ -2,9 +2,10 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describeStack, readStack } from "../io/stackFolder.ts";
 import type { Space } from "../stack.ts";
-import { choosePlanes, selectPlanes } from "../stack.ts";
-import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
+import { selectPlanes } from "../stack.ts";
+import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
+import { planesInWords, takePlanes } from "./planeChoice.ts";
 import { readDepth } from "./readDepth.ts";
 import { readImage } from "./readImage.ts";
 
@@ -22,7 +23,8 @@ export async function openFolder(dir: string, options: DatasetOptions = {}): Pro
   if (!names) throw layoutError({ dataset: "folder", missing: dir, layout: LAYOUT });
   const folders = names.includes("stack.json") ? [dir] : names.map((name) => join(dir, name)).filter(holdsStack);
   if (folders.length === 0) throw layoutError({ dataset: "folder", missing: join(dir, "*", "stack.json"), layout: LAYOUT });
-  const about = { name: "folder", split, protocol: protocol(dir, names), licence: "yours" };
+  const planes = await planesTaken(folders, options.planes);
+  const about = { name: "folder", split, protocol: protocol(dir, { names, planes }), licence: "yours" };
   return listDataset(about, folders, (folder) => readStackSample(folder, options), { files: (folder) => [folder] });
 }
 
@@ -30,10 +32,21 @@ const holdsStack = (folder: string): boolean => existsSync(join(folder, "stack.j
 const holdsTruth = (folder: string): boolean =>
   ["depth", "disparity"].some((stem) => EXTENSIONS.some((extension) => existsSync(join(folder, `${stem}.${extension}`))));
 
+/** Which planes of these stacks are taken, in words; what is wrong with a stack.json is told before anything is computed. */
+export async function planesTaken(folders: readonly string[], planes: number | undefined): Promise<string> {
+  const available: number[] = [];
+  for (const folder of folders) {
+    const description = await describeStack(folder);
+    takePlanes(folder, { available: description.planes.length, planes });
+    available.push(description.planes.length);
+  }
+  return `${planesInWords(available, planes)}, near to far, by stack.json`;
+}
+
 /** Tells of stacks that look as if they belonged to the set, but cannot be measured. */
-function protocol(dir: string, names: readonly string[]): string {
+function protocol(dir: string, { names, planes }: { names: readonly string[]; planes: string }): string {
   const left = names.filter((name) => holdsTruth(join(dir, name)) && !holdsStack(join(dir, name)));
-  const rules = "planes and distances of stack.json; truth valid where finite (and above 0 m)";
+  const rules = `${planes}; truth valid where finite (and above 0 m)`;
   return left.length === 0 ? rules : `${rules}; left out, with a truth but without a stack.json: ${left.join(", ")}`;
 }
 
@@ -43,9 +56,7 @@ export async function readStackSample(folder: string, { planes }: Pick<DatasetOp
   const { space, camera } = description;
   const trueDepth = await readDepth(truthFile(folder, space), space);
   const whole = await readStack(description, readImage);
-  if (planes !== undefined && planes > whole.images.length)
-    throw new DatasetError(`${folder}: has ${whole.images.length} planes, fewer than the ${planes} asked for`);
-  const stack = planes === undefined ? whole : selectPlanes(whole, choosePlanes(whole.images.length, planes));
+  const stack = selectPlanes(whole, takePlanes(folder, { available: whole.images.length, planes }));
   return { name: basename(folder), stack, trueDepth, ...(camera ? { camera } : {}) };
 }
 

@@ -4,7 +4,7 @@ import type { Image } from "../image.ts";
 import { focalStack } from "../stack.ts";
 import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
-import { readStackSample } from "./folder.ts";
+import { planesTaken, readStackSample } from "./folder.ts";
 import { readDepth } from "./readDepth.ts";
 import { readBytes, readImage } from "./readImage.ts";
 import { refocus } from "./refocus.ts";
@@ -24,8 +24,7 @@ export async function openHci(dir: string, options: DatasetOptions = {}): Promis
   const names = (await listFolder(dir)) ?? [];
   const folders = [dir, ...names.map((name) => join(dir, name))].filter((folder) => isRefocused(folder) || isLightField(folder));
   if (folders.length === 0) throw layoutError({ dataset: "hci", missing: join(dir, "*", "stack.json"), layout: LAYOUT });
-  const protocol =
-    "planes evenly in disparity over the scene's range; truth in disparity (pixels between neighbouring views), all finite pixels valid";
+  const protocol = `${await planesOf(folders, options)}; truth in disparity (pixels between neighbouring views), all finite pixels valid`;
   const about = { name: "hci", split, protocol, licence: "CC BY-NC-SA 4.0" };
   const read = (folder: string): Promise<Sample> =>
     isRefocused(folder) ? readStackSample(folder, options) : readLightField(folder, options);
@@ -34,6 +33,18 @@ export async function openHci(dir: string, options: DatasetOptions = {}): Promis
 
 const isRefocused = (folder: string): boolean => existsSync(join(folder, "stack.json"));
 const isLightField = (folder: string): boolean => existsSync(join(folder, "input_Cam000.png"));
+
+/** A folder may hold both kinds. Only light fields are known to be refocused evenly. */
+async function planesOf(folders: readonly string[], { planes }: DatasetOptions): Promise<string> {
+  const refocused = folders.filter(isRefocused);
+  const kinds = [
+    ...(refocused.length > 0 ? [await planesTaken(refocused, planes)] : []),
+    ...(refocused.length < folders.length
+      ? [`light fields refocused at ${planes ?? DEFAULT_PLANES} disparities evenly over the scene's range`]
+      : []),
+  ];
+  return kinds.join(", and ");
+}
 
 async function readLightField(folder: string, { planes = DEFAULT_PLANES }: DatasetOptions): Promise<Sample> {
   const files = Array.from({ length: SIDE * SIDE }, (_, i) => join(folder, `input_Cam${String(i).padStart(3, "0")}.png`));

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { depthMap } from "../depth.ts";
-import { choosePlanes, focalStack } from "../stack.ts";
+import { focalStack } from "../stack.ts";
 import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
+import { planesInWords, takePlanes } from "./planeChoice.ts";
 import { readDepth } from "./readDepth.ts";
 import { readImage } from "./readImage.ts";
 
@@ -13,27 +14,51 @@ const LAYOUT = `  DIR/<scene>/image_ap_1.40_fd_0.80.png   rendered at that f-num
 /** FOSSA's evaluation planes, in metres. */
 const PROTOCOL = [0.8, 1.7, 3.0, 4.7, 8.0];
 
+interface Scene {
+  readonly folder: string;
+  /** What was rendered at the aperture, near to far. */
+  readonly rendered: readonly { readonly name: string; readonly distance: number }[];
+}
+
 /** Infinigen Defocus. Without `planes`, FOSSA's five; with it, so many of all that were rendered at the aperture. */
 export async function openInfinigen(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
   const split = chooseSplit(options.split, { dataset: "infinigen", among: ["val", "test", "all"] });
   const { aperture = 1.4, planes } = options;
-  const scenes = ((await listFolder(dir)) ?? []).map((name) => join(dir, name)).filter((folder) => existsSync(join(folder, "depth.npy")));
-  if (scenes.length === 0) throw layoutError({ dataset: "infinigen", missing: join(dir, "*", "depth.npy"), layout: LAYOUT });
-  const chosen = planes === undefined ? `focus ${PROTOCOL.join(", ")} m` : `${planes} of the rendered planes`;
-  const protocol = `F${aperture.toFixed(1)}, ${chosen}; truth in metres, valid 0.01 to 1000`;
+  const folders = ((await listFolder(dir)) ?? []).map((name) => join(dir, name)).filter((folder) => existsSync(join(folder, "depth.npy")));
+  if (folders.length === 0) throw layoutError({ dataset: "infinigen", missing: join(dir, "*", "depth.npy"), layout: LAYOUT });
+  const scenes = await Promise.all(folders.map((folder) => listScene(folder, aperture)));
+  const protocol = `F${aperture.toFixed(1)}, ${focusInWords(scenes, planes)}; truth in metres, valid 0.01 to 1000`;
   const about = { name: "infinigen", split, protocol, licence: "not stated with the download; see its page" };
-  return listDataset(about, scenes, (folder) => readScene(folder, { aperture, planes }), { files: (folder) => [folder] });
+  return listDataset(about, scenes, (scene) => readScene(scene, { aperture, planes }), { files: ({ folder }) => [folder] });
 }
 
-async function readScene(folder: string, { aperture, planes }: { aperture: number; planes: number | undefined }): Promise<Sample> {
+async function listScene(folder: string, aperture: number): Promise<Scene> {
   const rendered = ((await listFolder(folder)) ?? []).flatMap((name) => {
     const match = /^image_ap_([\d.]+)_fd_([\d.]+)\.png$/.exec(name);
     return match && Math.abs(Number(match[1]) - aperture) < 1e-6 ? [{ name, distance: Number(match[2]) }] : [];
   });
-  const all = rendered.sort((a, b) => a.distance - b.distance);
-  const wanted = planes === undefined ? PROTOCOL : choosePlanes(all.length, planes).map((index) => all[index]?.distance ?? NaN);
+  return { folder, rendered: rendered.sort((a, b) => a.distance - b.distance) };
+}
+
+/** In metres, near to far. */
+function focusDistances({ folder, rendered }: Scene, planes: number | undefined): number[] {
+  if (planes === undefined) return PROTOCOL;
+  return takePlanes(folder, { available: rendered.length, planes }).map((index) => rendered[index]?.distance ?? NaN);
+}
+
+/** The distances, if they are those of every scene. */
+function focusInWords(scenes: readonly Scene[], planes: number | undefined): string {
+  const distances = new Set(scenes.map((scene) => focusDistances(scene, planes).join(", ")));
+  const focus = distances.size === 1 ? [`focus ${[...distances].join()} m`] : [];
+  const numbers = scenes.map(({ rendered }) => rendered.length);
+  return [...(planes === undefined ? [] : [planesInWords(numbers, planes)]), ...focus].join(", ");
+}
+
+async function readScene(scene: Scene, { aperture, planes }: { aperture: number; planes: number | undefined }): Promise<Sample> {
+  const { folder, rendered } = scene;
+  const wanted = focusDistances(scene, planes);
   const files = wanted.map((distance) => {
-    const plane = all.find((candidate) => Math.abs(candidate.distance - distance) < 1e-6);
+    const plane = rendered.find((candidate) => Math.abs(candidate.distance - distance) < 1e-6);
     const name = `image_ap_${aperture.toFixed(2)}_fd_${distance.toFixed(2)}.png`;
     if (!plane) throw layoutError({ dataset: "infinigen", missing: join(folder, name), layout: LAYOUT });
     return join(folder, plane.name);

@@ -4,10 +4,11 @@ import { depthMap } from "../depth.ts";
 import type { DepthMap } from "../depth.ts";
 import type { Image } from "../image.ts";
 import { orderPlanes } from "../io/stackFolder.ts";
-import { choosePlanes, focalStack } from "../stack.ts";
+import { focalStack } from "../stack.ts";
 import { centralWindow, cropDepth, cropImage } from "./crop.ts";
 import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
+import { takePlanes } from "./planeChoice.ts";
 import { readDepth } from "./readDepth.ts";
 import { readBytes, readImage } from "./readImage.ts";
 import { resize, resizeNearest } from "./resize.ts";
@@ -31,12 +32,12 @@ export async function openZedd(dir: string, options: DatasetOptions = {}): Promi
   const metadata = join(dir, "metadata.txt");
   if (!existsSync(metadata)) throw layoutError({ dataset: "zedd", missing: metadata, layout: LAYOUT });
   const runs = parseMetadata(new TextDecoder().decode(await readBytes(metadata)), metadata);
-  const chosen = choosePlanes(runs.length, planes).map((index) => runs[index] as Run);
+  const chosen = takePlanes(metadata, { available: runs.length, planes }).map((index) => runs[index] as Run);
   const scenes = ((await listFolder(join(dir, split))) ?? []).filter((name) => existsSync(join(dir, split, name, "focus_stack")));
   if (scenes.length === 0)
     throw layoutError({ dataset: "zedd", missing: join(dir, split, `${split}_0001`, "focus_stack"), layout: LAYOUT });
   const { width, height } = SIZES[split];
-  const protocol = `F${aperture.toFixed(1)}, ${chosen.map(({ run }) => run).join(" ")}; truth in metres, valid 0.01 to 1000; resized to height ${height}, central ${width}`;
+  const protocol = `F${aperture.toFixed(1)}, runs ${chosen.map(({ run }) => run).join(" ")} of ${runs.length}; truth in metres, valid 0.01 to 1000; resized to height ${height}, central ${width}`;
   const about = { name: "zedd", split, protocol, licence: "CC BY 4.0" };
   const folders = scenes.map((name) => join(dir, split, name));
   const read = (folder: string): Promise<Sample> =>

@@ -202,7 +202,7 @@ test("render: the true depth times 1.3, and 0.1 m more, give the values worked b
 test("ddff12: five planes, in disparity, 0.2 and 0.1 pixels", async (context) => {
   const scaled = await measured(context, "ddff12", { scale: 1.3 });
   assert.deepEqual([scaled.planes, scaled.images, scaled.dataset], [5, 1, "ddff12"]);
-  assert.match(scaled.protocol, /^DFV, .*planes 0 2 4 6 9; .*prediction not clipped/);
+  assert.match(scaled.protocol, /^DFV, .*planes 0 2 4 6 9 of 10; .*prediction not clipped/);
   const mse = (0.06 ** 2 + 0.03 ** 2) / 2;
   assertMetrics(scaled, { mse, rmse: Math.sqrt(mse), absRel: 0.3, sqRel: (0.0036 / 0.2 + 0.0009 / 0.1) / 2, delta1: 0, badPix: 0 });
   const shifted = await measured(context, "ddff12", { shift: 0.08 });
@@ -283,7 +283,7 @@ test("the classical methods on a folder: a table, JSON with every image, a CSV a
   const picture = decodePng(readFileSync(sheet));
   assert.deepEqual([picture.width, picture.height], [6 * (64 + 4) + 4, 22 + 2 * (40 + 4)]);
   const table = (await run(context, [...args, "--planes", "3,5"])).out;
-  assert.match(table, /^folder \(all\)\. folder: planes and distances of stack\.json/);
+  assert.match(table, /^folder \(all\)\. folder: planes 0 2 4 of 5, near to far, by stack\.json;.*\nfolder: planes 0 1 2 3 4 of 5, /);
   assert.equal(table.match(/^\| (laplacian|rdf) \| [35] \| 2 \|/gm)?.length, 4);
 });
 
