@@ -6,12 +6,14 @@ import { configs, type ConfigName, type DualFocusConfig } from "../model/config.
 import { runInChild, type RunCommand } from "../reproduce/child.ts";
 import { evaluateTable } from "../reproduce/evaluateTables.ts";
 import { evaluatedTables, runtime } from "../reproduce/evaluatedTables.ts";
+import { describeFailure, makeTables, throwFailures, type Made } from "../reproduce/makeTables.ts";
 import { TABLE_NAMES, type PaperTable, type TableName } from "../reproduce/paperTable.ts";
 import { formatTable, type ReproducedTable } from "../reproduce/report.ts";
 import { timeTable } from "../reproduce/timeTable.ts";
 import { trainedTables } from "../reproduce/trainedTables.ts";
-import type { TrainSettings } from "../reproduce/trainRun.ts";
-import { trainTables } from "../reproduce/trainTables.ts";
+import { isPublished, type TrainSettings } from "../reproduce/trainRun.ts";
+import { planRuns, trainTables } from "../reproduce/trainTables.ts";
+import { writeTable } from "../reproduce/writeTable.ts";
 import { presets, type PresetName } from "../train/presets.ts";
 import { wholeNumber } from "./numbers.ts";
 
@@ -25,7 +27,7 @@ interface ReproduceOptions {
   readonly batch?: number;
   readonly set: readonly string[];
   readonly only?: readonly string[];
-  readonly data?: string;
+  readonly data: DataFolders;
   readonly weights: Partial<Record<ConfigName, string>>;
   readonly limit?: number;
   readonly textures?: string;
@@ -44,7 +46,12 @@ export function reproduceCommand(): Command {
   return new Command("reproduce")
     .description("Reproduce tables of the paper, its figures beside ours; without a table: list them.")
     .addArgument(new Argument("[tables...]", "which tables").choices(TABLE_NAMES))
-    .option("--data <dir>", "folder of the table's set (docs/datasets.md)")
+    .option(
+      "--data <dir>",
+      "folder of the tables' set (docs/datasets.md); as NAME=DIR of one set, for tables of several (repeatable)",
+      dataOption,
+      {},
+    )
     .option("--weights <name=file>", "measure these weights instead of the shipped ones (repeatable)", weightsOption, {})
     .option("--limit <count>", "measure so many images, spread over the set", wholeNumber(1))
     .addOption(
@@ -88,8 +95,10 @@ async function runReproduce(names: readonly TableName[], options: ReproduceOptio
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   try {
     const run = runInChild({ program: [process.argv[1] ?? ""], progress });
-    const made = await reproduce([...new Set(names)], options, { run, stop: stop.signal, progress });
-    process.stdout.write(options.json ? `${JSON.stringify({ tables: made })}\n` : made.map(formatTable).join("\n"));
+    const steps = planSteps([...new Set(names)], options, { run, stop: stop.signal, progress });
+    const { tables: made, failures } = await makeTables(steps, { stop: stop.signal, onTable: printTable(options) });
+    if (options.json) process.stdout.write(`${JSON.stringify({ tables: made, failures: failures.map(describeFailure) })}\n`);
+    throwFailures(failures);
   } finally {
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
   }
@@ -101,43 +110,51 @@ interface Means {
   readonly progress: (line: string) => void;
 }
 
-async function reproduce(names: readonly TableName[], options: ReproduceOptions, means: Means): Promise<readonly ReproducedTable[]> {
-  const { output: folder, threads, limit, data, weights } = options;
-  const trained = names.filter(isTrained);
-  const made: ReproducedTable[] = [];
-  if (trained.length > 0) made.push(...(await train(trained, options, means)));
-  for (const name of names) {
-    if (isTrained(name)) continue;
-    if (name === "runtime") {
-      made.push(await timeTable(runtime, { device: options.device, threads, ...means }));
-      continue;
-    }
-    const isShipped = (model: ConfigName): boolean => shippedModel(model) !== undefined;
-    made.push(await evaluateTable(tables[name], { data, weights, isShipped, limit, threads, folder, ...means }));
-  }
-  return made;
+/** Prints each table as it is made; a JSON document waits for the last. */
+function printTable({ json, output }: ReproduceOptions): (table: ReproducedTable) => Promise<void> {
+  let before = "";
+  return async (table) => {
+    if (output !== undefined) await writeTable(table, output);
+    if (!json) process.stdout.write(`${before}${formatTable(table)}`);
+    before = "\n";
+  };
 }
 
-function train(
-  names: readonly (keyof typeof trainedTables)[],
-  options: ReproduceOptions,
-  means: Means,
-): Promise<readonly ReproducedTable[]> {
-  const { output: folder, seeds, only, jobs } = options;
+/** Trainings first. Wrong usage is refused here, before anything runs. */
+function planSteps(names: readonly TableName[], options: ReproduceOptions, means: Means): (() => Promise<Made>)[] {
+  const { output: folder, threads, limit, weights, device } = options;
+  const isShipped = (model: ConfigName): boolean => shippedModel(model) !== undefined;
+  const trained = names.filter(isTrained);
+  const others = names.filter((name) => !isTrained(name));
+  const single = (made: Promise<ReproducedTable>): Promise<Made> => made.then((table) => ({ tables: [table], failures: [] }));
+  return [
+    ...(trained.length > 0 ? [planTraining(trained, options, means)] : []),
+    ...others.map((name) => () => {
+      if (name === "runtime") return single(timeTable(runtime, { device, threads, ...means }));
+      const data = folderOf(name, options.data);
+      return single(evaluateTable(tables[name], { data, weights, isShipped, limit, threads, folder, ...means }));
+    }),
+  ];
+}
+
+function planTraining(names: readonly (keyof typeof trainedTables)[], options: ReproduceOptions, means: Means): () => Promise<Made> {
+  const { output: folder, seeds, only, jobs, limit } = options;
   if (folder === undefined)
     throw new UserError("where should the trainings go?", { exitCode: 2, remedy: "add -o DIR; the same one goes on where it was left" });
-  if (presets[options.preset].data.kind !== "render" && options.data === undefined)
+  const settings = trainSettings(options);
+  if (isPublished(settings) && settings.data === undefined)
     throw new UserError(`--preset ${options.preset} trains on files`, {
       exitCode: 2,
       remedy: "give their folder with --data DIR (docs/datasets.md)",
     });
-  const chosen = names.map((name) => trainedTables[name]);
-  return trainTables({ tables: chosen, settings: trainSettings(options), seeds, only, folder, jobs, ...means });
+  const plan = { tables: names.map((name) => trainedTables[name]), settings, seeds, only, folder };
+  planRuns(plan);
+  return () => trainTables({ ...plan, jobs, limit, ...means });
 }
 
 /** Rendered: short runs, so that all variants fit into minutes of one GPU. On a published set: the paper's recipe. Equal for all. */
 function trainSettings(options: ReproduceOptions): TrainSettings {
-  const { preset, model, crop, pool, batch, set, device, data, textures, threads } = options;
+  const { preset, model, crop, pool, batch, set, device, textures, threads } = options;
   const { kind } = presets[preset].data;
   const steps = options.steps ?? (kind === "render" ? 4000 : undefined);
   const settings = [
@@ -150,6 +167,7 @@ function trainSettings(options: ReproduceOptions): TrainSettings {
   ];
   const network: DualFocusConfig =
     model === undefined && preset === "smoke" ? presets.smoke.model : configs[model ?? (kind === "render" ? "small" : "base")];
+  const data = kind === "render" ? undefined : folderOf(kind, options.data);
   return { preset, model: network, steps, device, data, textures, threads, settings };
 }
 
@@ -179,6 +197,19 @@ function weightsOption(text: string, before: ReproduceOptions["weights"]): Repro
   const [, name = "", file = ""] = /^(\w+)=(.+)$/.exec(text) ?? [];
   if (!isConfigName(name)) throw new InvalidArgumentError(`NAME=FILE, with NAME one of ${Object.keys(configs).join(", ")}`);
   return { ...before, [name]: file };
+}
+
+/** Folders of the sets; `any` for each that is not named. */
+type DataFolders = Partial<Record<keyof typeof evaluatedTables | "any", string>>;
+
+const folderOf = (name: string, { any, ...named }: DataFolders): string | undefined => (named as Record<string, string>)[name] ?? any;
+
+function dataOption(text: string, before: DataFolders): DataFolders {
+  const [, name = "any", folder = ""] = /^(\w+)=(.*)$/.exec(text) ?? ["", "any", text];
+  if (folder === "" || !(name === "any" || name in evaluatedTables))
+    throw new InvalidArgumentError(`DIR or NAME=DIR, with NAME one of ${Object.keys(evaluatedTables).join(", ")}`);
+  if (name in before) throw new InvalidArgumentError("one folder for each set: name them as nyu=DIR");
+  return { ...before, [name]: folder };
 }
 
 const nameList = (text: string): readonly string[] => text.split(",").map((name) => name.trim());

@@ -1,8 +1,7 @@
-import { z } from "zod";
-
 import { configs, type ConfigName } from "../model/config.ts";
 import type { RunCommand } from "./child.ts";
-import type { EvaluatedModel, Figures, PaperTable } from "./paperTable.ts";
+import { paperFigures, readEvaluations, type EvaluationEntry } from "./evaluation.ts";
+import type { EvaluatedModel, PaperTable } from "./paperTable.ts";
 import type { ReproducedRow, ReproducedTable } from "./report.ts";
 
 export interface EvaluateTableRequest {
@@ -41,8 +40,7 @@ export async function evaluateTable(table: PaperTable, request: EvaluateTableReq
     return `weights: dualfocus train --preset ${presetFor(table)} --model ${model} --data DIR -o RUN, then --weights ${model}=RUN/weights.safetensors`;
   };
   const runnable = models.filter((model) => lacking(model) === undefined);
-  const results =
-    runnable.length === 0 ? [] : printed.parse(JSON.parse(await run(args(table, runnable, request), { name: table.name, stop })));
+  const results = runnable.length === 0 ? [] : readEvaluations(await run(args(table, runnable, request), { name: table.name, stop }));
   const rows = table.rows.map(({ label, paper, recipe }): ReproducedRow => {
     if (recipe?.kind !== "evaluate") return { label, paper, needs: "a method this project does not have" };
     const command = `dualfocus ${args(table, [recipe.model], request).join(" ")}`;
@@ -70,40 +68,9 @@ function args(
   ];
 }
 
-const entry = z.object({
-  model: z.string(),
-  split: z.string(),
-  images: z.number(),
-  metrics: z.record(z.string(), z.number().nullable()),
-});
-type Entry = z.infer<typeof entry>;
-
-/** What `dualfocus evaluate --json` prints: one model's result, or those of several. */
-const printed = z.union([entry.transform((one) => [one]), z.object({ results: z.array(entry) }).transform(({ results }) => results)]);
-
-function describe(result: Entry | undefined, { weights }: EvaluateTableRequest): string {
+function describe(result: EvaluationEntry | undefined, { weights }: EvaluateTableRequest): string {
   if (!result) return "nothing yet";
   const given = Object.entries(weights).map(([model, file]) => `${model} from ${file}`);
   const networks = `networks not trained on the set (the shipped weights)${given.length === 0 ? "" : `, but ${given.join(", ")}`}`;
   return `split "${result.split}", ${result.images} images, 5 planes; ${networks}`;
-}
-
-const COLUMNS = {
-  MSE: "mse",
-  RMSE: "rmse",
-  AbsRel: "absRel",
-  SqRel: "sqRel",
-  δ1: "delta1",
-  δ2: "delta2",
-  δ3: "delta3",
-  Bump: "bump",
-} as const;
-
-/** In the columns the paper's table has. */
-function paperFigures({ rows }: PaperTable, metrics: Entry["metrics"]): Figures {
-  const figures = Object.entries(COLUMNS).flatMap(([column, name]) => {
-    const value = metrics[name];
-    return typeof value === "number" && rows.some(({ paper }) => column in paper) ? [[column, value] as const] : [];
-  });
-  return Object.fromEntries(figures);
 }

@@ -19,6 +19,8 @@ export type Recipe =
 export interface PaperRow {
   readonly label: string;
   readonly paper: Figures;
+  /** The set its figures are of, where the table's rows are of several. */
+  readonly set?: "nyu" | "ddff12";
   /** Missing for methods of others that this project does not have. */
   readonly recipe?: Recipe;
 }

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { UserError } from "../job/errors.ts";
 import type { DualFocusConfig } from "../model/config.ts";
 import { writeAtomically } from "../train/atomicFile.ts";
-import type { PresetName } from "../train/presets.ts";
+import { presets, type PresetName } from "../train/presets.ts";
 import { runFiles } from "../train/run.ts";
 import type { RunCommand } from "./child.ts";
 import { variantName, variantNetwork, variantSettings, type Variant } from "./variant.ts";
@@ -25,6 +25,9 @@ export interface TrainSettings {
   /** As `dualfocus train --set` takes them. */
   readonly settings: readonly string[];
 }
+
+/** Whether the trainings read one of the sets the paper measures on. */
+export const isPublished = ({ preset }: TrainSettings): boolean => presets[preset].data.kind !== "render";
 
 /** One training: a variant with a seed, in a folder of its own. */
 export interface TrainRun {
@@ -56,9 +59,11 @@ const networkFile = ({ folder }: TrainRun): string => join(folder, "network.json
 const recordFile = ({ folder }: TrainRun): string => join(folder, "run.json");
 
 /** What decides the outcome; a run may go on elsewhere, with other threads or on another device. */
-function recipeArguments(run: TrainRun, { preset, steps, settings }: TrainSettings): string[] {
-  const sets = [...settings, ...variantSettings(run.variant)].flatMap((setting) => ["--set", setting]);
-  return ["--preset", preset, ...(steps === undefined ? [] : ["--steps", `${steps}`]), "--seed", `${run.seed}`, ...sets];
+function recipeArguments({ variant, seed }: TrainRun, settings: TrainSettings): string[] {
+  const { preset, steps } = settings;
+  const planes = isPublished(settings) ? variant.planes.slice(0, 1) : variant.planes; // the paper trains with those it measures
+  const sets = [...settings.settings, ...variantSettings({ ...variant, planes })].flatMap((setting) => ["--set", setting]);
+  return ["--preset", preset, ...(steps === undefined ? [] : ["--steps", `${steps}`]), "--seed", `${seed}`, ...sets];
 }
 
 function placeArguments(run: TrainRun, { device, data, textures, threads }: TrainSettings): string[] {
@@ -71,8 +76,12 @@ function placeArguments(run: TrainRun, { device, data, textures, threads }: Trai
 /** The command that trains a run from nothing, as a person would type it. */
 export function trainCommandLine(run: TrainRun, settings: TrainSettings): string {
   const args = ["train", "--model", networkFile(run), ...recipeArguments(run, settings), ...placeArguments(run, settings)];
-  return ["dualfocus", ...args.map((arg) => (/^[\w./=@:,-]+$/.test(arg) ? arg : `'${arg}'`))].join(" ");
+  return commandLine(args);
 }
+
+/** Arguments of `dualfocus` for a shell. */
+export const commandLine = (args: readonly string[]): string =>
+  ["dualfocus", ...args.map((arg) => (/^[\w./=@:,-]+$/.test(arg) ? arg : `'${arg}'`))].join(" ");
 
 /** Trains one run, goes on with one that was interrupted, or takes the outcome of one that is finished. */
 export async function trainOnce(

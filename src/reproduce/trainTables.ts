@@ -1,16 +1,19 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import { UserError } from "../job/errors.ts";
-import { writeAtomically } from "../train/atomicFile.ts";
 import { presets } from "../train/presets.ts";
-import type { Figures, PaperTable } from "./paperTable.ts";
-import type { RunCommand } from "./child.ts";
-import { formatTable, type ReproducedRow, type ReproducedTable } from "./report.ts";
-import { trainCommandLine, trainOnce, trainRun, type Outcome, type TrainRun, type TrainSettings } from "./trainRun.ts";
+import type { EvaluationEntry } from "./evaluation.ts";
+import type { Made } from "./makeTables.ts";
+import { measureCommandLine, measureRun, type Measuring } from "./measureRun.ts";
+import type { PaperRow, PaperTable } from "./paperTable.ts";
+import type { ReproducedRow, ReproducedTable } from "./report.ts";
+import { publishedFigures, renderedFigures } from "./trainedFigures.ts";
+import { isPublished, trainCommandLine, trainOnce, trainRun, type Outcome, type TrainRun, type TrainSettings } from "./trainRun.ts";
 import { variantName, type Variant } from "./variant.ts";
+import { writeTable } from "./writeTable.ts";
 
-export interface TrainTablesRequest {
+/** What is trained. */
+export interface RunPlan {
   readonly tables: readonly PaperTable[];
   readonly settings: TrainSettings;
   /** Each variant is trained once with each. */
@@ -19,28 +22,28 @@ export interface TrainTablesRequest {
   readonly only: readonly string[] | undefined;
   /** Runs go to `folder/variants`, tables to `folder`. */
   readonly folder: string;
+}
+
+export interface TrainTablesRequest extends RunPlan, Measuring {
   /** Trainings at a time. */
   readonly jobs: number;
-  readonly run: RunCommand;
-  readonly stop: AbortSignal;
   readonly progress: (line: string) => void;
 }
 
 /** Trains what the tables need, each variant once, and writes the tables after each; a run that fails leaves the others going. */
-export async function trainTables(request: TrainTablesRequest): Promise<readonly ReproducedTable[]> {
-  const { settings, folder, jobs, run: runCommand, stop, progress } = request;
+export async function trainTables(request: TrainTablesRequest): Promise<Made> {
+  const { settings, jobs, stop, progress } = request;
   const runs = planRuns(request);
-  await mkdir(folder, { recursive: true });
-  const outcomes = new Map<string, Outcome>();
+  const outcomes: Outcomes = new Map();
   const failures: unknown[] = [];
   const waiting = [...runs];
   let writing: Promise<unknown> = Promise.resolve(); // one after another: they are the same files
   const work = async (): Promise<void> => {
     for (let run = waiting.shift(); run !== undefined && !stop.aborted; run = waiting.shift()) {
       try {
-        const outcome = await trainOnce(run, settings, { run: runCommand, stop });
+        const outcome = await trainOnce(run, settings, request);
         if (outcome.stopped) continue;
-        outcomes.set(run.name, outcome);
+        outcomes.set(run.name, isPublished(settings) ? await measureRun(run, settings, request) : outcome);
         progress(`${run.name} is done: ${outcomes.size} of ${runs.length}`);
         await (writing = writing.then(() => writeTables(request, outcomes)));
       } catch (error) {
@@ -55,14 +58,20 @@ export async function trainTables(request: TrainTablesRequest): Promise<readonly
       exitCode: 130,
       remedy: "the same command goes on from there",
     });
-  if (failures.length > 0) throw failures[0];
-  return writeTables(request, outcomes);
+  return { tables: await writeTables(request, outcomes), failures };
 }
 
+/** What rows are filled from, by the run: training's own figures, on a published set those of its protocol. */
+type Outcomes = Map<string, Outcome | EvaluationEntry>;
+
+/** A training on a published set says nothing about the rows of another. */
+const isMeasured = ({ set }: PaperRow, settings: TrainSettings): boolean =>
+  set === undefined || set === settings.preset || !isPublished(settings);
+
 /** Every training that the tables need, without repetition. */
-export function planRuns({ tables, seeds, only, folder }: Pick<TrainTablesRequest, "tables" | "seeds" | "only" | "folder">): TrainRun[] {
+export function planRuns({ tables, settings, seeds, only, folder }: RunPlan): TrainRun[] {
   const variants = new Map<string, Variant>();
-  for (const { recipe } of tables.flatMap(({ rows }) => rows))
+  for (const { recipe } of tables.flatMap(({ rows }) => rows.filter((row) => isMeasured(row, settings))))
     if (recipe?.kind === "train") variants.set(variantName(recipe.variant), recipe.variant);
   const unknown = only?.find((name) => !variants.has(name));
   if (unknown !== undefined)
@@ -74,52 +83,34 @@ export function planRuns({ tables, seeds, only, folder }: Pick<TrainTablesReques
   return seeds.flatMap((seed) => wanted.map(([, variant]) => trainRun(variant, { seed, folder: join(folder, "variants") })));
 }
 
-async function writeTables(request: TrainTablesRequest, outcomes: ReadonlyMap<string, Outcome>): Promise<readonly ReproducedTable[]> {
+async function writeTables(request: TrainTablesRequest, outcomes: Outcomes): Promise<readonly ReproducedTable[]> {
   const made = request.tables.map((table) => reproducedTable(table, request, outcomes));
-  for (const table of made) {
-    await writeAtomically(join(request.folder, `${table.name}.rows.json`), Buffer.from(`${JSON.stringify(table, undefined, 1)}\n`));
-    await writeAtomically(join(request.folder, `${table.name}.md`), Buffer.from(formatTable(table)));
-  }
+  for (const table of made) await writeTable(table, request.folder);
   return made;
 }
 
-function reproducedTable(table: PaperTable, request: TrainTablesRequest, outcomes: ReadonlyMap<string, Outcome>): ReproducedTable {
-  const rows = table.rows.map(({ label, paper, recipe }): ReproducedRow => {
+function reproducedTable(table: PaperTable, request: TrainTablesRequest, outcomes: Outcomes): ReproducedTable {
+  const { settings, seeds, limit, folder } = request;
+  const rows = table.rows.map((row): ReproducedRow => {
+    const { label, paper, recipe, set } = row;
     if (recipe?.kind !== "train") return { label, paper, needs: "a method this project does not have" };
-    const runs = request.seeds.map((seed) => trainRun(recipe.variant, { seed, folder: join(request.folder, "variants") }));
+    if (set !== undefined && !isMeasured(row, settings)) return { label, paper, needs: `its own training: --preset ${set} --data DIR` };
+    const runs = seeds.map((seed) => trainRun(recipe.variant, { seed, folder: join(folder, "variants") }));
     const found = runs.flatMap((run) => outcomes.get(run.name) ?? []);
-    const command = runs.map((run) => trainCommandLine(run, request.settings)).join("\n");
-    if (found.length === 0) return { label, paper, command, needs: "its training" };
-    return { label, paper, command, ours: trainedFigures(found, recipe) };
+    const commands = runs.flatMap((run) => [
+      trainCommandLine(run, settings),
+      ...(isPublished(settings) ? [measureCommandLine(run, settings, limit)] : []),
+    ]);
+    const command = commands.join("\n");
+    if (found.length === 0) return { label, paper, command, needs: isPublished(settings) ? "its training and evaluation" : "its training" };
+    return { label, paper, command, ours: isPublished(settings) ? publishedFigures(table, found) : renderedFigures(found, recipe) };
   });
-  const measured = `${describeData(request.settings)}; seed ${request.seeds.join(", ")}`;
+  const measured = `${describeData(settings, [...outcomes.values()][0])}; seed ${seeds.join(", ")}`;
   return { name: table.name, number: table.number, title: table.title, on: table.on, measured, rows };
 }
 
-function describeData({ preset, steps }: TrainSettings): string {
+function describeData({ preset, steps }: TrainSettings, measured: Outcome | EvaluationEntry | undefined): string {
   const trained = steps === undefined ? "trained as in the paper" : `${steps} steps each`;
-  return presets[preset].data.kind === "render" ? `rendered scenes (${preset}), held-out textures, ${trained}` : `${preset}, ${trained}`;
-}
-
-/**
- * Means over the seeds. Rendered scenes are measured in planes with every number of planes trained with; files in their own unit with
- * the first. A plane is a share 1 / (N − 1) of the stack's range, so errors of different N compare by that.
- */
-function trainedFigures(outcomes: readonly Outcome[], { variant, planes }: { variant: Variant; planes: number }): Figures {
-  const mean = (name: string): number => outcomes.reduce((sum, { metrics }) => sum + (metrics[name] ?? NaN), 0) / outcomes.length;
-  const spread = (name: string): [string, number][] => {
-    const values = outcomes.map(({ metrics }) => metrics[name] ?? NaN);
-    return values.length > 1 ? [["RMSE spread over seeds", Math.max(...values) - Math.min(...values)]] : [];
-  };
-  if (outcomes.some(({ metrics }) => "rmse" in metrics))
-    return Object.fromEntries([["RMSE", mean("rmse")], ["invalid trend %", 100 * mean("invalidTrend")], ...spread("rmse")]);
-  const several = variant.planes.length > 1;
-  const at = (title: string, N: number): string => (several ? `${title}, N=${N}` : title);
-  const figures = variant.planes.flatMap((N): [string, number][] => [
-    [at("RMSE planes", N), mean(`rmse@${N}`)],
-    ...(several ? [] : [["RMSE % of range", (100 * mean(`rmse@${N}`)) / (N - 1)] as [string, number]]),
-    [at("within ¼ plane %", N), 100 * mean(`within@${N}`)],
-    [at("invalid trend %", N), 100 * mean(`invalidTrend@${N}`)],
-  ]);
-  return Object.fromEntries([...figures, ...spread(`rmse@${planes}`)]);
+  if (presets[preset].data.kind === "render") return `rendered scenes (${preset}), held-out textures, ${trained}`;
+  return [preset, trained, ...(measured && "split" in measured ? [`split "${measured.split}", ${measured.images} images`] : [])].join(", ");
 }

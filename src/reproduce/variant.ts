@@ -14,7 +14,7 @@ export interface DualFocusVariant {
   readonly grid: number;
   /** C₂. */
   readonly channels: number;
-  /** Plane counts it is trained with, drawn evenly; the first is measured. */
+  /** Plane counts it is trained with, drawn evenly; on a published set the first alone. The first is measured. */
   readonly planes: readonly number[];
 }
 

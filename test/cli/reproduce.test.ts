@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { PaperTable } from "../../src/reproduce/paperTable.ts";
 import type { ReproducedTable } from "../../src/reproduce/report.ts";
+import { encodeExr } from "../../src/io/exr.ts";
+import { put, putPicture } from "../data/files.ts";
+import { assertClose } from "../helpers/close.ts";
 import { runCommand } from "../helpers/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-reproduce-"));
@@ -65,6 +68,28 @@ test("a training that fails is told with its reason", () => {
   assert.match(err, /both: ended with exit code 2: .*clip: Too small/);
 });
 
+test("a table trained on a published set has the figures that evaluate finds for its weights, in metres", async (context) => {
+  const [set, output, size] = [join(folder, "fod500"), join(folder, "published"), { width: 32, height: 32 }];
+  for (const scene of ["000000", "000400", "000401"]) {
+    for (const n of [1, 2, 3, 4, 5]) await putPicture(join(set, `${scene}_0${n}All.tif`), size, (x, y) => (7 * n * x + 3 * y) % 256);
+    const depth = Float32Array.from({ length: 32 * 32 }, (_, i) => 0.2 + i / 1024);
+    put(join(set, `${scene}_Dpt.exr`), await encodeExr({ ...size, channels: { R: depth } }, { precision: "f16" }));
+  }
+  const training = ["--preset", "fod500", "--only", "both", "--model", "small", "--steps", "1", "--batch", "1", "--crop", "32"];
+  const { code, out, err } = dualfocus("reproduce", "channels", ...training, "--data", set, "--threads", "1", "-o", output, "--json");
+  assert.equal(code, 0, err);
+  const { tables } = JSON.parse(out) as { tables: ReproducedTable[] };
+  const weights = join(output, "variants/both/weights.safetensors");
+  const found = await runCommand(context, "evaluate", "--dataset", "fod500", "--data", set, "--model", weights, "--json", "--quiet");
+  const { metrics } = JSON.parse(found.out) as { metrics: Record<string, number> };
+  const { rmse: RMSE, logRmse: logRMSE, absRel: AbsRel, sqRel: SqRel } = metrics;
+  const asPrinted = { RMSE, logRMSE, AbsRel, SqRel };
+  const ours = tables[0]?.rows[2]?.ours ?? {};
+  assert.deepEqual(Object.keys(ours).sort(), Object.keys(tables[0]?.rows[2]?.paper ?? {}).sort());
+  for (const [name, value] of Object.entries(ours)) assertClose([value], [asPrinted[name as keyof typeof asPrinted] ?? NaN], 1e-6);
+  assert.match(tables[0]?.measured ?? "", /^fod500, 1 steps each, split "test", 2 images/);
+});
+
 test("without a table the tables are listed with what each needs", async (context) => {
   const { code, out } = await runCommand(context, "reproduce");
   assert.equal(code, 0);
@@ -82,12 +107,34 @@ test("a table whose set is missing is printed with what it needs", async (contex
   assert.match(out, /\| Ours \| 0\.015 \| 0\.112 \|.*FoD500, scenes 400 to 499: --data DIR/);
 });
 
+test("tables are printed and written as they are made; one whose set is wrong is told at the end, with the layout it wants", () => {
+  const [output, empty] = [join(folder, "several"), join(folder, "empty")];
+  mkdirSync(empty, { recursive: true });
+  const { code, out, err } = dualfocus("reproduce", "fod500", "ddff12", "--data", `fod500=${empty}`, "-o", output);
+  assert.equal(code, 3, err);
+  assert.match(out, /^Table 3\. [^]*\| Ours \| .*DDFF 12-Scene, validation split: --data DIR/);
+  assert.match(err, /^dualfocus: fod500: ended with exit code 3: .*000400_Dpt\.exr .* is missing\. .*\n {2}DIR\/NNNNNN_xxAll\.tif/m);
+  assert.deepEqual(readdirSync(output).filter((name) => /^(fod500|ddff12)\.(md|rows\.json)$/.test(name)), ["ddff12.md", "ddff12.rows.json"]); // prettier-ignore
+});
+
+test("a folder given by name serves its set alone", async (context) => {
+  const { code, out } = await runCommand(context, "reproduce", "arkit", "--data", "nyu=some", "--json");
+  assert.equal(code, 0);
+  const { tables, failures } = JSON.parse(out) as { tables: ReproducedTable[]; failures: string[] };
+  assert.match(tables[0]?.rows.at(-1)?.needs ?? "", /^ARKitScenes upsampling/);
+  assert.deepEqual(failures, []);
+});
+
 test("wrong usage is refused with what is right", async (context) => {
   const cases: [args: string[], message: RegExp][] = [
     [["tables"], /nyu, fod500/],
     [["ablation"], /where should the trainings go\?[^]*-o DIR/],
     [["ablation", "-o", folder, "--only", "nothing"], /--only nothing: there is no such variant[^]*noSpatial-noFocal/],
     [["ablation", "-o", join(folder, "none"), "--preset", "nyu"], /--preset nyu trains on files[^]*--data DIR/],
+    [["ablation", "-o", join(folder, "none"), "--preset", "nyu", "--data", "ddff12=some"], /--preset nyu trains on files/],
+    [["nyu", "--data", "nuy=some"], /DIR or NAME=DIR, with NAME one of nyu, fod500, ddff12, arkit/],
+    [["nyu", "--data", "nyu="], /DIR or NAME=DIR/],
+    [["nyu", "--data", "one", "--data", "two"], /one folder for each set: name them as nyu=DIR/],
     [["ablation", "--seeds", "x"], /0,1,2/],
     [["nyu", "--weights", "huge=x"], /NAME=FILE, with NAME one of base, small, dfv/],
   ];

@@ -1,0 +1,49 @@
+import { UserError } from "../job/errors.ts";
+import type { ReproducedTable } from "./report.ts";
+
+/** What became of some tables. */
+export interface Made {
+  readonly tables: readonly ReproducedTable[];
+  /** Why rows, or all of a table, could not be filled. */
+  readonly failures: readonly unknown[];
+}
+
+export interface MakeOptions {
+  /** Called with each table as soon as it is made. */
+  readonly onTable: (table: ReproducedTable) => Promise<void>;
+  readonly stop: AbortSignal;
+}
+
+/** Takes one step after another; one that fails leaves the others going, unless all should stop. */
+export async function makeTables(steps: readonly (() => Promise<Made>)[], { onTable, stop }: MakeOptions): Promise<Made> {
+  const tables: ReproducedTable[] = [];
+  const failures: unknown[] = [];
+  for (const step of steps)
+    try {
+      const made = await step();
+      for (const table of made.tables) await onTable(table);
+      tables.push(...made.tables);
+      failures.push(...made.failures);
+    } catch (error) {
+      if (stop.aborted) throw error;
+      failures.push(error);
+    }
+  return { tables, failures };
+}
+
+/** Ends the program, or does nothing where there were no failures. The user's to mend only if every one of them is. */
+export function throwFailures(failures: readonly unknown[]): void {
+  const [first] = failures;
+  if (failures.length === 0) return;
+  if (failures.length === 1) throw first;
+  const message = `${failures.length} runs failed\n${failures.map((failure) => `- ${describeFailure(failure)}`).join("\n")}`;
+  throw first instanceof UserError && failures.every((failure) => failure instanceof UserError)
+    ? new UserError(message, { exitCode: first.exitCode })
+    : new Error(message);
+}
+
+export function describeFailure(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure);
+  const remedy = failure instanceof UserError ? failure.remedy : undefined;
+  return remedy === undefined ? failure.message : `${failure.message}\n  ${remedy}`;
+}

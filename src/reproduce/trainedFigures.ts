@@ -1,0 +1,38 @@
+import { paperFigures } from "./evaluation.ts";
+import type { Figures, PaperTable } from "./paperTable.ts";
+import type { Variant } from "./variant.ts";
+
+/** Figures of one run by name; null where one is not defined. */
+export interface Measured {
+  readonly metrics: Readonly<Record<string, number | null>>;
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+const spread = (values: readonly number[]): Figures =>
+  values.length > 1 ? { "RMSE spread over seeds": Math.max(...values) - Math.min(...values) } : {};
+
+/**
+ * Means over the seeds of what training itself measures on rendered scenes: in planes, with every number of planes trained with. A plane
+ * is a share 1 / (N − 1) of the stack's range, so errors of different N compare by that.
+ */
+export function renderedFigures(runs: readonly Measured[], { variant, planes }: { variant: Variant; planes: number }): Figures {
+  const all = (name: string): number[] => runs.map(({ metrics }) => metrics[name] ?? NaN);
+  const several = variant.planes.length > 1;
+  const at = (title: string, N: number): string => (several ? `${title}, N=${N}` : title);
+  const figures = variant.planes.flatMap((N): [string, number][] => [
+    [at("RMSE planes", N), mean(all(`rmse@${N}`))],
+    ...(several ? [] : [["RMSE % of range", (100 * mean(all(`rmse@${N}`))) / (N - 1)] as [string, number]]),
+    [at("within ¼ plane %", N), 100 * mean(all(`within@${N}`))],
+    [at("invalid trend %", N), 100 * mean(all(`invalidTrend@${N}`))],
+  ]);
+  return { ...Object.fromEntries(figures), ...spread(all(`rmse@${planes}`)) };
+}
+
+/** Means over the seeds of what the protocol of a published set measures, in the columns of the paper's table. */
+export function publishedFigures(table: PaperTable, runs: readonly Measured[]): Figures {
+  const figures = runs.map(({ metrics }) => paperFigures(table, metrics));
+  const all = (name: string): number[] => figures.map((each) => each[name] ?? NaN);
+  const names = [...new Set(figures.flatMap((each) => Object.keys(each)))];
+  return { ...Object.fromEntries(names.map((name) => [name, mean(all(name))])), ...spread(all("RMSE")) };
+}
