@@ -43,7 +43,12 @@ async function readFrame({ name, rgb, depth }: Frame): Promise<RgbdPair> {
   const image = resize(await readImage(rgb), { ...FRAME, filter: "linear" });
   const { width, height, values } = await readDepth(depth, "depth");
   const resized = resize({ width, height, channels: 1, data: values }, { ...FRAME, filter: "linear" });
-  return { name, image, depth: metricDepth({ ...FRAME, values: resized.data }, { above: 0, below: Infinity }) };
+  return {
+    name,
+    where: `${rgb} with ${depth}`,
+    image,
+    depth: metricDepth({ ...FRAME, values: resized.data }, { above: 0, below: Infinity }),
+  };
 }
 
 function frameFiles(root: string, video: string, frame: string): Frame {

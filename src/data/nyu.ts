@@ -11,7 +11,7 @@ import { findNyuPairs } from "./nyuFolders.ts";
 import type { PairFiles } from "./nyuFolders.ts";
 import { readDepth } from "./readDepth.ts";
 import { readBytes, readImage } from "./readImage.ts";
-import { describeSynthesis, metricDepth, synthesizeSample } from "./rgbd.ts";
+import { describeSynthesis, metricDepth, rgbdPair, synthesizeSample } from "./rgbd.ts";
 import type { RgbdPair } from "./rgbd.ts";
 
 const LAYOUT = `  one of
@@ -63,15 +63,16 @@ export async function openNyu(dir: string, options: DatasetOptions = {}): Promis
 }
 
 /** The middle 4/5 of each side: 384×512 of 480×640. */
-function cropPair({ name, image, depth }: RgbdPair): RgbdPair {
+function cropPair(pair: RgbdPair): RgbdPair {
+  const { image, depth } = pair;
   const window = centralWindow(image, { width: Math.floor(image.width * 0.8), height: Math.floor(image.height * 0.8) });
-  return { name, image: cropImage(image, window), depth: cropDepth(depth, window) };
+  return { ...pair, image: cropImage(image, window), depth: cropDepth(depth, window) };
 }
 
 async function readPair({ rgb, depth }: PairFiles): Promise<RgbdPair> {
   const image = await readImage(rgb);
   const metres = metricDepth(await readDepth(depth, "depth"), VALID);
-  return { name: basename(rgb, extname(rgb)), image, depth: metres };
+  return rgbdPair({ name: basename(rgb, extname(rgb)), where: `${rgb} with ${depth}`, image, depth: metres });
 }
 
 /** Row numbers of the split. splits.mat counts from one. */
@@ -108,5 +109,6 @@ function readMatPair(file: Hdf5File, index: number): RgbdPair {
       for (let c = 0; c < 3; c++) data[(y * width + x) * 3 + c] = (colours[(c * width + x) * height + y] as number) / 255;
     }
   const image: Image = { width, height, channels: 3, data };
-  return { name: String(index + 1).padStart(4, "0"), image, depth: metricDepth({ width, height, values }, VALID) };
+  const name = String(index + 1).padStart(4, "0");
+  return { name, where: `${file.file}, picture ${name}`, image, depth: metricDepth({ width, height, values }, VALID) };
 }

@@ -4,16 +4,29 @@ import type { Image } from "../image.ts";
 import { synthesize } from "../optics/synthesize.ts";
 import type { SynthesisKernel } from "../optics/synthesize.ts";
 import { presetCamera } from "../optics/synthesizeCameras.ts";
-import { protocolDistances } from "../optics/synthesizeFocus.ts";
+import { depthRange, protocolDistances } from "../optics/synthesizeFocus.ts";
 import { cropDepth, cropImage, cropSample } from "./crop.ts";
 import type { Window } from "./crop.ts";
+import { DatasetError } from "./dataset.ts";
 import type { ChooseWindow, DatasetOptions, Sample } from "./dataset.ts";
 
 /** A sharp picture and its depth in metres, the raw material of the synthetic sets. */
 export interface RgbdPair {
   readonly name: string;
+  /** The files, for messages. */
+  readonly where: string;
   readonly image: Image;
   readonly depth: DepthMap;
+}
+
+/** Refuses a picture and a depth of different sizes, before either is cropped. */
+export function rgbdPair(pair: RgbdPair): RgbdPair {
+  const { where, image, depth } = pair;
+  if (image.width !== depth.width || image.height !== depth.height)
+    throw new DatasetError(
+      `${where}: the picture is ${image.width}×${image.height} but its depth ${depth.width}×${depth.height}; they must match pixel by pixel`,
+    );
+  return pair;
 }
 
 /** Depth in metres, valid strictly between `above` and `below`. */
@@ -40,11 +53,42 @@ const ADAPTIVE_KERNEL: SynthesisKernel = { kind: "power", exponent: 2 };
  * is FOSSA's: planes evenly in 1/depth between the 5 % and 95 % quantiles of the image's own, its camera and its blur. With `choose`,
  * only that window and the reach of the kernel around it are blurred, which gives the same pixels.
  */
-export function synthesizeSample({ name, image, depth }: RgbdPair, synthesis: Synthesis, choose?: ChooseWindow): Sample {
-  const { preset, planes, focus = "linear" } = synthesis;
+export function synthesizeSample(pair: RgbdPair, synthesis: Synthesis, choose?: ChooseWindow): Sample {
+  const distances = pairDistances(pair, synthesis);
+  try {
+    return blurPair(pair, { synthesis, distances, choose });
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new DatasetError(`${pair.where}: ${cause.message}`, { cause });
+  }
+}
+
+/** In metres, near to far. */
+function pairDistances({ where, depth }: RgbdPair, { planes, focus: kind = "linear" }: Synthesis): number[] {
+  const metres = (value: number): string => `${Number(value.toPrecision(4))} m`;
+  if (!depth.valid.includes(1)) {
+    const { min, max } = depthRange({ ...depth, valid: new Uint8Array(depth.valid.length).fill(1) });
+    throw new DatasetError(`${where}: no pixel of the depth is valid; it runs from ${metres(min)} to ${metres(max)}`);
+  }
+  try {
+    return protocolDistances(depth, { kind, planes });
+  } catch (cause) {
+    const { min, max } = depthRange(depth);
+    const span = max > min ? `nearly the same everywhere, between ${metres(min)} and ${metres(max)}` : `${metres(min)} everywhere`;
+    throw new DatasetError(`${where}: the depth is ${span}, so no ${planes} focus distances follow from it`, { cause });
+  }
+}
+
+interface Blurring {
+  readonly synthesis: Synthesis;
+  readonly distances: readonly number[];
+  readonly choose: ChooseWindow | undefined;
+}
+
+function blurPair({ name, image, depth }: RgbdPair, { synthesis, distances, choose }: Blurring): Sample {
+  const { preset, focus = "linear" } = synthesis;
   const kernel = synthesis.kernel ?? (focus === "adaptive" ? ADAPTIVE_KERNEL : undefined);
   const camera = presetCamera(focus === "adaptive" ? "fossa" : preset, image);
-  const distances = protocolDistances(depth, { kind: focus, planes });
   const window = choose?.(depth);
   const reach = kernelReach(kernel);
   const whole = { left: 0, top: 0, width: image.width, height: image.height };
@@ -61,7 +105,10 @@ export function synthesizeSample({ name, image, depth }: RgbdPair, synthesis: Sy
 /** Planes, blur and camera in words. */
 export function describeSynthesis({ preset, planes, kernel, focus }: Synthesis): string {
   if (focus === "adaptive")
-    return `${planes} planes evenly in 1/depth between the 5 % and 95 % quantiles of the image's own, ${kernel?.kind ?? "gaussian"} blur, f/1.4 31 mm, 36 mm sensor`;
+    return (
+      `${planes} planes evenly in 1/depth between the 5 % and 95 % quantiles of the image's own, ${kernel?.kind ?? "gaussian"} blur, ` +
+      "f/1.4, 36 mm sensor, 31 mm lens (60° of view, not each image's camera matrix as in FOSSA)"
+    );
   const camera = { nyu: "f/8 50 mm 12 µm", arkit: "f/0.5 2.9 mm 5.54 µm" }[preset];
   return `${planes} planes linspace(min, max of the image's valid depth), ${kernel?.kind ?? "gaussian"} blur, ${camera}`;
 }
