@@ -75,7 +75,16 @@ export interface Addon {
   elapsed(from: EventHandle, to: EventHandle): number;
 
   /** Waits until all have come. `backend` is "gloo" or "nccl"; rank 0 listens at host:port. */
-  joinGroup(host: string, port: number, rank: number, size: number, backend: string, timeoutSeconds: number): GroupHandle;
+  joinGroup(
+    host: string,
+    port: number,
+    rank: number,
+    size: number,
+    backend: string,
+    timeoutSeconds: number,
+    serves: boolean,
+    prefix: string,
+  ): GroupHandle;
   broadcast(group: GroupHandle, tensor: Handle, root: number): void;
   allReduce(group: GroupHandle, tensor: Handle): void;
   barrier(group: GroupHandle): void;

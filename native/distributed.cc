@@ -2,6 +2,7 @@
 #include "entries.h"
 
 #if defined(USE_C10D_GLOO) || defined(USE_C10D_NCCL)
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #ifdef USE_C10D_GLOO
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -62,7 +63,10 @@ c10::intrusive_ptr<Backend> joinNccl([[maybe_unused]] const Membership& member) 
 #endif
 }
 
-/** joinGroup(host, port, rank, size, backend, timeoutSeconds): waits until all have come. Rank 0 keeps the store at host:port. */
+/**
+ * joinGroup(host, port, rank, size, backend, timeoutSeconds, serves, prefix): waits until all have come. The member that `serves` keeps
+ * the store at host:port; where none does, it is there already, and `prefix` keeps the group's keys apart from others in it.
+ */
 napi_value joinGroup(napi_env env, const Arguments& arguments) {
   Membership member;
   member.host = arguments.string(0, "host");
@@ -71,6 +75,8 @@ napi_value joinGroup(napi_env env, const Arguments& arguments) {
   const int64_t size = arguments.integer(3, "size");
   const std::string backend = arguments.string(4, "backend");
   const double seconds = arguments.number(5, "timeout");
+  const bool serves = arguments.boolean(6, "serves");
+  const std::string prefix = arguments.string(7, "prefix");
   if (port < 1 || port > 65535) throw std::invalid_argument("port: expected 1 to 65535");
   if (size < 1 || size > 100000) throw std::invalid_argument("size: expected at least 1");
   if (rank < 0 || rank >= size) throw std::invalid_argument("rank: expected 0 to size - 1");
@@ -82,10 +88,10 @@ napi_value joinGroup(napi_env env, const Arguments& arguments) {
 
   c10d::TCPStoreOptions options;
   options.port = static_cast<uint16_t>(port);
-  options.isServer = rank == 0;
+  options.isServer = serves;
   options.numWorkers = static_cast<size_t>(size);
   options.timeout = member.timeout;
-  member.store = c10::make_intrusive<c10d::TCPStore>(member.host, options);
+  member.store = c10::make_intrusive<c10d::PrefixStore>(prefix, c10::make_intrusive<c10d::TCPStore>(member.host, options));
   return GroupBox::make(env, backend == "gloo" ? joinGloo(member) : joinNccl(member));
 }
 

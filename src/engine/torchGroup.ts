@@ -3,7 +3,7 @@ import { scope } from "./scope.ts";
 import type { TorchEngine } from "./torch.ts";
 
 export interface GroupOptions {
-  /** Where rank 0 listens. */
+  /** Where the store is at which the members meet. */
   readonly host: string;
   readonly port: number;
   /** This process, 0 to size − 1. */
@@ -13,6 +13,10 @@ export interface GroupOptions {
   readonly backend?: "gloo" | "nccl";
   /** After this long without an answer a call fails; a lost peer fails it at once where the backend notices. */
   readonly timeoutSeconds?: number;
+  /** Whether this member keeps the store. By default rank 0 does; no member where it is there already. */
+  readonly servesStore?: boolean;
+  /** Keeps the group's keys apart from others in the store. */
+  readonly prefix?: string;
 }
 
 /** Processes that train one network together. Every member makes the same calls in the same order. */
@@ -31,7 +35,8 @@ export interface ProcessGroup {
 /** Joins the group; returns when all `size` members have. */
 export function joinProcessGroup(engine: TorchEngine, options: GroupOptions): ProcessGroup {
   const { host, port, rank, size, backend = engine.device === "cpu" ? "gloo" : "nccl", timeoutSeconds = 300 } = options;
-  const group = engine.native("joinGroup", host, port, rank, size, backend, timeoutSeconds);
+  const { servesStore = rank === 0, prefix = "dualfocus" } = options;
+  const group = engine.native("joinGroup", host, port, rank, size, backend, timeoutSeconds, servesStore, prefix);
 
   /** Runs `exchange` on all tensors laid end to end, then copies the parts back. */
   const together = (tensors: readonly Tensor[], exchange: (flat: Tensor) => Tensor): void => {
