@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
-import { caseConfig, stackOf, type Case } from "./case.ts";
+import { caseConfig, stacksOf, type Case } from "./case.ts";
 import type { BenchRuntime } from "./runtime.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { BenchRuntime } from "./runtime.ts";
  * not tell.
  */
 export async function peakMemory(runtime: BenchRuntime, each: Case): Promise<number> {
-  const [config, inputs] = [caseConfig(each), stackOf(each)];
+  const [config, inputs] = [caseConfig(each), stacksOf(each)];
   const before = process.memoryUsage.rss();
   forgetPeak();
   const session = await runtime.network(config, each);

@@ -16,9 +16,9 @@ export function onnxRuntime({ device, threads }: Required<Pick<NodeSessionOption
   return {
     device,
     description: `ONNX Runtime, ${device}, ${threads === 0 ? "all cores" : `${threads} thread${threads === 1 ? "" : "s"}`}`,
-    network: (config, { planes, height, width }) => {
+    network: (config, { batch, planes, height, width }) => {
       const weights = initialWeights(config, createRandom(0)); // the values do not matter
-      return createNodeSession(recordGraph({ config, weights, size: { batch: 1, planes, height, width }, forCpu: device === "cpu" }), {
+      return createNodeSession(recordGraph({ config, weights, size: { batch, planes, height, width }, forCpu: device === "cpu" }), {
         device,
         threads,
       });

@@ -3,7 +3,7 @@ import type { Bench, Growth, Measurement } from "./run.ts";
 /** Markdown: ceilings, a row for each case, how time grows. */
 export function formatBench({ description, ceilings, rows, growth }: Bench): string {
   const header = [
-    ...["model", "planes", "size", "grid", "parameters M", "GMAC", "median ms", "p90 ms", "fastest ms", "stacks/s", "GFLOP/s"],
+    ...["model", "planes", "size", "grid", "batch", "parameters M", "GMAC", "median ms", "p90 ms", "fastest ms", "stacks/s", "GFLOP/s"],
     ...["of the limit %", "memory MB"],
   ];
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
@@ -15,9 +15,9 @@ export function formatBench({ description, ceilings, rows, growth }: Bench): str
 const number = (value: number): string => (value >= 1000 ? value.toFixed(0) : value.toPrecision(3));
 
 function cells(row: Measurement): string[] {
-  const { model, planes, height, width, grid, parameters, multiplyAccumulates, peakMemory } = row;
+  const { model, batch, planes, height, width, grid, parameters, multiplyAccumulates, peakMemory } = row;
   return [
-    ...[model, String(planes), `${height}×${width}`, grid === undefined ? "–" : String(grid)],
+    ...[model, String(planes), `${height}×${width}`, grid === undefined ? "–" : String(grid), String(batch)],
     ...[parameters / 1e6, multiplyAccumulates / 1e9, 1e3 * row.median, 1e3 * row.p90, 1e3 * row.least].map(number),
     ...[row.stacksPerSecond, row.rate / 1e9, 100 * row.ofLimit].map(number),
     peakMemory === undefined ? "–" : (peakMemory / 1e6).toFixed(0),

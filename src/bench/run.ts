@@ -1,6 +1,6 @@
 import type { ConfigName } from "../model/config.ts";
 import { countMultiplyAccumulates, countParameters } from "../model/state.ts";
-import { caseConfig, describeCase, stackOf, type Case } from "./case.ts";
+import { caseConfig, describeCase, stacksOf, type Case } from "./case.ts";
 import { growthExponent, type Point } from "./growth.ts";
 import type { BenchRuntime, StackSize, Work } from "./runtime.ts";
 import { timeRuns, type Now } from "./timing.ts";
@@ -15,8 +15,9 @@ export interface Ceilings {
 
 export interface Measurement extends Case {
   readonly parameters: number;
+  /** Of one stack. */
   readonly multiplyAccumulates: number;
-  /** Seconds a stack, from pixels to depth. */
+  /** Seconds a run of `batch` stacks, from pixels to depth. */
   readonly median: number;
   readonly p90: number;
   readonly least: number;
@@ -91,7 +92,7 @@ async function measureCase(
   const config = caseConfig(each);
   const session = await runtime.network(config, each);
   try {
-    const inputs = stackOf(each);
+    const inputs = stacksOf(each);
     const timing = await timeRuns(() => session.run(inputs), options);
     const [parameters, multiplyAccumulates] = [countParameters(config), countMultiplyAccumulates(config, each)];
     const limit = limitSeconds({ ...each, parameters, multiplyAccumulates }, options.ceilings);
@@ -100,8 +101,8 @@ async function measureCase(
       parameters,
       multiplyAccumulates,
       ...timing,
-      stacksPerSecond: 1 / timing.median,
-      rate: (2 * multiplyAccumulates) / timing.median,
+      stacksPerSecond: each.batch / timing.median,
+      rate: (2 * each.batch * multiplyAccumulates) / timing.median,
       limit,
       ofLimit: limit / timing.median,
       peakMemory: await options.memory(each),
@@ -113,11 +114,11 @@ async function measureCase(
 
 /** Multiply-accumulates at the rate of the densest arithmetic, or weights, pictures and answers moved once: whichever takes longer. */
 export function limitSeconds(
-  { planes, height, width, parameters, multiplyAccumulates }: Pick<Measurement, "parameters" | "multiplyAccumulates"> & StackSize,
+  { batch, planes, height, width, parameters, multiplyAccumulates }: Pick<Measurement, "parameters" | "multiplyAccumulates"> & StackSize,
   { products, copy }: Ceilings,
 ): number {
-  const values = parameters + height * width * (3 * planes + planes + 2); // pictures in; p, depth and spread out
-  return Math.max((2 * multiplyAccumulates) / products, (4 * values) / copy);
+  const values = parameters + batch * height * width * (3 * planes + planes + 2); // pictures in; p, depth and spread out
+  return Math.max((2 * batch * multiplyAccumulates) / products, (4 * values) / copy);
 }
 
 function growthOf(model: ConfigName, rows: readonly Measurement[]): Growth {
@@ -131,8 +132,8 @@ function growthOf(model: ConfigName, rows: readonly Measurement[]): Growth {
   };
   return {
     model,
-    planes: growthExponent(points(({ planes }) => planes, (row) => `${pixels(row)} ${gridOf(row)}`)), // prettier-ignore
-    pixels: growthExponent(points(pixels, (row) => `${row.planes} ${gridOf(row)}`)),
-    grid: growthExponent(points(gridOf, (row) => `${row.planes} ${pixels(row)}`)),
+    planes: growthExponent(points(({ planes }) => planes, (row) => `${row.batch} ${pixels(row)} ${gridOf(row)}`)), // prettier-ignore
+    pixels: growthExponent(points(pixels, (row) => `${row.batch} ${row.planes} ${gridOf(row)}`)),
+    grid: growthExponent(points(gridOf, (row) => `${row.batch} ${row.planes} ${pixels(row)}`)),
   };
 }

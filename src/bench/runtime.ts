@@ -1,8 +1,9 @@
 import type { Session } from "../infer/session.ts";
 import type { NetworkConfig } from "../model/config.ts";
 
-/** A stack of this many planes and pixels. */
+/** So many stacks at once, of this many planes and pixels. */
 export interface StackSize {
+  readonly batch: number;
   readonly planes: number;
   readonly height: number;
   readonly width: number;

@@ -8,6 +8,7 @@ import { onnxRuntime } from "../bench/onnxRuntime.ts";
 import { formatBench } from "../bench/report.ts";
 import { bench } from "../bench/run.ts";
 import type { BenchRuntime } from "../bench/runtime.ts";
+import { DFV_LEAST } from "../evaluate/networkPredictor.ts";
 import { UserError } from "../job/errors.ts";
 import { isConfigName } from "../job/loadModel.ts";
 import { configs, type ConfigName } from "../model/config.ts";
@@ -22,6 +23,7 @@ interface BenchCommandOptions {
   readonly size: readonly Size[];
   readonly planes: readonly number[];
   readonly grid: readonly number[];
+  readonly batch: readonly number[];
   readonly repeats: number;
   readonly threads: number;
   readonly json: boolean;
@@ -43,10 +45,11 @@ export function benchCommand({ self = runSelf }: { readonly self?: RunSelf } = {
       [192, 288],
       [384, 576],
     ] as const) // prettier-ignore
-    .option("--planes <LIST>", "planes of the stacks, as 3,5,10", countList, [3, 5, 10] as const)
-    .option("--grid <LIST>", "sides of the grid of Γ and z*, timed at the first size and number of planes", countList, [
+    .option("--planes <LIST>", "planes of the stacks, as 3,5,10", countList(2), [3, 5, 10] as const)
+    .option("--grid <LIST>", "sides of the grid of Γ and z*, timed at the first size and number of planes", countList(2), [
       10, 14, 20, 28,
     ] as const)
+    .option("--batch <LIST>", "stacks in one run, as 1,4,16", countList(1), [1] as const)
     .option("--repeats <K>", "timed runs of each, more where they take milliseconds", wholeNumber(1), 5)
     .option("--threads <N>", "of the CPU; 0 uses every core", wholeNumber(0), 0)
     .option("--json", "print one JSON document", false)
@@ -56,7 +59,9 @@ export function benchCommand({ self = runSelf }: { readonly self?: RunSelf } = {
 }
 
 async function runBench(options: BenchCommandOptions, self: RunSelf): Promise<void> {
-  const [runtime, cases] = [await openRuntime(options), benchCases(options)];
+  const cases = benchCases(options);
+  checkSizes(cases);
+  const runtime = await openRuntime(options);
   const [first] = cases;
   if (options.memoryOnly && first) {
     process.stdout.write(`${await peakMemory(runtime, first)}\n`);
@@ -72,8 +77,18 @@ async function runBench(options: BenchCommandOptions, self: RunSelf): Promise<vo
   process.stdout.write(options.json ? `${JSON.stringify(measured)}\n` : formatBench(measured));
 }
 
-function memoryArguments({ model, planes, height, width }: Case, { device, threads }: BenchCommandOptions): string[] {
-  const one = ["--model", model, "--planes", `${planes}`, "--size", `${height}x${width}`];
+/** DFV's pooling leaves nothing of smaller pictures. */
+function checkSizes(cases: readonly Case[]): void {
+  const small = cases.find(({ model, height, width }) => configs[model].kind === "dfv" && Math.min(height, width) < DFV_LEAST);
+  if (!small) return;
+  throw new UserError(`--size ${small.height}x${small.width}: ${small.model} takes pictures of ${DFV_LEAST}x${DFV_LEAST} and more`, {
+    exitCode: 2,
+    remedy: `leave the size or ${small.model} out`,
+  });
+}
+
+function memoryArguments({ model, batch, planes, height, width }: Case, { device, threads }: BenchCommandOptions): string[] {
+  const one = ["--model", model, "--planes", `${planes}`, "--size", `${height}x${width}`, "--batch", `${batch}`];
   return ["bench", "--memory-only", ...one, "--device", device, "--threads", `${threads}`];
 }
 
@@ -84,7 +99,8 @@ const runSelf: RunSelf = async (args) => {
 };
 
 async function openRuntime({ device, threads }: BenchCommandOptions): Promise<BenchRuntime> {
-  if (device === "cpu" || device === "webgpu") return onnxRuntime({ device, threads });
+  if (device === "cpu") return onnxRuntime({ device, threads });
+  if (device === "webgpu") return withAdapter(onnxRuntime({ device, threads }));
   const { cudaRuntime } = await import("../bench/cudaRuntime.ts"); // brings the addon, which the others do without
   try {
     return cudaRuntime({ device });
@@ -94,15 +110,34 @@ async function openRuntime({ device, threads }: BenchCommandOptions): Promise<Be
   }
 }
 
+/** The runtime, if it can load a graph: ONNX Runtime looks for an adapter only then. */
+export async function withAdapter(runtime: BenchRuntime): Promise<BenchRuntime> {
+  try {
+    await (await runtime.products()).dispose();
+    return runtime;
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const reason = /adapter/i.test(message) ? "ONNX Runtime finds no graphics adapter" : message; // its own words begin with its source files
+    throw new UserError(`--device ${runtime.device}: ${reason}`, {
+      exitCode: 2,
+      remedy: "install the graphics driver (on Linux with Vulkan), or use --device cpu",
+      cause,
+    });
+  }
+}
+
 function deviceName(text: string): string {
   if (!/^(cpu|webgpu|cuda(:\d+)?)$/.test(text)) throw new InvalidArgumentError("cpu, webgpu, cuda or cuda:N");
   return text;
 }
 
-/** Every model with every size and number of planes; then its grids at the first of both. */
-export function benchCases({ model, size, planes, grid }: Pick<BenchCommandOptions, "model" | "size" | "planes" | "grid">): Case[] {
+type CaseOptions = Pick<BenchCommandOptions, "model" | "size" | "planes" | "grid" | "batch">;
+
+/** Every model with every size, number of planes and of stacks; then its grids at the first of them. */
+export function benchCases({ model, size, planes, grid, batch }: CaseOptions): Case[] {
   return model.flatMap((name) => {
-    const whole = size.flatMap(([height, width]) => planes.map((N): Case => ({ model: name, planes: N, height, width })));
+    const stacks = size.flatMap(([height, width]) => planes.map((N) => ({ planes: N, height, width })));
+    const whole = stacks.flatMap((stack) => batch.map((B): Case => ({ model: name, batch: B, ...stack })));
     const [first] = whole;
     if (!first || configs[name].kind === "dfv") return whole; // DFV has no grid
     const others = grid.filter((side) => configs[name].kind === "dualfocus" && side !== configs[name].surface?.grid);
@@ -125,9 +160,11 @@ function sizeList(text: string): readonly Size[] {
   });
 }
 
-function countList(text: string): readonly number[] {
-  const counts = text.split(",").map(Number);
-  if (!counts.every((value) => Number.isInteger(value) && value >= 2))
-    throw new InvalidArgumentError("whole numbers, 2 or more, as 3,5,10");
-  return counts;
+function countList(least: number): (text: string) => readonly number[] {
+  return (text) => {
+    const counts = text.split(",").map(Number);
+    if (!counts.every((value) => Number.isInteger(value) && value >= least))
+      throw new InvalidArgumentError(`whole numbers, ${least} or more, as 3,5,10`);
+    return counts;
+  };
 }

@@ -9,7 +9,7 @@ import type { FocalStack } from "../stack.ts";
 import type { Estimate, Predictor } from "./predictor.ts";
 
 /** DFV's coarsest pooling divides by half its side: 64 pixels at least. */
-const DFV_LEAST = 64;
+export const DFV_LEAST = 64;
 
 export interface NetworkOptions {
   readonly name: string;

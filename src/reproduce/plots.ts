@@ -26,6 +26,7 @@ const timings = z.object({
       height: z.number(),
       width: z.number(),
       grid: z.number().optional(),
+      batch: z.number().default(1),
       median: z.number(),
     }),
   ),
@@ -77,7 +78,7 @@ export function timeChart(printed: unknown): Chart {
   const { description, rows } = timings.parse(printed);
   const [first] = rows;
   const planes = rows.some((row) => row.planes === PLANES) ? PLANES : (first?.planes ?? PLANES);
-  const shown = rows.filter((row) => row.planes === planes && row.grid === undefined);
+  const shown = rows.filter((row) => row.planes === planes && row.grid === undefined && row.batch === 1);
   return {
     title: `Time against pixels: ${planes} planes, ${description}`,
     x: { title: "megapixels", logarithmic: true },

@@ -39,14 +39,18 @@ test("runs that are over in no time are repeated for half a second", async () =>
 });
 
 test("the limit is the slower of computing and moving, by hand", () => {
-  const size = { planes: 2, height: 10, width: 10 };
+  const size = { batch: 1, planes: 2, height: 10, width: 10 };
   const work = { ...size, parameters: 1000, multiplyAccumulates: 500 };
   // 1000 operations at 100/s are 10 s; 4 · (1000 + 100 · (6 + 2 + 2)) = 8000 bytes at 4000/s are 2 s, at 400/s 20 s
   assert.equal(limitSeconds(work, { products: 100, copy: 4000 }), 10);
   assert.equal(limitSeconds(work, { products: 100, copy: 400 }), 20);
+  // three stacks: 3000 operations; the weights move once, 4 · (1000 + 3 · 1000) = 16000 bytes
+  const three = { ...work, batch: 3 };
+  assert.equal(limitSeconds(three, { products: 100, copy: 4000 }), 30);
+  assert.equal(limitSeconds(three, { products: 100, copy: 400 }), 40);
 });
 
-/** A machine whose networks take a microsecond for each plane and pixel; products run at 1000 operations a second, sums at 50 MB. */
+/** A machine whose networks take a microsecond for each plane and pixel, of all stacks of a run; products run at 1000 operations a second, sums at 50 MB. */
 function fakeMachine() {
   let clock = 0;
   let open = 0;
@@ -60,11 +64,11 @@ function fakeMachine() {
     description: "a clock",
     products: () => work(2000, 2),
     copy: () => work(1e8, 2),
-    network: (_, { planes, height, width }) => {
+    network: (_, { batch, planes, height, width }) => {
       open += 1;
       const run: Session["run"] = ({ images }) => {
-        assert.deepEqual(images?.shape, [1, planes, 3, height, width]);
-        clock += 1e-6 * planes * height * width;
+        assert.deepEqual(images?.shape, [batch, planes, 3, height, width]);
+        clock += 1e-6 * batch * planes * height * width;
         return Promise.resolve({});
       };
       const dispose = (): Promise<void> => ((open -= 1), Promise.resolve());
@@ -75,8 +79,8 @@ function fakeMachine() {
 }
 
 const cases: readonly Case[] = [
-  ...[32, 64].flatMap((side) => [3, 6].map((planes): Case => ({ model: "small", planes, height: side, width: side }))),
-  { model: "small", planes: 3, height: 32, width: 32, grid: 28 },
+  ...[32, 64].flatMap((side) => [3, 6].map((planes): Case => ({ model: "small", batch: 1, planes, height: side, width: side }))),
+  { model: "small", batch: 1, planes: 3, height: 32, width: 32, grid: 28 },
 ];
 
 test("rates, limits and growth follow from the clock, and everything loaded is freed", async () => {
@@ -99,7 +103,25 @@ test("rates, limits and growth follow from the clock, and everything loaded is f
   assert.deepEqual(lines.slice(0, 2), ["bench: the machine's ceilings", "bench: 1 of 5, small 3×32×32"]);
   const text = formatBench(result);
   assert.match(text, /^a clock\. Large products run at 0\.00000100 GFLOP\/s/);
-  assert.match(text, /\| small \| 6 \| 64×64 \| – \| 3\.11 \|/);
-  assert.match(text, /\| small \| 3 \| 32×32 \| 28 \| .* \| – \|/);
+  assert.match(text, /\| small \| 6 \| 64×64 \| – \| 1 \| 3\.11 \|/);
+  assert.match(text, /\| small \| 3 \| 32×32 \| 28 \| 1 \| .* \| – \|/);
   assert.match(text, /small: time grows as planes\^1\.00, pixels\^1\.00, grid\^-?0\.00/);
+});
+
+test("stacks that run together are counted together: rate, limit and memory of all, growth among equal numbers alone", async () => {
+  const { runtime, now } = fakeMachine();
+  const [one, both] = [1, 4].map((batch): Case => ({ model: "small", batch, planes: 3, height: 32, width: 32 })) as [Case, Case];
+  const lines: string[] = [];
+  const memory = ({ batch }: Case): Promise<number> => Promise.resolve(1e6 * batch);
+  const result = await bench(runtime, [one, both], { repeats: 3, now, progress: (line) => lines.push(line), memory });
+  const [single, four] = result.rows;
+  assert.ok(single && four);
+  const near = (got: number, want: number): boolean => Math.abs(got / want - 1) < 1e-9;
+  assert.ok(near(four.median, 4 * single.median), "this machine gains nothing by running them together");
+  assert.ok(near(four.stacksPerSecond, single.stacksPerSecond) && near(four.rate, single.rate));
+  assert.ok(near(four.limit, 4 * single.limit) && near(four.ofLimit, single.ofLimit));
+  assert.deepEqual([four.multiplyAccumulates, four.peakMemory], [single.multiplyAccumulates, 4e6]);
+  assert.deepEqual(result.growth, [{ model: "small", planes: undefined, pixels: undefined, grid: undefined }]);
+  assert.equal(lines[2], "bench: 2 of 2, small 4 of 3×32×32");
+  assert.match(formatBench(result), /\| small \| 3 \| 32×32 \| – \| 4 \| 3\.11 \|/);
 });

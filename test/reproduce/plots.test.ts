@@ -31,9 +31,9 @@ test("each model has one point for each number of planes", () => {
   assert.deepEqual(series[1], { name: "small", points: [[3, 100 * (2 / 3 / 10)], [5, 4]] }); // prettier-ignore
 });
 
-test("times are those of five planes and the network's own grid", () => {
+test("times are those of five planes and the network's own grid, one stack at a time", () => {
   const row = { model: "small", planes: 5, height: 100, width: 200, median: 0.5 };
-  const rows = [row, { ...row, planes: 3 }, { ...row, grid: 28 }, { ...row, height: 200, median: 1 }];
+  const rows = [row, { ...row, planes: 3 }, { ...row, grid: 28 }, { ...row, batch: 8 }, { ...row, height: 200, median: 1 }];
   const { series, title } = timeChart({ description: "a machine", rows });
   assert.deepEqual(series, [{ name: "small", points: [[0.02, 0.5], [0.04, 1]] }]); // prettier-ignore
   assert.match(title, /5 planes, a machine/);
