@@ -8,6 +8,7 @@ import { parseNetworkConfig } from "../model/weightsFile.ts";
 const count = z.int().min(1);
 const positive = z.number().positive();
 const fraction = z.number().min(0).max(1);
+const decay = z.number().min(0).lt(1); // at 1 a mean would never move, and Adam divide by 0
 const range = z.tuple([positive, positive]).refine(([low, high]) => low <= high, "the first must not exceed the second");
 
 const network = z.unknown().transform((value, context): NetworkConfig => {
@@ -99,7 +100,7 @@ export const trainConfig = z.strictObject({
   }),
   augment,
   loss,
-  adam: z.strictObject({ beta1: fraction, beta2: fraction, epsilon: positive }),
+  adam: z.strictObject({ beta1: decay, beta2: decay, epsilon: positive }),
   learningRate: z.strictObject({ from: positive, to: positive, warmUpSteps: z.int().min(0) }),
   /** Greatest norm of all gradients together. */
   clip: positive,
@@ -160,6 +161,7 @@ export function overrideConfig(config: TrainConfig, settings: readonly string[])
 
 function assign(target: Record<string, unknown>, path: readonly string[], value: unknown, setting: string): void {
   const [key = "", ...rest] = path;
+  if (key in target && !Object.hasOwn(target, key)) throw new ConfigError(`--set ${setting}: "${key}" is no setting`); // __proto__
   if (rest.length === 0) {
     target[key] = value;
     return;
@@ -177,3 +179,12 @@ function parseValue(text: string): unknown {
     return text;
   }
 }
+
+/** Names of the settings in which two configurations, or parts of them, differ: `head.width`. */
+export function changedSettings(before: unknown, after: unknown, name = ""): string[] {
+  if (!isRecord(before) || !isRecord(after)) return JSON.stringify(before) === JSON.stringify(after) ? [] : [name];
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return keys.flatMap((key) => changedSettings(before[key], after[key], name === "" ? key : `${name}.${key}`));
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkConfig, ConfigError, overrideConfig } from "../../src/train/config.ts";
+import { changedSettings, checkConfig, ConfigError, overrideConfig } from "../../src/train/config.ts";
 import { stacksFor } from "../../src/train/deviceAugment.ts";
 import { presets, render, smoke } from "../../src/train/presets.ts";
 
@@ -43,6 +43,23 @@ test("an impossible setting is named", () => {
   refuse(["batch.planes=[9]"], /only data\.planes = 4 are rendered/);
   refuse(["model.encoder.upStep=conv5"], /model: .*upStep/s);
   refuse(['budget={"hours":1}'], /budget/);
+  refuse(["adam.beta1=1"], /adam\.beta1: Too big/);
+  refuse(["adam.beta2=1"], /adam\.beta2: Too big/);
+  refuse(["__proto__.spoilt=1"], /"__proto__" is no setting/);
+  refuse(['loss.__proto__={"spoilt":1}'], /"__proto__" is no setting/);
+  refuse(["constructor.prototype.spoilt=1"], /"constructor" is no setting/);
+  assert.ok(!("spoilt" in {}));
+});
+
+test("a setting that may be left out can still be set", () => {
+  assert.equal(overrideConfig(smoke, ["norms=frozen"]).norms, "frozen");
+});
+
+test("settings that differ are named, and no others", () => {
+  const changed = overrideConfig(smoke, ["model.head.width=16", "batch.planes=[3]", "norms=frozen"]);
+  assert.deepEqual(changedSettings(smoke, changed), ["model.head.width", "batch.planes", "norms"]);
+  assert.deepEqual(changedSettings(smoke.model, changed.model, "model"), ["model.head.width"]);
+  assert.deepEqual(changedSettings(smoke, overrideConfig(smoke, [])), []);
 });
 
 test("a step takes fewer stacks of more planes, so that it stays the same work", () => {
