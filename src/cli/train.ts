@@ -5,16 +5,18 @@ import { readWeights, type Weights } from "../io/safetensors.ts";
 import { configs, type ConfigName, type NetworkConfig } from "../model/config.ts";
 import { withPretrainedTrunk } from "../model/pretrained.ts";
 import { initialWeights } from "../model/state.ts";
-import { parseNetworkConfig, readModel, type Model } from "../model/weightsFile.ts";
+import { parseNetworkConfig, type Model } from "../model/weightsFile.ts";
 import { createRandom } from "../random.ts";
-import { readCheckpoint, type Checkpoint } from "../train/checkpoint.ts";
+import { checkInitial, readCheckpoint, readInitial, type Checkpoint } from "../train/checkpoint.ts";
 import { ConfigError, overrideConfig, type TrainConfig } from "../train/config.ts";
 import { membershipFrom, spawnProcesses, type Membership } from "../train/distributed.ts";
 import { DivergedError } from "../train/loop.ts";
 import { presets, type PresetName } from "../train/presets.ts";
-import { runFiles, runTraining, type TrainResult } from "../train/run.ts";
+import { runFiles, runTraining, type TrainRequest, type TrainResult } from "../train/run.ts";
 import { UserError } from "../job/errors.ts";
 import { makeFolder } from "../job/outputFolder.ts";
+import { holdFolder } from "../job/runLock.ts";
+import { wholeNumber } from "./numbers.ts";
 
 interface TrainOptions {
   readonly preset?: PresetName;
@@ -50,12 +52,12 @@ export function trainCommand(): Command {
     .description("Train a network, on rendered scenes or on a published set.")
     .addOption(new Option("--preset <name>", "recipe to start from").choices(Object.keys(presets)))
     .option("--model <name|file>", "base, small, dfv, or a JSON file that describes a network")
-    .option("--init <file>", "weights to start from (.safetensors)")
+    .option("--init <file>", "weights to start from, or a run's checkpoint (.safetensors)")
     .option("--encoder <file>", "ResNet-18 weights to start the encoder from, named as torchvision's (.safetensors)")
-    .option("--data <dir>", "folder of the set, for the presets that read one")
-    .option("--textures <dir>", "pictures to texture rendered scenes with (a folder, or raw pixels in a .bin)")
+    .option("--data <dir>", "folder of the set, for the presets that read one; a resumed run knows it")
+    .option("--textures <dir>", "pictures to texture rendered scenes with (a folder, or raw pixels in a .bin); a resumed run knows them")
     .option("--device <device>", "cpu, cuda or cuda:N", "cpu")
-    .option("--threads <count>", "CPU threads", number)
+    .option("--threads <count>", "CPU threads", wholeNumber(1))
     .option("--minutes <minutes>", "train so long; the learning rate follows the time, over resumes too", number)
     .option("--steps <count>", "train so many steps", number)
     .option("--batch <stacks>", "stacks per step", number)
@@ -79,30 +81,42 @@ export function trainCommand(): Command {
 }
 
 async function trainFrom(options: TrainOptions, membership: Membership | undefined): Promise<TrainResult> {
-  const { threads, textures, data, output, quiet } = options;
+  const { threads, textures, data, output: folder, quiet } = options;
   const stop = new AbortController();
   const interrupt = (): void => {
-    process.stderr.write("stopping: saving a checkpoint\n");
+    process.stderr.write("stopping…, a checkpoint is saved first\n");
     stop.abort();
   };
   process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  const progress = (line: string): void => {
+    if (!quiet) process.stderr.write(`${line}\n`);
+  };
+  const device = membership && options.device === "cuda" ? `cuda:${process.env["LOCAL_RANK"] ?? membership.rank}` : options.device;
   try {
-    const checkpoint = await findCheckpoint(options);
-    const init = options.init === undefined ? undefined : readModel(await readFile(options.init), options.init);
-    const config = await chooseConfig(options, { checkpoint, init });
-    const weights = init?.weights ?? (options.encoder === undefined ? undefined : await pretrained(config, options.encoder));
-    const progress = (line: string): void => {
-      if (!quiet) process.stderr.write(`${line}\n`);
+    checkUsage(options);
+    const fresh = options.resume ? undefined : await findStart(options); // what is wrong is told before a folder is made
+    await makeFolder(folder);
+    const body = async (): Promise<TrainResult> => {
+      checkFolder(options); // another run may have ended meanwhile
+      const start = fresh ?? (await findStart(options));
+      return runTraining({ ...start, folder, device, threads, membership, textures, data, stop: stop.signal, progress });
     };
-    const device = membership && options.device === "cuda" ? `cuda:${process.env["LOCAL_RANK"] ?? membership.rank}` : options.device;
-    await makeFolder(output);
-    const request = { config, folder: output, device, threads, membership, checkpoint, weights, textures, data };
-    return await runTraining({ ...request, stop: stop.signal, progress });
+    return await (membership === undefined || membership.rank === 0 ? holdFolder(folder, body) : body());
   } catch (error) {
-    throw explained(error);
+    throw explained(error, options);
   } finally {
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
   }
+}
+
+/** What a run begins with: the checkpoint it continues, or a recipe and perhaps weights. */
+async function findStart(options: TrainOptions): Promise<Pick<TrainRequest, "checkpoint" | "config" | "weights">> {
+  const checkpoint = options.resume ? await readCheckpoint(runFiles(options.output).checkpoint) : undefined;
+  const init = options.init === undefined ? undefined : await readInitial(options.init);
+  const config = await chooseConfig(options, { checkpoint, init });
+  if (init) checkInitial(init, config.model, options.init ?? "");
+  const weights = init?.weights ?? (options.encoder === undefined ? undefined : await pretrained(config, options.encoder));
+  return { checkpoint, config, weights };
 }
 
 /** The weights a run of this configuration starts from, but for the encoder's trunk. */
@@ -110,18 +124,29 @@ async function pretrained({ model, seed }: TrainConfig, file: string): Promise<W
   return withPretrainedTrunk(initialWeights(model, createRandom(seed).split("weights")), readWeights(await readFile(file), file), file);
 }
 
-async function findCheckpoint({ resume, output, init, encoder }: TrainOptions): Promise<Checkpoint | undefined> {
-  const { checkpoint: file } = runFiles(output);
+function checkUsage(options: TrainOptions): void {
+  const { resume, preset, init, encoder, minutes, steps, model } = options;
   if ([resume, init, encoder].filter((source) => source !== undefined).length > 1)
     throw new UserError("--resume, --init and --encoder exclude one another", { exitCode: 2, remedy: "choose what to start from" });
-  if (!resume) {
-    if (existsSync(file))
-      throw new UserError(`${output}: holds a run already`, { exitCode: 2, remedy: "continue it with --resume, or choose another -o" });
-    return undefined;
-  }
-  if (!existsSync(file))
+  if (minutes !== undefined && steps !== undefined) throw new UserError("--minutes and --steps exclude each other", { exitCode: 2 });
+  checkFolder(options);
+  for (const [option, value] of Object.entries({ preset, model }))
+    if (resume && value !== undefined)
+      throw new UserError(`--${option} cannot change in a resumed run`, {
+        exitCode: 2,
+        remedy: "leave it out, or start another run with --init",
+      });
+  if (!resume && preset === undefined)
+    throw new UserError("which recipe?", { exitCode: 2, remedy: `add --preset ${Object.keys(presets).join("|")}` });
+}
+
+/** A new run needs a folder without one, a resumed run a folder with one. */
+function checkFolder({ resume, output }: TrainOptions): void {
+  const present = existsSync(runFiles(output).checkpoint);
+  if (present && !resume)
+    throw new UserError(`${output}: holds a run already`, { exitCode: 2, remedy: "continue it with --resume, or choose another -o" });
+  if (!present && resume)
     throw new UserError(`${output}: there is no checkpoint to resume`, { exitCode: 3, remedy: "leave out --resume to start a run there" });
-  return readCheckpoint(file);
 }
 
 /** The checkpoint's configuration, or the preset's, and over it what the command line says. */
@@ -130,12 +155,7 @@ async function chooseConfig(
   { checkpoint, init }: { readonly checkpoint: Checkpoint | undefined; readonly init: Model | undefined },
 ): Promise<TrainConfig> {
   const { preset, model, minutes, steps, batch, seed, set } = options;
-  if (minutes !== undefined && steps !== undefined) throw new UserError("--minutes and --steps exclude each other", { exitCode: 2 });
-  if (!checkpoint && preset === undefined)
-    throw new UserError("which recipe?", { exitCode: 2, remedy: `add --preset ${Object.keys(presets).join("|")}` });
   const start: TrainConfig = checkpoint?.config ?? presets[preset ?? "render"];
-  if (checkpoint && model !== undefined)
-    throw new UserError("--model cannot change in a resumed run", { exitCode: 2, remedy: "start another run with --init" });
   const network = model === undefined ? (init?.config ?? start.model) : await findNetwork(model);
   const settings = [
     ...(minutes === undefined ? [] : [`budget=${JSON.stringify({ minutes })}`]),
@@ -154,10 +174,14 @@ async function findNetwork(model: string): Promise<NetworkConfig> {
   return parseNetworkConfig(await readFile(model, "utf8"), model);
 }
 
-function explained(error: unknown): unknown {
+function explained(error: unknown, { output }: TrainOptions): unknown {
   if (error instanceof ConfigError) return new UserError(error.message, { exitCode: 2, cause: error });
-  if (error instanceof DivergedError)
-    return new UserError(error.message, { exitCode: 3, remedy: "add --resume --set learningRate.from=… to the command", cause: error });
+  if (error instanceof DivergedError) {
+    const remedy = existsSync(runFiles(output).checkpoint)
+      ? "the last checkpoint is intact: add --resume --set learningRate.from=… with a lower rate"
+      : "no checkpoint was saved: start again with a lower rate, --set learningRate.from=…";
+    return new UserError(error.message, { exitCode: 3, remedy, cause: error });
+  }
   if (error instanceof Error && "code" in error && error.code === "ENOENT")
     return new UserError(error.message, { exitCode: 3, remedy: "give a file that is there", cause: error });
   return error;

@@ -1,12 +1,22 @@
 import { readFile } from "node:fs/promises";
+import { z } from "zod";
 import type { Tensor } from "../engine/engine.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
 import { FormatError } from "../io/formatError.ts";
-import { decodeSafetensors, encodeSafetensors, type RawTensor, type Storage, type Weights } from "../io/safetensors.ts";
+import {
+  decodeSafetensors,
+  encodeSafetensors,
+  type RawTensor,
+  type SafetensorsFile,
+  type Storage,
+  type Weights,
+} from "../io/safetensors.ts";
 import type { NetworkConfig } from "../model/config.ts";
-import { writeModel } from "../model/weightsFile.ts";
+import { stateShapes } from "../model/state.ts";
+import { readModel, writeModel, type Model } from "../model/weightsFile.ts";
 import { writeAtomically } from "./atomicFile.ts";
-import { checkConfig, type TrainConfig } from "./config.ts";
+import { changedSettings, checkConfig, ConfigError, type TrainConfig } from "./config.ts";
+import { DivergedError } from "./loop.ts";
 import type { Trainer } from "./trainer.ts";
 
 /** Where a run stands. Batches follow from the seed and the step, so this and the tensors are all there is to continue from. */
@@ -15,7 +25,14 @@ export interface Position {
   /** Of training, over all runs so far. */
   readonly seconds: number;
   readonly config: TrainConfig;
+  /** Unknown in checkpoints of older versions. */
+  readonly trainedOn?: TrainedOn | undefined;
 }
+
+const trainedOn = z.object({ textures: z.string().optional(), textureCount: z.int().optional(), data: z.string().optional() });
+
+/** Where the data lies that a run is trained on; its configuration says only the kind. Absolute paths. */
+export type TrainedOn = Readonly<z.infer<typeof trainedOn>>;
 
 export interface Checkpoint extends Position {
   readonly tensors: ReadonlyMap<string, RawTensor>;
@@ -23,11 +40,19 @@ export interface Checkpoint extends Position {
 }
 
 const KIND = "dualfocus.checkpoint";
+const AVERAGES = "ema.";
 
-/** One safetensors file: `weights.*`, `ema.*`, `adam.first.*`, `adam.second.*`, and the position as metadata. */
+/**
+ * One safetensors file: `weights.*`, `ema.*`, `adam.first.*`, `adam.second.*`, and the position as metadata. Spoilt values are refused:
+ * the loss that is watched while training was found before the last update, and the file may replace a good one.
+ */
 export async function saveCheckpoint(file: string, { engine, trainer, ...position }: Position & State): Promise<void> {
   const tensors = new Map<string, RawTensor>();
-  for (const [name, tensor] of checkpointTensors(trainer)) tensors.set(name, toRaw(engine, tensor));
+  for (const [name, tensor] of checkpointTensors(trainer)) {
+    const raw = toRaw(engine, tensor);
+    checkValues(raw, name, position.step);
+    tensors.set(name, raw);
+  }
   const metadata = { kind: KIND, position: JSON.stringify(position) };
   await writeAtomically(file, encodeSafetensors({ tensors, metadata }));
 }
@@ -41,7 +66,7 @@ interface State {
 export function checkpointTensors({ tree, ema, adam }: Trainer): Map<string, Tensor> {
   const entries: [string, Tensor][] = [];
   for (const [name, tensor] of tree.state) entries.push([`weights.${name}`, tensor]);
-  for (const [name, tensor] of ema.averages) entries.push([`ema.${name}`, tensor]);
+  for (const [name, tensor] of ema.averages) entries.push([AVERAGES + name, tensor]);
   for (const [name, { first, second }] of adam.moments) entries.push([`adam.first.${name}`, first], [`adam.second.${name}`, second]);
   return new Map(entries);
 }
@@ -51,9 +76,21 @@ function toRaw(engine: TorchEngine, tensor: Tensor): RawTensor {
   return { dtype: "F32", shape: tensor.shape as readonly number[], bytes: new Uint8Array(buffer, byteOffset, byteLength) };
 }
 
+const LARGEST_HALF = 65_504;
+
+/** Moments, norms and biases must be finite; matrices and kernels must be so as half floats too, which they ship as. */
+function checkValues(tensor: RawTensor, name: string, step: number): void {
+  const most = tensor.shape.length >= 2 && !name.startsWith("adam.") ? LARGEST_HALF : Number.MAX_VALUE;
+  for (const value of values(tensor))
+    if (!(Math.abs(value) <= most)) throw new DivergedError(`train: ${name} holds ${value} after step ${step}, which was not saved`);
+}
+
 /** Reads and checks a checkpoint; says what is wrong with a file that is none. */
 export async function readCheckpoint(file: string): Promise<Checkpoint> {
-  const { tensors, metadata } = decodeSafetensors(await readFile(file), file);
+  return parseCheckpoint(decodeSafetensors(await readFile(file), file), file);
+}
+
+function parseCheckpoint({ tensors, metadata }: SafetensorsFile, file: string): Checkpoint {
   if (metadata.kind !== KIND) throw new FormatError(`${file}: holds weights, but is no checkpoint to resume; start from it with --init`);
   const position = parsePosition(metadata.position ?? "", file);
   return { ...position, config: checkConfig(position.config, file), tensors, file };
@@ -67,20 +104,62 @@ function parsePosition(text: string, file: string): Position {
     throw new FormatError(`${file}: its position is no JSON`, { cause });
   }
   const { step, seconds, config } = value;
+  const data = trainedOn.optional().safeParse(value.trainedOn);
   if (!Number.isSafeInteger(step) || !Number.isFinite(seconds) || config === undefined)
     throw new FormatError(`${file}: its position lacks step, seconds or config`);
-  return { step: step as number, seconds: seconds as number, config };
+  if (!data.success) throw new FormatError(`${file}: where its data lies is wrong: ${z.prettifyError(data.error)}`);
+  return { step: step as number, seconds: seconds as number, config, trainedOn: data.data };
 }
 
-/** Puts the tensors of a checkpoint into a trainer of the same network. */
-export function restoreCheckpoint({ tensors, file }: Checkpoint, { engine, trainer }: State): void {
+/** Puts the tensors of a checkpoint into a trainer of the same network. With `config`, that of the trainer, errors name what was changed. */
+export function restoreCheckpoint(
+  { tensors, file, config: before }: Checkpoint,
+  { engine, trainer, config }: State & { readonly config?: TrainConfig },
+): void {
   const places = checkpointTensors(trainer);
-  const missing = [...places.keys()].filter((name) => !tensors.has(name));
-  const extra = [...tensors.keys()].filter((name) => !places.has(name));
-  const wrong = missing[0] ?? extra[0];
-  if (wrong !== undefined)
-    throw new FormatError(`${file}: is of another network: ${wrong} is ${missing.length > 0 ? "missing" : "too many"}`);
+  const wrong = misfits(new Map([...places].map(([name, { shape }]) => [name, shape as readonly number[]])), tensors);
+  if (wrong.length > 0) {
+    const changed = config ? changedSettings(before.model, config.model, "model") : [];
+    if (changed.length === 0) throw new FormatError(`${file}: is of another network: ${listed(wrong)}`);
+    throw new ConfigError(`${changed.join(", ")}: cannot change in a resumed run, as the network's tensors do: ${listed(wrong)}`);
+  }
   for (const [name, place] of places) engine.write(place, values(tensors.get(name) as RawTensor));
+}
+
+type Shaped = ReadonlyMap<string, { readonly shape: readonly number[] }>;
+
+function misfits(expected: ReadonlyMap<string, readonly number[]>, found: Shaped): string[] {
+  const format = (shape: readonly number[]): string => `[${shape.join(", ")}]`;
+  const wrong = [...expected].flatMap(([name, shape]) => {
+    const there = found.get(name)?.shape;
+    if (!there) return [`${name} is missing`];
+    return format(there) === format(shape) ? [] : [`${name} is ${format(there)}, not ${format(shape)}`];
+  });
+  return [...wrong, ...[...found.keys()].filter((name) => !expected.has(name)).map((name) => `${name} is too many`)];
+}
+
+const MOST_LISTED = 5;
+
+const listed = (problems: readonly string[]): string =>
+  problems.length > MOST_LISTED
+    ? `${problems.slice(0, MOST_LISTED).join("; ")}; and ${problems.length - MOST_LISTED} more`
+    : problems.join("; ");
+
+/** Throws unless the weights of `file` are those of this network. */
+export function checkInitial({ weights }: Model, model: NetworkConfig, file: string): void {
+  const wrong = misfits(stateShapes(model), weights);
+  if (wrong.length > 0) throw new FormatError(`${file}: holds weights of another network than the one to train: ${listed(wrong)}`);
+}
+
+/** What another run may start from: a weights file, or the averaged weights of a checkpoint. */
+export async function readInitial(file: string): Promise<Model> {
+  const bytes = await readFile(file);
+  const decoded = decodeSafetensors(bytes, file);
+  if (decoded.metadata.kind !== KIND) return readModel(bytes, file);
+  const { tensors, config } = parseCheckpoint(decoded, file);
+  const averages = [...tensors].filter(([name]) => name.startsWith(AVERAGES));
+  const weights = new Map(averages.map(([name, raw]) => [name.slice(AVERAGES.length), { shape: raw.shape, data: values(raw) }]));
+  return { config: config.model, weights, metadata: {} };
 }
 
 function values({ bytes }: RawTensor): Float32Array {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { MAP_AXIS } from "../axes.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
@@ -23,15 +24,17 @@ export interface Evaluation {
   readonly engine: TorchEngine;
   readonly trainer: Trainer;
   readonly precision: "f32" | "bf16";
+  /** Ends it early: what is under way then rejects with the signal's reason. */
+  readonly stop?: AbortSignal | undefined;
 }
 
 /** Runs the averaged weights over batches, which it frees. Sums stay on the device until the end. */
 export async function evaluate(
-  { engine, trainer, precision }: Evaluation,
+  { engine, trainer, precision, stop }: Evaluation,
   batches: AsyncIterable<TrainBatch> | Iterable<TrainBatch>,
 ): Promise<Metrics> {
   const sums = keep(engine.full([5], 0, { dtype: "f64" }));
-  await trainer.ema.withAverages(async () => {
+  const run = async (): Promise<void> => {
     for await (const batch of batches) {
       engine.noGradient(() => {
         scope(() => {
@@ -39,11 +42,17 @@ export async function evaluate(
         });
       });
       for (const tensor of [batch.images, batch.focusDistances, batch.trueDepth, batch.valid]) tensor.dispose();
+      await setImmediate(); // signals arrive only when the event loop turns
+      stop?.throwIfAborted();
     }
-  });
-  const [pixels = 0, squares = 0, errors = 0, close = 0, wrong = 0] = engine.read(sums) as Float64Array;
-  sums.dispose();
-  return { rmse: Math.sqrt(squares / pixels), mae: errors / pixels, within: close / pixels, invalidTrend: wrong / pixels };
+  };
+  try {
+    await trainer.ema.withAverages(run);
+    const [pixels = 0, squares = 0, errors = 0, close = 0, wrong = 0] = engine.read(sums) as Float64Array;
+    return { rmse: Math.sqrt(squares / pixels), mae: errors / pixels, within: close / pixels, invalidTrend: wrong / pixels };
+  } finally {
+    sums.dispose();
+  }
 }
 
 function batchSums({ engine, trainer, precision }: Evaluation, { images, focusDistances, trueDepth, valid }: TrainBatch): Tensor {
@@ -62,13 +71,21 @@ function wrongTrend(p: Tensor): Tensor {
   return wrongSteps(p).max(MAP_AXIS.plane, { keepAxes: true }).greater(TREND_TOLERANCE);
 }
 
+export interface PoolBatches {
+  readonly planes: number;
+  readonly crop: number;
+  readonly size: number;
+  /** Ends the rendering of the pool, should it still have to be rendered. */
+  readonly stop?: AbortSignal | undefined;
+}
+
 /** The whole pool in order, middle crops, `planes` evenly spread planes, depth in planes along dioptres: the rendered benchmark. */
 export async function* poolBatches(
   engine: TorchEngine,
   pool: StackPool,
-  { planes, crop, size }: { readonly planes: number; readonly crop: number; readonly size: number },
+  { planes, crop, size, stop }: PoolBatches,
 ): AsyncGenerator<TrainBatch> {
-  await pool.advance(0);
+  await pool.advance(0, { stop });
   const chosen = Array.from({ length: planes }, (_, n) => Math.floor((n * (pool.planes - 1)) / (planes - 1)));
   const [start, end] = [(pool.side - crop) >> 1, ((pool.side - crop) >> 1) + crop];
   const middle = (tensor: Tensor): Tensor => tensor.slice(-2, { start, end }).slice(-1, { start, end });

@@ -22,20 +22,23 @@ export interface LogEntry {
   readonly [name: string]: number;
 }
 
+type Metrics = Readonly<Record<string, number>>;
+
 export interface Run {
   readonly trainer: Trainer;
   readonly batches: BatchSource;
   readonly clock: Clock;
   /** Steps already taken, when the run is resumed. */
   readonly from: number;
-  readonly evaluate: (step: number) => Promise<Readonly<Record<string, number>>> | Readonly<Record<string, number>>;
+  /** Undefined when `stop` fired before it was through. */
+  readonly evaluate: (step: number) => Promise<Metrics | undefined> | Metrics | undefined;
   readonly log: (entry: LogEntry) => void;
   readonly save: (step: number) => Promise<void>;
   /** When it fires, the run saves and ends. */
   readonly stop: AbortSignal;
 }
 
-/** A loss that is no number: the weights are spoilt, the last checkpoint is not. */
+/** A loss or a weight that is no number: the weights are spoilt. A checkpoint saved before is not. */
 export class DivergedError extends Error {
   override readonly name = "DivergedError";
 }
@@ -51,6 +54,10 @@ export async function train(config: TrainConfig, { trainer, batches, clock, from
     if (losses) log({ step, seconds, progress: clock.progress(step), rate, stacksPerSecond, ...losses });
     [stacks, lastReport] = [0, seconds];
   };
+  const measure = async (): Promise<void> => {
+    const metrics = await evaluate(step);
+    if (metrics) log({ step, seconds: clock.seconds(), ...metrics });
+  };
 
   while (clock.progress(step) < 1 && !stop.aborted) {
     rate = cosineRate(config.learningRate, { progress: clock.progress(step), step });
@@ -62,7 +69,7 @@ export async function train(config: TrainConfig, { trainer, batches, clock, from
 
     const saveDue = clock.seconds() - lastSave >= 60 * config.saveEveryMinutes;
     if (step % config.logEvery === 0 || saveDue) report();
-    if (step % config.evaluateEvery === 0 && clock.progress(step) < 1) log({ step, seconds: clock.seconds(), ...(await evaluate(step)) });
+    if (step % config.evaluateEvery === 0 && clock.progress(step) < 1) await measure();
     if (saveDue) {
       await save(step);
       lastSave = clock.seconds();
@@ -71,16 +78,13 @@ export async function train(config: TrainConfig, { trainer, batches, clock, from
   }
   report();
   await save(step);
-  if (!stop.aborted) log({ step, seconds: clock.seconds(), ...(await evaluate(step)) });
+  if (!stop.aborted) await measure();
   return step;
 }
 
 function finite(losses: Losses | undefined, step: number): Losses | undefined {
   const broken = Object.entries(losses ?? {}).find(([, value]) => !Number.isFinite(value));
-  if (broken)
-    throw new DivergedError(
-      `train: the ${broken[0]} loss is ${broken[1]} at step ${step}; the last checkpoint is intact. Resume it with a lower learningRate.from.`,
-    );
+  if (broken) throw new DivergedError(`train: the ${broken[0]} loss is ${broken[1]} at step ${step}`);
   return losses;
 }
 

@@ -24,8 +24,11 @@ export interface StackPool {
   readonly focusDistances: TorchTensor;
   /** 1 for stacks blurred from one picture: no hand moved and no sensor was read between their planes. f32 [size, 1]. */
   readonly onePicture: TorchTensor;
-  /** Brings the pool to how it stands before `step`: rendered from nothing the first time, then the oldest stacks anew. */
-  advance(step: number): Promise<void>;
+  /**
+   * Brings the pool to how it stands before `step`: rendered from nothing the first time, then the oldest stacks anew. Rejects with the
+   * reason of `stop` when that fires before all is rendered; the pool is then no use until it is advanced again.
+   */
+  advance(step: number, options?: { readonly stop?: AbortSignal | undefined }): Promise<void>;
 }
 
 export interface PoolOptions {
@@ -38,7 +41,7 @@ export interface PoolOptions {
   readonly onProgress?: (done: number, count: number) => void;
 }
 
-const CHUNK = 48; // scenes rendered at a time: enough to fill a GPU
+const CHUNK = { cpu: 2, cuda: 48 } as const; // scenes rendered at a time: enough to fill a GPU; seconds on a CPU, so that a stop is heard
 const PINHOLE_SAMPLES = 16; // rays per pixel of the sharp picture that a gather blurs
 
 /**
@@ -67,21 +70,23 @@ export function createRenderPool(engine: TorchEngine, options: PoolOptions): Sta
         engine.compute("aten::fill_.Scalar", pool.onePicture.slice(0, { start: slot, end: slot + 1 }), Number(onePicture));
       });
   };
+  const most = CHUNK[engine.device === "cpu" ? "cpu" : "cuda"];
   let made = 0; // scenes 0 to made − 1 have been in the pool, the last `count` of them still are
   return {
     ...pool,
     size: count,
     planes,
     side,
-    async advance(step) {
+    async advance(step, { stop } = {}) {
       const wanted = count + Math.floor(step / refresh.every) * refresh.count;
-      for (let next = Math.max(made, wanted - count); next < wanted; next += CHUNK) {
-        const chunk = Array.from({ length: Math.min(CHUNK, wanted - next) }, (_, i) => next + i);
+      for (let next = Math.max(made, wanted - count); next < wanted; next += most) {
+        stop?.throwIfAborted();
+        const chunk = Array.from({ length: Math.min(most, wanted - next) }, (_, i) => next + i);
         scope(() => {
           put(chunk);
         });
-        if (made < count) onProgress?.(Math.min(next + CHUNK, wanted) - (wanted - count), count);
-        await setImmediate();
+        if (made < count) onProgress?.(Math.min(next + most, wanted) - (wanted - count), count);
+        await setImmediate(); // signals arrive only when the event loop turns
       }
       made = wanted;
     },

@@ -3,13 +3,22 @@ import { join } from "node:path";
 import { createTorchEngine, type TorchEngine } from "../engine/torch.ts";
 import type { Weights } from "../io/safetensors.ts";
 import { writeAtomically } from "./atomicFile.ts";
-import { averagedWeights, checkpointTensors, exportWeights, restoreCheckpoint, saveCheckpoint, type Checkpoint } from "./checkpoint.ts";
+import {
+  averagedWeights,
+  checkpointTensors,
+  exportWeights,
+  restoreCheckpoint,
+  saveCheckpoint,
+  type Checkpoint,
+  type TrainedOn,
+} from "./checkpoint.ts";
 import { ConfigError, type TrainConfig } from "./config.ts";
 import { agree, joinGroup, type Group, type Membership } from "./distributed.ts";
 import { describeEntry, openLog, readLog } from "./log.ts";
 import { createClock, train, type LogEntry } from "./loop.ts";
 import { formatReport, type Example } from "./report.ts";
 import { openSource, type TrainSource } from "./source.ts";
+import { checkTextures, findData } from "./trainedOn.ts";
 import { createTrainer, type Trainer } from "./trainer.ts";
 
 export interface TrainRequest {
@@ -23,6 +32,7 @@ export interface TrainRequest {
   readonly checkpoint?: Checkpoint | undefined;
   /** Weights to start from, when there is no checkpoint. */
   readonly weights?: Weights | undefined;
+  /** Where pictures and published sets lie; a resumed run knows where it had them. */
   readonly textures?: string | undefined;
   readonly data?: string | undefined;
   /** Where this process belongs when several train together; `folder` is then one they all see. */
@@ -51,15 +61,18 @@ export const runFiles = (folder: string) => ({
 
 /** A whole run: from nothing, from weights or from a checkpoint, to the end of its budget or to `stop`. */
 export async function runTraining(request: TrainRequest): Promise<TrainResult> {
-  const { config, folder, device, membership } = request;
+  const { config, folder, device, membership, checkpoint, stop } = request;
+  const data = findData(request);
   const engine = openEngine(request);
   await mkdir(folder, { recursive: true });
   if (device.startsWith("cuda")) engine.fastMath({ tf32: false, cudnnBenchmark: true }); // bf16 does the heavy part; the surface is solved exactly
   const group = membership && joinGroup(engine, membership);
   const share = { rank: group?.rank ?? 0, of: group?.size ?? 1 };
   const progress = share.rank === 0 ? request.progress : (): void => undefined;
-  const source = await openSource({ ...request, engine, share, progress });
+  const source = await openSource({ ...request, ...data, engine, share, progress });
   try {
+    const warning = checkTextures(source.textures, request);
+    if (warning !== undefined) progress(warning);
     const trainer = createTrainer({
       engine,
       config,
@@ -70,13 +83,24 @@ export async function runTraining(request: TrainRequest): Promise<TrainResult> {
           group.average(gradients);
         }),
     });
-    if (request.checkpoint) restoreCheckpoint(request.checkpoint, { engine, trainer });
+    if (checkpoint) restoreCheckpoint(checkpoint, { engine, trainer, config });
     group?.broadcast([...checkpointTensors(trainer).values()]);
-    await source.prepare(request.checkpoint?.step ?? 0); // its time is not training time
-    return await trainWith(request, { engine, trainer, source, group });
+    await unlessStopped(stop, () => source.prepare(checkpoint?.step ?? 0, stop)); // its time is not training time
+    const trainedOn = { ...data, ...(source.textures !== undefined && { textureCount: source.textures }) };
+    return await trainWith(request, { engine, trainer, source, group, trainedOn });
   } finally {
     await source.close();
     group?.leave();
+  }
+}
+
+/** What `body` makes, or undefined when `stop` has ended it. */
+async function unlessStopped<T>(stop: AbortSignal, body: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await body();
+  } catch (error) {
+    if (stop.aborted && error === stop.reason) return undefined;
+    throw error;
   }
 }
 
@@ -94,16 +118,19 @@ interface Parts {
   readonly trainer: Trainer;
   readonly source: TrainSource;
   readonly group: Group | undefined;
+  readonly trainedOn: TrainedOn;
 }
 
 const AGREE_EVERY = { cpu: 1, cuda: 16 } as const; // steps; asking makes the device wait
 
 /** Rank 0 alone logs and saves. */
-async function trainWith(request: TrainRequest, { engine, trainer, source, group }: Parts): Promise<TrainResult> {
+async function trainWith(request: TrainRequest, { engine, trainer, source, group, trainedOn }: Parts): Promise<TrainResult> {
   const { config, device, checkpoint, progress } = request;
   const [files, leads, from] = [runFiles(request.folder), group === undefined || group.rank === 0, checkpoint?.step ?? 0];
   const writeLog = leads ? openLog(files.log, { from }) : (): void => undefined;
   let metrics: Readonly<Record<string, number>> = {};
+  // Its own stop, not the one agreed on: nobody agrees to anything during an evaluation, and processes usually are told to stop together.
+  const evaluation = { engine, trainer, precision: config.precision, stop: request.stop };
   const own = {
     clock: createClock(budgetOf(config, source), { now: () => performance.now() / 1000, before: checkpoint?.seconds ?? 0 }),
     stop: request.stop,
@@ -116,7 +143,7 @@ async function trainWith(request: TrainRequest, { engine, trainer, source, group
     clock,
     from,
     stop,
-    evaluate: async () => (metrics = await source.evaluate({ engine, trainer, precision: config.precision })),
+    evaluate: () => unlessStopped(request.stop, async () => (metrics = await source.evaluate(evaluation))),
     log: (entry: LogEntry) => {
       if (!leads) return;
       const { stacksPerSecond } = entry;
@@ -125,11 +152,12 @@ async function trainWith(request: TrainRequest, { engine, trainer, source, group
       progress(describeEntry(whole));
     },
     save: async (step) => {
-      if (leads) await save({ engine, trainer, config, step, seconds: clock.seconds(), files });
+      if (leads) await save({ engine, trainer, config, trainedOn, step, seconds: clock.seconds(), files });
     },
   });
   const result = { step, seconds: clock.seconds(), stopped: stop.aborted, metrics, files };
-  if (leads) await writeReport(result, { config, examples: await source.examples({ engine, trainer, precision: config.precision }) });
+  const examples = async () => (await unlessStopped(request.stop, () => source.examples(evaluation))) ?? [];
+  if (leads) await writeReport(result, { config, examples: await examples() });
   return result;
 }
 
@@ -152,6 +180,7 @@ interface Save {
   readonly engine: TorchEngine;
   readonly trainer: Trainer;
   readonly config: TrainConfig;
+  readonly trainedOn: TrainedOn;
   readonly step: number;
   readonly seconds: number;
   readonly files: ReturnType<typeof runFiles>;

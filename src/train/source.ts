@@ -11,8 +11,10 @@ import { loadTextures } from "./textures.ts";
 /** What a run trains on and is measured by. */
 export interface TrainSource {
   readonly batches: BatchSource;
-  /** Makes everything ready for the batch of `step`. */
-  prepare(step: number): Promise<void>;
+  /** Makes everything ready for the batch of `step`; rejects with the reason of `stop` when that fires first. */
+  prepare(step: number, stop?: AbortSignal): Promise<void>;
+  /** Pictures on the surfaces of rendered scenes, the generated ones included. */
+  readonly textures?: number;
   /** Undefined for data without end. */
   readonly stepsPerEpoch: number | undefined;
   evaluate(evaluation: Evaluation): Promise<Readonly<Record<string, number>>>;
@@ -74,12 +76,13 @@ async function renderSource({ engine, config, textures: path, share, progress }:
   const counts = [...new Set([config.batch.planes[0] as number, data.planes])];
   return {
     batches: createPoolBatches(engine, pool, { ...config, share: share.rank }),
-    prepare: (step) => pool.advance(step),
+    prepare: (step, stop) => pool.advance(step, { stop }),
+    textures: textures.count,
     stepsPerEpoch: undefined,
     async evaluate(evaluation) {
       const found: Record<string, number> = {};
       for (const planes of counts) {
-        const batches = poolBatches(engine, held, { planes, crop: config.batch.crop, size: VALIDATION_BATCH });
+        const batches = poolBatches(engine, held, { planes, crop: config.batch.crop, size: VALIDATION_BATCH, stop: evaluation.stop });
         for (const [name, value] of Object.entries(await evaluate(evaluation, batches)) as [keyof Metrics, number][])
           found[`${name}@${planes}`] = value;
       }
@@ -87,7 +90,8 @@ async function renderSource({ engine, config, textures: path, share, progress }:
     },
     async examples(evaluation) {
       const planes = config.batch.planes[0] as number;
-      for await (const batch of poolBatches(engine, held, { planes, crop: config.batch.crop, size: EXAMPLES })) {
+      const options = { planes, crop: config.batch.crop, size: EXAMPLES, stop: evaluation.stop };
+      for await (const batch of poolBatches(engine, held, options)) {
         const made = await exampleMaps(evaluation, batch);
         for (const tensor of [batch.images, batch.focusDistances, batch.trueDepth, batch.valid]) tensor.dispose();
         return made;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,9 @@ import { after, test } from "node:test";
 import { UserError } from "../../src/job/errors.ts";
 import { FormatError } from "../../src/io/formatError.ts";
 import { trainCommand } from "../../src/cli/train.ts";
+import { lockFile } from "../../src/job/runLock.ts";
+import { readCheckpoint } from "../../src/train/checkpoint.ts";
+import { runFiles } from "../../src/train/run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-train-"));
 after(() => {
@@ -55,6 +58,17 @@ test("wrong usage says what is wrong and exits with 2 or 3", async () => {
     [["--preset", "smoke", "--device", "tpu", "-o", join(folder, "x")], 2, /device tpu: /],
     [["--preset", "smoke", "-o", network], 2, /network\.json: is a file, not a folder[^]*another -o/],
     [["--resume", "-o", join(folder, "none")], 3, /no checkpoint to resume/],
+    [["--resume", "--preset", "nyu", "-o", taken], 2, /--preset cannot change in a resumed run/],
+    [["--resume", "--model", "small", "-o", taken], 2, /--model cannot change in a resumed run[^]*--init/],
+    [["--resume", "--threads", "1", "--set", "model.head.width=16", "-o", run], 2, /model\.head\.width: cannot change in a resumed run/],
+    [["--preset", "nyu", "--data", join(folder, "none"), "-o", join(folder, "x")], 3, /none: the data are not there/],
+    [["--preset", "smoke", "--textures", join(folder, "none"), "-o", join(folder, "x")], 3, /none: the textures are not there/],
+    [["--preset", "smoke", "--set", "__proto__.x=1", "-o", join(folder, "x")], 2, /"__proto__" is no setting/],
+    [
+      ["--preset", "smoke", "--model", "small", "--init", runFiles(run).weights, "-o", join(folder, "x")],
+      3,
+      /weights\.safetensors: holds weights of another network than the one to train: .*; and \d+ more$/m,
+    ],
     [["--resume", "--init", network, "-o", taken], 2, /--resume, --init and --encoder exclude one another/],
     [["--preset", "smoke", "--encoder", join(folder, "none"), "-o", join(folder, "x")], 3, /no such file[^]*none/],
     [["--preset", "smoke", "--encoder", network, "-o", join(folder, "x")], 3, /network\.json: no \.safetensors file/],
@@ -66,4 +80,59 @@ test("wrong usage says what is wrong and exits with 2 or 3", async () => {
       assert.match(`${error.message}\n${remedy ?? ""}`, message);
       return (error instanceof UserError ? error.exitCode : 3) === code; // the command maps wrong files to 3
     });
+});
+
+test("a number of threads below one is refused", async () => {
+  const command = trainCommand()
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  await assert.rejects(
+    command.parseAsync(["--threads", "0", "-o", join(folder, "x")], { from: "user" }),
+    /--threads.*whole number, 1 or more/,
+  );
+});
+
+test("a run that diverges says what can be resumed, which is nothing in a new folder", async () => {
+  const wild = ["--set", "learningRate.from=1e37", "--set", "learningRate.to=1e37", "--set", "learningRate.warmUpSteps=0"];
+  const train = (...args: string[]) => trainCommand().parseAsync([...args, ...wild, "--threads", "1", "--quiet"], { from: "user" });
+  const remedy = (pattern: RegExp) => (error: unknown) =>
+    error instanceof UserError && error.exitCode === 3 && pattern.test(error.remedy ?? "");
+  const fresh = join(folder, "fresh");
+  await assert.rejects(train("--preset", "smoke", "--steps", "1", "-o", fresh), remedy(/^no checkpoint was saved: start again/));
+  assert.ok(!existsSync(runFiles(fresh).checkpoint) && !existsSync(lockFile(fresh)));
+  const { step } = await readCheckpoint(runFiles(run).checkpoint);
+  await assert.rejects(train("--resume", "--steps", `${step + 1}`, "-o", run), remedy(/^the last checkpoint is intact: add --resume/));
+  assert.equal((await readCheckpoint(runFiles(run).checkpoint)).step, step);
+});
+
+test("SIGTERM ends a long evaluation at once, saved; until then nobody else may use the folder", { timeout: 120_000 }, async () => {
+  const where = join(folder, "long");
+  const args = ["--preset", "smoke", "--threads", "1", "--steps", "100000", "--set", "evaluateEvery=1", "--set", "logEvery=1"];
+  const size = ["--set", "data.validation.count=20000"]; // minutes of rendering
+  const child = spawn(process.execPath, ["--import", "tsx", main, "train", ...args, ...size, "-o", where], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  await new Promise<void>((resolve) => {
+    child.stderr.on("data", (chunk: Buffer) => {
+      err += chunk.toString();
+      if (err.includes("step 1 ")) resolve();
+    });
+    child.on("close", resolve);
+  });
+  assert.ok(existsSync(lockFile(where)), err);
+  await assert.rejects(
+    trainCommand().parseAsync(["--preset", "smoke", "--quiet", "-o", where], { from: "user" }),
+    /another run is writing there/,
+  );
+  const start = performance.now();
+  child.kill("SIGTERM");
+  assert.equal(await ended, 0, err);
+  assert.ok(performance.now() - start < 20_000, `${performance.now() - start} ms`);
+  assert.match(err, /stopping…/);
+  assert.match(out, /Stopped after 1 steps/);
+  assert.ok(existsSync(runFiles(where).weights) && !existsSync(lockFile(where)));
+  assert.equal((await readCheckpoint(runFiles(where).checkpoint)).step, 1);
 });

@@ -7,11 +7,24 @@ import { setTimeout } from "node:timers/promises";
 import { after, test } from "node:test";
 import { readModel } from "../../src/model/weightsFile.ts";
 import { writeAtomically } from "../../src/train/atomicFile.ts";
-import { readCheckpoint, type Checkpoint } from "../../src/train/checkpoint.ts";
-import type { TrainConfig } from "../../src/train/config.ts";
+import { createTorchEngine } from "../../src/engine/torch.ts";
+import { FormatError } from "../../src/io/formatError.ts";
+import { generateTextures } from "../../src/optics/texture.ts";
+import {
+  averagedWeights,
+  checkInitial,
+  readCheckpoint,
+  readInitial,
+  restoreCheckpoint,
+  saveCheckpoint,
+  type Checkpoint,
+} from "../../src/train/checkpoint.ts";
+import { ConfigError, overrideConfig, type TrainConfig } from "../../src/train/config.ts";
 import { readLog } from "../../src/train/log.ts";
 import { smoke } from "../../src/train/presets.ts";
+import { DivergedError } from "../../src/train/loop.ts";
 import { runFiles, runTraining } from "../../src/train/run.ts";
+import { createTrainer } from "../../src/train/trainer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-checkpoint-"));
 after(() => {
@@ -68,6 +81,108 @@ test("a cut-off or foreign file is refused by name", async () => {
   writeFileSync(cut, readFileSync(checkpoint));
   truncateSync(cut, 100_000);
   await assert.rejects(readCheckpoint(cut), /cut\.safetensors: cut off/);
+});
+
+/** The lines of a run that is told to stop before it begins: it opens its data, saves and ends. */
+async function opened(name: string, request: { checkpoint?: Checkpoint; textures?: string }): Promise<string[]> {
+  const lines: string[] = [];
+  const stop = AbortSignal.abort();
+  const progress = (line: string): void => void lines.push(line);
+  await runTraining({ config, folder: join(folder, name), device: "cpu", threads: 1, stop, progress, ...request });
+  return lines;
+}
+
+test("a resumed run finds the data it was trained on, and refuses other data unless told to use it", async () => {
+  const { count, size } = generateTextures();
+  const textures = join(folder, "textures.bin");
+  writeFileSync(textures, Buffer.alloc(3 * size * size));
+  assert.deepEqual(await opened("textured", { textures }), [`${count + 1} textures`]);
+  const read = (): Promise<Checkpoint> => readCheckpoint(runFiles(join(folder, "textured")).checkpoint);
+  const checkpoint = await read();
+  assert.deepEqual(checkpoint.trainedOn, { textures, textureCount: count + 1 });
+
+  assert.deepEqual(await opened("textured", { checkpoint }), [`${count + 1} textures`]);
+  assert.deepEqual((await read()).trainedOn, checkpoint.trainedOn);
+
+  writeFileSync(textures, Buffer.alloc(2 * 3 * size * size));
+  const both = new RegExp(`${count + 1} textures \\(.*textures\\.bin\\), but there are ${count + 2} now; .* --textures`);
+  await assert.rejects(opened("textured", { checkpoint }), both);
+  const [, warning = ""] = await opened("textured", { checkpoint, textures });
+  assert.match(warning, new RegExp(`^warning: trained on ${count + 1} textures .* from here on ${count + 2}`));
+
+  rmSync(textures);
+  await assert.rejects(
+    opened("textured", { checkpoint }),
+    (error) => error instanceof FormatError && /textures\.bin: the textures are not there; .* --textures/.test(error.message),
+  );
+  const { trainedOn, ...old } = checkpoint; // as older versions wrote it
+  assert.ok(trainedOn);
+  assert.deepEqual(await opened("old", { checkpoint: old }), [`${count} textures`]);
+});
+
+test("weights that the last update spoilt do not replace a good checkpoint", async () => {
+  const { checkpoint: file, weights } = runFiles(join(folder, "parts"));
+  const before = [readFileSync(file), readFileSync(weights)];
+  const wild = { ...config, budget: { steps: 10 }, learningRate: { from: 1e37, to: 1e37, warmUpSteps: 0 } };
+  const request = { config: wild, folder: join(folder, "parts"), device: "cpu", threads: 1, checkpoint: await readCheckpoint(file) };
+  await assert.rejects(
+    runTraining({ ...request, stop: new AbortController().signal, progress: () => undefined }),
+    (error) => error instanceof DivergedError && /weights\..* holds .*e\+36 after step 10/.test(error.message),
+  );
+  assert.deepEqual([readFileSync(file), readFileSync(weights)], before);
+});
+
+test("a moment that is no number is never written", async () => {
+  const engine = createTorchEngine({ threads: 1 });
+  const trainer = createTrainer({ engine, config });
+  const file = join(folder, "moment.safetensors");
+  const state = { engine, trainer, config, step: 4, seconds: 1 };
+  const moment = [...trainer.adam.moments.values()].at(-1)?.second;
+  assert.ok(moment);
+  engine.compute("aten::fill_.Scalar", moment, 1e30).dispose(); // large, but Adam can go on from it
+  await saveCheckpoint(file, state);
+  const before = readFileSync(file);
+  for (const spoilt of [NaN, Infinity]) {
+    engine.compute("aten::fill_.Scalar", moment, spoilt).dispose();
+    await assert.rejects(saveCheckpoint(file, state), new RegExp(`adam\\.second\\..* holds ${spoilt} after step 4`));
+    assert.deepEqual(readFileSync(file), before);
+  }
+});
+
+test("a checkpoint of another network is refused by the setting that was changed, or by its tensors", async () => {
+  const engine = createTorchEngine({ threads: 1 });
+  const checkpoint = await readCheckpoint(runFiles(join(folder, "whole")).checkpoint);
+  const other = overrideConfig(config, ["model.head.width=16", "model.surface.solver=dense"]);
+  const state = { engine, trainer: createTrainer({ engine, config: other }) };
+  assert.throws(
+    () => {
+      restoreCheckpoint(checkpoint, { ...state, config: other });
+    },
+    (error) => error instanceof ConfigError && /model\.head\.width.*cannot change.* is \[8.*\], not \[16/.test(error.message),
+  );
+  assert.throws(
+    () => {
+      restoreCheckpoint(checkpoint, state);
+    },
+    (error) => error instanceof FormatError && /checkpoint\.safetensors: is of another network: weights\..* more$/.test(error.message),
+  );
+});
+
+test("another run may start from a checkpoint's averaged weights, or from a weights file", async () => {
+  const engine = createTorchEngine({ threads: 1 });
+  const files = runFiles(join(folder, "whole"));
+  const trainer = createTrainer({ engine, config });
+  restoreCheckpoint(await readCheckpoint(files.checkpoint), { engine, trainer });
+  const initial = await readInitial(files.checkpoint);
+  assert.deepEqual(initial.weights, averagedWeights(engine, trainer.ema.averages));
+  assert.deepEqual([...(await readInitial(files.weights)).weights.keys()].sort(), [...initial.weights.keys()].sort());
+  checkInitial(initial, config.model, "start.safetensors");
+  assert.throws(
+    () => {
+      checkInitial(initial, overrideConfig(config, ["model.encoder.widths=[16,16,32,32]"]).model, "start.safetensors");
+    },
+    (error) => error instanceof FormatError && /^start\.safetensors: .*(?: is \[.*){5}; and \d+ more$/.test(error.message),
+  );
 });
 
 test("kill -9 at any moment leaves a checkpoint that loads", { timeout: 120_000 }, async () => {

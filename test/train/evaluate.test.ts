@@ -6,6 +6,7 @@ import { evaluate } from "../../src/train/evaluate.ts";
 import { smoke } from "../../src/train/presets.ts";
 import { formatReport } from "../../src/train/report.ts";
 import { createTrainer, type TrainBatch } from "../../src/train/trainer.ts";
+import { syntheticBatches } from "./synthetic.ts";
 
 const engine = createTorchEngine({ threads: 1 });
 
@@ -35,6 +36,28 @@ test("metrics of a prediction worked by hand, over valid pixels alone", async ()
   assert.ok(Math.abs(rmse - Math.sqrt((0.04 + 0.25 + 1) / 3)) < 1e-6);
   assert.ok(Math.abs(mae - 1.7 / 3) < 1e-6);
   assert.deepEqual([within, invalidTrend], [1 / 3, 1 / 3]);
+});
+
+test("a stop ends an evaluation between two batches, with the weights back in place and nothing left on the device", async () => {
+  const trainer = createTrainer({ engine, config: smoke });
+  const [weight, average] = [[...trainer.tree.state.values()][0], [...trainer.ema.averages.values()][0]];
+  assert.ok(weight && average);
+  const values = [...engine.read(weight)];
+  engine.compute("aten::fill_.Scalar", average, 0.25).dispose();
+  const [stop, good] = [new AbortController(), syntheticBatches(engine)];
+  let read = 0;
+  async function* batches(): AsyncGenerator<TrainBatch> {
+    for (; ; read++) yield await good.batch(read);
+  }
+  setImmediate(() => {
+    stop.abort(); // as a signal does, which comes from outside
+  });
+  const before = engine.liveTensors();
+  const evaluation = evaluate({ engine, trainer, precision: "f32", stop: stop.signal }, batches());
+  await assert.rejects(evaluation, (error) => error === stop.signal.reason);
+  assert.ok(read < 3, `${read} batches`);
+  assert.deepEqual([...engine.read(weight)], values);
+  assert.ok(engine.liveTensors() <= before, `${before} tensors became ${engine.liveTensors()}`);
 });
 
 test("a report holds its curves and pictures, and nothing from outside", () => {

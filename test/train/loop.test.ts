@@ -89,6 +89,19 @@ test("a stop saves where the run stands and evaluates no more", async () => {
   );
 });
 
+test("an evaluation that a stop cuts short is not logged, and the run is saved", async () => {
+  const stop = new AbortController();
+  const evaluate = (): undefined => {
+    stop.abort();
+  };
+  const { step, saved, log } = await trial({ steps: 100, run: { stop: stop.signal, evaluate }, changes: { evaluateEvery: 3 } });
+  assert.deepEqual([step, saved], [3, [3]]);
+  assert.deepEqual(
+    log.map((entry) => [entry.step, "total" in entry]),
+    [[3, true]],
+  );
+});
+
 test("a clock by minutes counts the seconds before a resume and ends on time", () => {
   let now = 100;
   const clock = createClock({ minutes: 1 }, { now: () => now, before: 30 });

@@ -70,6 +70,25 @@ test("a pool brought to a later step at once is the pool that went there step by
   assert.deepEqual(changed, [0, 1]); // two refreshes of one stack in nine steps
 });
 
+test("a stop ends the rendering of a pool between two chunks; advanced again it is whole", async () => {
+  const stop = new AbortController();
+  const told: number[] = [];
+  const onProgress = (done: number): void => {
+    told.push(done);
+    stop.abort();
+  };
+  const [stopped, whole] = [
+    createRenderPool(engine, { data: smoke.data, count: 6, textures, split: "train", seed: 0, onProgress }),
+    makePool(),
+  ];
+  await assert.rejects(stopped.advance(0, { stop: stop.signal }), (error) => error === stop.signal.reason);
+  assert.deepEqual(told, [2]);
+  await stopped.advance(0);
+  await stopped.advance(1, { stop: stop.signal }); // nothing is due: nothing to stop
+  await whole.advance(0);
+  assert.deepEqual([...engine.read(stopped.images)], [...engine.read(whole.images)]);
+});
+
 test("depth in planes: the first plane is 0, the last N − 1, in metres or dioptres, and far outside does not count", () => {
   const depth = engine.constant([1, 2, 4, 0, 1, 2, 5, 100], { shape: [2, 1, 2, 2] });
   const focusDistances = engine.constant([1, 2, 4, 4, 2, 1], { shape: [2, 3] });
