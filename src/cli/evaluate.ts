@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { open, readFile, rm, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 
@@ -83,6 +83,7 @@ export function evaluateCommand({ load = loadPredictor }: { readonly load?: Load
 
 async function runEvaluate(options: EvaluateOptions, load: LoadPredictor): Promise<void> {
   for (const file of [options.csv, options.sheet]) await checkWritable(file);
+  if (options.resumeDir !== undefined) await makeFolder(options.resumeDir);
   const predictors = await Promise.all(options.model.map((name) => load(name, options)));
   const createRenderer: CreateRenderer = (textures) => {
     const host = renderHost("auto", textures);
@@ -106,7 +107,7 @@ async function runEvaluate(options: EvaluateOptions, load: LoadPredictor): Promi
 
 const loadPredictor: LoadPredictor = async (name, { device, threads }) => {
   if (isClassicalName(name)) return classicalPredictor(name);
-  const model = loadModel(name);
+  const model = loadModel(name, { others: CLASSICAL_NAMES });
   const fingerprint = createHash("sha256")
     .update(await readFile(model.file))
     .digest("hex");
@@ -146,9 +147,22 @@ async function checkWritable(file: string | undefined): Promise<void> {
     await (await open(file, "a")).close();
     if (isNew) await rm(file);
   } catch (cause) {
-    const [why] = (cause as Error).message.split(", ");
-    throw new UserError(`${file}: cannot be written (${why})`, { exitCode: 2, remedy: "choose another file", cause });
+    throw notWritable(file, { remedy: "choose another file", cause });
   }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch (cause) {
+    throw notWritable(folder, { remedy: "--resume-dir takes a folder, which is made if it is not there", cause });
+  }
+}
+
+function notWritable(path: string, { remedy, cause }: { remedy: string; cause: unknown }): UserError {
+  const [why] = (cause as Error).message.split(", ");
+  return new UserError(`${path}: cannot be written (${why})`, { exitCode: 2, remedy, cause });
 }
 
 /** Files that are missing or wrong are the user's to mend. */

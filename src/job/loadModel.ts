@@ -16,19 +16,31 @@ export function shippedModel(name: ConfigName): string | undefined {
   return existsSync(file) ? file : undefined;
 }
 
-/** `base`, `small` or `dfv` as shipped, or a weights file. */
-export function loadModel(name: string): Model & { readonly file: string } {
+/** `base`, `small` or `dfv` as shipped, or a weights file. `others` are what the caller takes beside them, for the remedy. */
+export function loadModel(name: string, { others = [] }: { readonly others?: readonly string[] } = {}): Model & { readonly file: string } {
   const file = isConfigName(name) ? shippedModel(name) : name;
-  if (file === undefined || !existsSync(file)) {
-    const remedy = isConfigName(name)
-      ? `train them (dualfocus train --model ${name}) and pass the file`
-      : `--model takes ${Object.keys(configs).join(", ")} or a .safetensors file`;
-    throw new UserError(isConfigName(name) ? `no weights of ${name} are shipped` : `${name}: no such weights file`, {
-      exitCode: 3,
-      remedy,
-    });
+  if (file === undefined) {
+    const remedy = `train them (dualfocus train --model ${name}) and pass the file`;
+    throw new UserError(`no weights of ${name} are shipped`, { exitCode: 3, remedy });
   }
-  return { ...readModel(readFileSync(file), file), file };
+  const remedy = `--model takes ${[...Object.keys(configs), ...others].join(", ")} or a .safetensors file`;
+  return { ...readModel(readWeightsFile(file, remedy), file), file };
+}
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: "no such weights file",
+  ENOTDIR: "no such weights file",
+  EISDIR: "is a folder, not a file",
+  EACCES: "may not be read",
+};
+
+function readWeightsFile(file: string, remedy: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    const { code = "", message } = cause as NodeJS.ErrnoException;
+    throw new UserError(`${file}: ${UNREADABLE[code] ?? message}`, { exitCode: 3, remedy, cause });
+  }
 }
 
 /** A network of this configuration as training starts it: for graphs whose values do not matter. */

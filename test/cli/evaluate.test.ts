@@ -377,6 +377,27 @@ test("too many planes, and an output folder that is not there, are refused befor
   await assert.rejects(isFolder, (error: UserError) => error.exitCode === 2 && error.message.startsWith(`${folder}: cannot be written`));
 });
 
+test("a model that is a folder or misspelt, and results to be kept in a file, are refused with what to give instead", async (context) => {
+  const folder = slantedFolder("mistaken");
+  const args = ["--dataset", "folder", "--data", folder];
+  const takes = { remedy: "--model takes base, small, dfv, laplacian, rdf or a .safetensors file" };
+  const isFolder = { name: "UserError", exitCode: 3, message: `${folder}: is a folder, not a file`, ...takes };
+  await assert.rejects(run(context, [...args, "--model", folder]), isFolder);
+  const misspelt = { name: "UserError", exitCode: 3, message: "lapacian: no such weights file", ...takes };
+  await assert.rejects(run(context, [...args, "--model", "lapacian"]), misspelt);
+  const file = join(folder, "scene1", "stack.json");
+  const untouched = (): Promise<Predictor> => Promise.reject(new Error("a model was loaded"));
+  for (const [resumeDir, why] of [
+    [file, "EEXIST: file already exists"],
+    [join(file, "sub"), "ENOTDIR: not a directory"],
+  ] as const)
+    // prettier-ignore
+    await assert.rejects(run(context, [...args, "--model", "rdf", "--resume-dir", resumeDir], untouched), {
+      ...{ name: "UserError", exitCode: 2, message: `${resumeDir}: cannot be written (${why})` },
+      remedy: "--resume-dir takes a folder, which is made if it is not there",
+    });
+});
+
 test("a file to write is not touched before there is something to write, and no empty one is left", async (context) => {
   const [kept, fresh] = [join(root, "kept.csv"), join(root, "fresh.csv")];
   writeFileSync(kept, "before");
