@@ -6,6 +6,7 @@ import { batchCommand } from "./batch.ts";
 import { checkCommand } from "./check.ts";
 import { depthCommand } from "./depth.ts";
 import { UserError } from "../job/errors.ts";
+import { MemberError } from "../train/launcher.ts";
 import { evaluateCommand } from "./evaluate.ts";
 import { exportCommand } from "./export.ts";
 import { modelsCommand } from "./models.ts";
@@ -74,6 +75,10 @@ function describeOption({ description, argChoices, defaultValue, envVar }: Optio
 function report(error: unknown): number {
   if (error instanceof UserError) {
     process.stderr.write(`dualfocus: ${error.message}\n${error.remedy === undefined ? "" : `  ${error.remedy}\n`}`);
+    return error.exitCode;
+  }
+  if (error instanceof MemberError) {
+    process.stderr.write(`dualfocus: ${error.message}\n`);
     return error.exitCode;
   }
   const debug = process.env["DUALFOCUS_DEBUG"] !== undefined && error instanceof Error;

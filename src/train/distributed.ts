@@ -1,5 +1,3 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { createServer } from "node:net";
 import type { Tensor } from "../engine/engine.ts";
 import { concrete } from "../engine/dims.ts";
 import type { TorchEngine } from "../engine/torch.ts";
@@ -10,25 +8,39 @@ import type { Clock } from "./loop.ts";
 export interface Membership {
   readonly rank: number;
   readonly size: number;
+  /** Where the store is at which the processes meet. */
   readonly host: string;
   readonly port: number;
+  /** Whether this process keeps the store. torchrun's agent may do so itself; else rank 0 does. */
+  readonly servesStore: boolean;
+  /** How often the group was started before: torchrun's store outlives a group that failed. */
+  readonly attempt: number;
 }
 
-/** Another process ended or stopped answering. */
+/** No group: the processes do not find each other, or one of them ended or stopped answering. */
 export class PeerError extends Error {
   override readonly name = "PeerError";
 }
 
-/** RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT; undefined when this process is alone. */
+/** RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and what torchrun says of its store; undefined when this process is alone. */
 export function membershipFrom(environment: Readonly<Record<string, string | undefined>>): Membership | undefined {
-  const { RANK, WORLD_SIZE, MASTER_ADDR = "127.0.0.1", MASTER_PORT = "29500" } = environment;
+  const { RANK, WORLD_SIZE, MASTER_ADDR = "127.0.0.1", MASTER_PORT = "29500", TORCHELASTIC_RESTART_COUNT = "0" } = environment;
   if (RANK === undefined || WORLD_SIZE === undefined) return undefined;
-  const membership = { rank: Number(RANK), size: Number(WORLD_SIZE), host: MASTER_ADDR, port: Number(MASTER_PORT) };
-  const { rank, size, port } = membership;
-  if (!(Number.isInteger(rank) && Number.isInteger(size) && rank >= 0 && rank < size && port > 0))
+  const [rank = NaN, size = NaN, port = NaN, attempt = NaN] = [RANK, WORLD_SIZE, MASTER_PORT, TORCHELASTIC_RESTART_COUNT].map(digits);
+  if (!(rank < size && port > 0 && port < 65536 && attempt >= 0))
     throw new PeerError(`RANK=${RANK} WORLD_SIZE=${WORLD_SIZE} MASTER_PORT=${MASTER_PORT} do not describe a group of processes`);
-  return size > 1 ? membership : undefined;
+  if (size === 1) return undefined;
+  return {
+    rank,
+    size,
+    host: MASTER_ADDR,
+    port,
+    servesStore: rank === 0 && environment["TORCHELASTIC_USE_AGENT_STORE"] !== "True",
+    attempt,
+  };
 }
+
+const digits = (text: string): number => (/^\d+$/.test(text) ? Number(text) : NaN);
 
 const TIMEOUT_SECONDS = 55; // a lost peer is noticed within a minute
 const BUCKET_ELEMENTS = 4_000_000;
@@ -43,14 +55,23 @@ export interface Group {
   leave(): void;
 }
 
-export function joinGroup(engine: TorchEngine, membership: Membership): Group {
-  const { rank, size } = membership;
-  const group = guarded(() => joinProcessGroup(engine, { ...membership, timeoutSeconds: TIMEOUT_SECONDS }), membership);
+/** Waits for the others. A process that does not answer for `timeoutSeconds` is lost. */
+export function joinGroup(engine: TorchEngine, membership: Membership, { timeoutSeconds = TIMEOUT_SECONDS } = {}): Group {
+  const { rank, size, host, port, servesStore, attempt } = membership;
+  const meeting = servesStore ? "the port must be free and the others must come" : "rank 0, or torchrun's agent, must keep a store there";
+  const group = guarded(
+    () => joinProcessGroup(engine, { ...membership, timeoutSeconds, prefix: `dualfocus/attempt_${attempt}` }),
+    (reason) => `process ${rank} of ${size} did not find the others at ${host}:${port} (${reason}): ${meeting}`,
+  );
   const inBuckets = (tensors: readonly Tensor[], exchange: (group: ProcessGroup, bucket: readonly Tensor[]) => void): void => {
     for (const bucket of buckets(tensors))
-      guarded(() => {
-        exchange(group, bucket);
-      }, membership);
+      guarded(
+        () => {
+          exchange(group, bucket);
+        },
+        (reason) =>
+          `process ${rank} of ${size}: another process was lost or does not answer (${reason}). The last checkpoint is intact: resume from it.`,
+      );
   };
   return {
     rank,
@@ -71,15 +92,12 @@ export function joinGroup(engine: TorchEngine, membership: Membership): Group {
   };
 }
 
-function guarded<T>(body: () => T, { rank, size }: Membership): T {
+function guarded<T>(body: () => T, explain: (reason: string) => string): T {
   try {
     return body();
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
-    throw new PeerError(
-      `process ${rank} of ${size}: another process was lost or does not answer (${reason}). The last checkpoint is intact: resume from it.`,
-      { cause },
-    );
+    const [reason = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    throw new PeerError(explain(reason), { cause });
   }
 }
 
@@ -98,23 +116,27 @@ function buckets(tensors: readonly Tensor[]): Tensor[][] {
   return made;
 }
 
+interface Agreement {
+  readonly engine: TorchEngine;
+  readonly group: Group;
+  readonly clock: Clock;
+  /** Whether progress is a matter of time, which each process measures for itself; else all know it from the step. */
+  readonly timed: boolean;
+  readonly stop: AbortSignal;
+  /** Steps from one agreement to the next: asking makes the device wait. */
+  readonly every: number;
+  /** What each process knows in part, averaged whenever they agree, at the end too. */
+  readonly statistics: readonly Tensor[];
+}
+
 /**
  * One progress and one decision to stop for all processes: they would part otherwise, and wait for each other for ever. Processes
- * agree at every `every`-th step; in between the clock stands still.
+ * agree at every `every`-th step and at the last; in between nothing stops them, and a clock that goes by time stands still.
  */
-export function agree({
-  engine,
-  group,
-  clock,
-  stop,
-  every,
-}: {
-  engine: TorchEngine;
-  group: Group;
-  clock: Clock;
-  stop: AbortSignal;
-  every: number;
-}): { readonly clock: Clock; readonly stop: AbortSignal } {
+export function agree({ engine, group, clock, timed, stop, every, statistics }: Agreement): {
+  readonly clock: Clock;
+  readonly stop: AbortSignal;
+} {
   const agreed = new AbortController();
   let [lastStep, progress] = [-1, 0];
   const exchange = (step: number): void => {
@@ -122,7 +144,8 @@ export function agree({
     group.average([values]);
     const [mean = 0, stopping = 0] = engine.read(values) as Float64Array;
     values.dispose();
-    progress = mean;
+    group.average(statistics);
+    if (timed) progress = mean;
     if (stopping > 0) agreed.abort();
   };
   return {
@@ -130,57 +153,12 @@ export function agree({
     clock: {
       seconds: () => clock.seconds(),
       progress(step) {
-        if (lastStep < 0 || (step !== lastStep && step % every === 0)) exchange(step);
+        const [isFirst, isNew] = [lastStep < 0, step !== lastStep];
         lastStep = step;
+        if (!timed) progress = clock.progress(step);
+        if (isFirst || (isNew && (step % every === 0 || progress >= 1))) exchange(step);
         return progress;
       },
     },
   };
-}
-
-/** Starts this program `count` times with the environment that makes them a group; resolves with the first bad exit code, or 0. */
-export async function spawnProcesses(count: number, { args }: { readonly args: readonly string[] }): Promise<number> {
-  const port = await freePort();
-  const children: ChildProcess[] = [];
-  const exits = Array.from({ length: count }, (_, rank) => {
-    const env = {
-      ...process.env,
-      RANK: `${rank}`,
-      WORLD_SIZE: `${count}`,
-      LOCAL_RANK: `${rank}`,
-      MASTER_ADDR: "127.0.0.1",
-      MASTER_PORT: `${port}`,
-    };
-    const child = spawn(process.execPath, [...process.execArgv, ...args], {
-      env,
-      stdio: ["ignore", rank === 0 ? "inherit" : "ignore", "inherit"],
-    });
-    children.push(child);
-    return new Promise<number>((resolve) =>
-      child.on("exit", (code, signal) => {
-        resolve(code ?? (signal === null ? 1 : 128));
-      }),
-    );
-  });
-  const forward = (signal: NodeJS.Signals): void => {
-    for (const child of children) child.kill(signal);
-  };
-  process.on("SIGINT", forward).on("SIGTERM", forward);
-  try {
-    return (await Promise.all(exits)).find((code) => code !== 0) ?? 0;
-  } finally {
-    process.off("SIGINT", forward).off("SIGTERM", forward);
-  }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject).listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => {
-        resolve(typeof address === "object" && address !== null ? address.port : 0);
-      });
-    });
-  });
 }

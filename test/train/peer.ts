@@ -1,4 +1,4 @@
-// One process of test/train/distributed.test.ts: peer.ts OUT STEPS [vanish]. The group is in the environment.
+// One process of test/train/distributed.test.ts: peer.ts OUT STEPS [vanish|hang]. The group is in the environment.
 import { writeFileSync } from "node:fs";
 import { createTorchEngine, type TorchEngine } from "../../src/engine/torch.ts";
 import { joinGroup, membershipFrom, type Group } from "../../src/train/distributed.ts";
@@ -37,15 +37,20 @@ export async function trainShare(
       { images: own[0] ?? images, focusDistances: own[1] ?? images, trueDepth: own[2] ?? images, valid: own[3] ?? images },
       { step, rate: 0.05 },
     );
-    if (process.argv[4] === "vanish" && group?.rank === 1 && step === 2) process.kill(process.pid, "SIGKILL");
+    if (group?.rank === 1 && step === 2) misbehave(process.argv[4]);
   }
   return Float32Array.from([...trainer.tree.parameters.values()].flatMap((tensor) => [...(engine.read(tensor) as Float32Array)]));
+}
+
+function misbehave(how: string | undefined): void {
+  if (how === "vanish") process.kill(process.pid, "SIGKILL");
+  if (how === "hang") process.kill(process.pid, "SIGSTOP");
 }
 
 const membership = membershipFrom(process.env);
 if (membership) {
   const engine = createTorchEngine({ threads: 1 });
-  const group = joinGroup(engine, membership);
+  const group = joinGroup(engine, membership, process.argv[4] === "hang" ? { timeoutSeconds: 3 } : {});
   const weights = await trainShare(engine, { group, steps: Number(process.argv[3]) });
   writeFileSync(`${process.argv[2] ?? ""}.${group.rank}`, weights);
   group.leave();
