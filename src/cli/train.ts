@@ -9,7 +9,8 @@ import { parseNetworkConfig, type Model } from "../model/weightsFile.ts";
 import { createRandom } from "../random.ts";
 import { checkInitial, readCheckpoint, readInitial, type Checkpoint } from "../train/checkpoint.ts";
 import { ConfigError, overrideConfig, type TrainConfig } from "../train/config.ts";
-import { membershipFrom, spawnProcesses, type Membership } from "../train/distributed.ts";
+import { membershipFrom, type Membership } from "../train/distributed.ts";
+import { spawnProcesses, whenLauncherEnds } from "../train/launcher.ts";
 import { DivergedError } from "../train/loop.ts";
 import { presets, type PresetName } from "../train/presets.ts";
 import { runFiles, runTraining, type TrainRequest, type TrainResult } from "../train/run.ts";
@@ -63,17 +64,19 @@ export function trainCommand(): Command {
     .option("--batch <stacks>", "stacks per step", number)
     .option("--seed <seed>", "of everything random", number)
     .option("--set <name=value>", "change any setting, e.g. loss.beta=0.1 (repeatable)", collect, [])
-    .option("--processes <count>", "train with so many processes on this machine, one per device", number)
+    .option("--processes <count>", "train with so many processes here, one per device; RANK in the environment wins", wholeNumber(1))
     .option("--resume", "continue the run in the output folder")
     .requiredOption("-o, --output <dir>", "folder of the run")
     .option("--json", "print the result as one JSON document")
     .option("--quiet", "no progress")
     .action(async (options: TrainOptions) => {
-      const membership = membershipFrom(process.env);
-      if (options.processes !== undefined && !membership) {
-        process.exitCode = await spawnProcesses(options.processes, { args: process.argv.slice(1) });
+      if (options.processes !== undefined && options.processes > 1 && process.env["RANK"] === undefined) {
+        await spawnProcesses(options.processes, { args: process.argv.slice(1) });
         return;
       }
+      const membership = membershipFrom(process.env);
+      if (options.processes !== undefined && options.processes !== (membership?.size ?? 1) && (membership?.rank ?? 0) === 0)
+        process.stderr.write(`--processes ${options.processes} gives way to RANK=${process.env["RANK"]} in the environment\n`);
       const result = await trainFrom(options, membership);
       if (membership === undefined || membership.rank === 0)
         process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : describeResult(result));
@@ -88,6 +91,7 @@ async function trainFrom(options: TrainOptions, membership: Membership | undefin
     stop.abort();
   };
   process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+  const forgetLauncher = whenLauncherEnds(interrupt);
   const progress = (line: string): void => {
     if (!quiet) process.stderr.write(`${line}\n`);
   };
@@ -106,6 +110,7 @@ async function trainFrom(options: TrainOptions, membership: Membership | undefin
     throw explained(error, options);
   } finally {
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+    forgetLauncher();
   }
 }
 

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Tensor } from "../engine/engine.ts";
 import { createTorchEngine, type TorchEngine } from "../engine/torch.ts";
 import type { Weights } from "../io/safetensors.ts";
 import { writeAtomically } from "./atomicFile.ts";
@@ -121,7 +122,13 @@ interface Parts {
   readonly trainedOn: TrainedOn;
 }
 
-const AGREE_EVERY = { cpu: 1, cuda: 16 } as const; // steps; asking makes the device wait
+const AGREE_EVERY = { cpu: 1, cuda: 16 } as const; // steps
+
+/** What batch norms have seen, and its average: of this process's stacks alone. */
+function ownStatistics({ norms }: TrainConfig, { tree, ema }: Trainer): Tensor[] {
+  if (norms === "frozen") return [];
+  return [...tree.buffers.values(), ...[...ema.averages].filter(([name]) => tree.buffers.has(name)).map(([, average]) => average)];
+}
 
 /** Rank 0 alone logs and saves. */
 async function trainWith(request: TrainRequest, { engine, trainer, source, group, trainedOn }: Parts): Promise<TrainResult> {
@@ -131,19 +138,24 @@ async function trainWith(request: TrainRequest, { engine, trainer, source, group
   let metrics: Readonly<Record<string, number>> = {};
   // Its own stop, not the one agreed on: nobody agrees to anything during an evaluation, and processes usually are told to stop together.
   const evaluation = { engine, trainer, precision: config.precision, stop: request.stop };
+  const budget = budgetOf(config, source);
   const own = {
-    clock: createClock(budgetOf(config, source), { now: () => performance.now() / 1000, before: checkpoint?.seconds ?? 0 }),
+    clock: createClock(budget, { now: () => performance.now() / 1000, before: checkpoint?.seconds ?? 0 }),
     stop: request.stop,
   };
   const every = AGREE_EVERY[device === "cpu" ? "cpu" : "cuda"];
-  const { clock, stop } = group ? agree({ engine, group, ...own, every }) : own;
+  const statistics = ownStatistics(config, trainer);
+  const { clock, stop } = group ? agree({ engine, group, ...own, timed: "minutes" in budget, every, statistics }) : own;
   const step = await train(config, {
     trainer,
     batches: source.batches,
     clock,
     from,
     stop,
-    evaluate: () => unlessStopped(request.stop, async () => (metrics = await source.evaluate(evaluation))),
+    evaluate: async () => {
+      group?.average(statistics);
+      return unlessStopped(request.stop, async () => (metrics = await source.evaluate(evaluation)));
+    },
     log: (entry: LogEntry) => {
       if (!leads) return;
       const { stacksPerSecond } = entry;
