@@ -14,6 +14,7 @@ import { createParameters } from "../src/nn/module.ts";
 import { packRandomScenes } from "../src/optics/sceneRandom.ts";
 import { generateTextures } from "../src/optics/texture.ts";
 import { createRandom } from "../src/random.ts";
+import { deviation, type Deviation, type DeviationRow } from "./inferDeviation.ts";
 
 export interface InferBench {
   readonly device: string;
@@ -96,18 +97,6 @@ function graphed({ engine }: Loaded, body: () => unknown, repeats: number): numb
 }
 
 const depthOf = ({ engine, forward }: Loaded): Float32Array => scope(() => engine.read(forward().depth) as Float32Array);
-
-/** How far depths, in planes, are from those of f32. */
-function deviation(depth: Float32Array, exact: Float32Array): Record<string, number> {
-  const distances = depth.map((value, i) => Math.abs(value - (exact[i] as number))).sort();
-  const at = (share: number): number => rounded(distances[Math.min(distances.length - 1, Math.floor(share * distances.length))] as number);
-  return {
-    mean: rounded(distances.reduce((sum, value) => sum + value, 0) / distances.length),
-    p99: at(0.99),
-    p999: at(0.999),
-    largest: at(1),
-  };
-}
 
 class Reached extends Error {
   readonly value: unknown;
@@ -250,27 +239,35 @@ async function arrangedRow(
 interface Arranged {
   readonly precision: Precision;
   readonly milliseconds: number;
+  readonly planesFromF32: Deviation;
   readonly [key: string]: unknown;
 }
 
-export async function benchCuda(bench: InferBench): Promise<object> {
+export interface CudaBench extends InferBench {
+  readonly torch: unknown;
+  readonly limits: ReturnType<typeof ceilings>;
+  readonly rows: readonly DeviationRow[];
+}
+
+export async function benchCuda(bench: InferBench): Promise<CudaBench> {
   const { device, repeats } = bench;
   const stack = renderStack(createTorchEngine({ device }), bench);
   const limits = ceilings(device);
-  const rows: object[] = [];
+  const rows: DeviationRow[] = [];
   for (const name of bench.models) {
     const model = loadWeights(name);
     const plain = load(model, stack, bench, "plain");
     const exact = depthOf(plain);
     const unarranged = await attempt(`${name}, operation by operation`, () => baselines(plain, Math.min(repeats, 20)));
     plain.dispose();
-    const arranged: unknown[] = [];
+    const arranged: (Arranged | { readonly failed: string })[] = [];
     for (const precision of device === "cpu" ? (["f32"] as const) : (["f16", "bf16"] as const))
       arranged.push(await attempt(`${name}, ${precision}`, () => arrangedRow(model, precision, { stack, bench, exact })));
     const gmac = countMultiplyAccumulates(model.config, bench) / 1e9;
     const floorMilliseconds = (2 * gmac) / limits.tflops;
     const endToEndMilliseconds = await attempt(`${name}, from host to host`, () => endToEnd(model, stack, bench));
-    rows.push({ model: name, trained: model.trained, gmac, floorMilliseconds, endToEndMilliseconds, unarranged, arranged });
+    const row = { model: name, trained: model.trained, gmac, floorMilliseconds, endToEndMilliseconds, unarranged, arranged };
+    rows.push(row);
   }
   return { ...bench, torch: createTorchEngine({ device }).native("libraryVersion"), limits, rows };
 }

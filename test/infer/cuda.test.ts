@@ -45,6 +45,7 @@ test("bytes give what their values over 255 give", async () => {
   await session.dispose();
 });
 
+// bf16 stands for f16, which libtorch cannot convolve on the CPU; bench/infer.ts holds f16 to a hundredth of a plane on a GPU.
 test("half precision, whose kernels are the same with another type, stays near f32", async () => {
   const inputs = stack(3, [64, 32]);
   const images = { ...inputs.images, data: Uint8Array.from(inputs.images.data, (value) => Math.round(255 * value)) };
