@@ -40,10 +40,13 @@ test("a folder is held while the work lasts, and free after it, also when it fai
 test("a process that runs keeps the folder for itself; one that was killed does not", async () => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
   const ended = new Promise((resolve) => child.on("exit", resolve));
-  leave(lockOf(child.pid ?? 0), { minutesAgo: 600 });
-  await refused(/another run is writing there/);
-  child.kill("SIGKILL");
-  await ended;
+  try {
+    leave(lockOf(child.pid ?? 0), { minutesAgo: 600 });
+    await refused(/another run is writing there/);
+  } finally {
+    child.kill("SIGKILL");
+    await ended;
+  }
   assert.equal(await hold(), lockOf(process.pid));
 });
 
