@@ -40,7 +40,7 @@ test("processes that end well are no failure, and each knows its place", async (
   );
 });
 
-test("when one fails another is asked to stop, and the first failure is the one reported", async () => {
+test("when one fails another is asked to stop, and the first failure is the one reported", { timeout: 60_000 }, async () => {
   const stops = `process.on("SIGTERM", () => { write(file("stopped"), ""); process.exit(7); }); write(file("ready"), ""); setInterval(() => 0, 1000);`;
   const { failure, seconds } = await launch([stops, when("ready", "process.exit(3);")], 30);
   assert.equal(failure?.exitCode, 3);
@@ -49,7 +49,7 @@ test("when one fails another is asked to stop, and the first failure is the one 
   assert.ok(seconds < 20, `${seconds} s`);
 });
 
-test("a process that hangs is killed after the grace when another fails", { skip: process.platform !== "linux" }, async () => {
+test("a process that hangs is killed after the grace when another fails", { timeout: 60_000, skip: process.platform !== "linux" }, async () => {
   const hangs = `write(file("hung"), String(process.pid)); process.kill(process.pid, "SIGSTOP");`;
   const { failure, seconds } = await launch([when("hung", "process.exit(3);"), hangs], 0.5);
   assert.equal(failure?.exitCode, 3);
