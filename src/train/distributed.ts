@@ -70,7 +70,7 @@ export function joinGroup(engine: TorchEngine, membership: Membership, { timeout
           exchange(group, bucket);
         },
         (reason) =>
-          `process ${rank} of ${size}: another process was lost or does not answer (${reason}). The last checkpoint is intact: resume from it.`,
+          `process ${rank} of ${size}: another process was lost or does not answer (${reason}). A checkpoint saved before is intact: resume from it.`,
       );
   };
   return {
