@@ -42,7 +42,7 @@ export function membershipFrom(environment: Readonly<Record<string, string | und
 
 const digits = (text: string): number => (/^\d+$/.test(text) ? Number(text) : NaN);
 
-const TIMEOUT_SECONDS = 55; // a lost peer is noticed within a minute
+const TIMEOUT_SECONDS = 45; // a lost peer ends the run within a minute, the launcher's patience with the others included
 const BUCKET_ELEMENTS = 4_000_000;
 
 export interface Group {

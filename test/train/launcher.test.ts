@@ -49,13 +49,17 @@ test("when one fails another is asked to stop, and the first failure is the one 
   assert.ok(seconds < 20, `${seconds} s`);
 });
 
-test("a process that hangs is killed after the grace when another fails", { timeout: 60_000, skip: process.platform !== "linux" }, async () => {
-  const hangs = `write(file("hung"), String(process.pid)); process.kill(process.pid, "SIGSTOP");`;
-  const { failure, seconds } = await launch([when("hung", "process.exit(3);"), hangs], 0.5);
-  assert.equal(failure?.exitCode, 3);
-  assert.ok(!isAlive(Number(readFileSync(join(folder, "hung"), "utf8"))));
-  assert.ok(seconds < 15, `${seconds} s`);
-});
+test(
+  "a process that hangs is killed after the grace when another fails",
+  { timeout: 60_000, skip: process.platform !== "linux" },
+  async () => {
+    const hangs = `write(file("hung"), String(process.pid)); process.kill(process.pid, "SIGSTOP");`;
+    const { failure, seconds } = await launch([when("hung", "process.exit(3);"), hangs], 0.5);
+    assert.equal(failure?.exitCode, 3);
+    assert.ok(!isAlive(Number(readFileSync(join(folder, "hung"), "utf8"))));
+    assert.ok(seconds < 15, `${seconds} s`);
+  },
+);
 
 test("a process ended by a signal has the exit code of a shell", async () => {
   const { failure } = await launch([`process.kill(process.pid, "SIGKILL");`, "setInterval(() => 0, 1000);"], 10);
