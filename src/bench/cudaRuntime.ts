@@ -29,6 +29,7 @@ export function cudaRuntime({ device }: { readonly device: string }): BenchRunti
   return {
     device,
     description: `libtorch, ${device}, half precision, one recorded graph a size; the way to the device and back included`,
+    planeByPlane: false,
     deviceMemory: () => engine.memory().peak,
     network: (config) => {
       const weights = initialWeights(config, createRandom(0)); // the values do not matter

@@ -13,15 +13,15 @@ const COPY_STEPS = 8;
 
 /** ONNX Runtime on the CPU or through WebGPU, as `dualfocus depth` uses it. */
 export function onnxRuntime({ device, threads }: Required<Pick<NodeSessionOptions, "device" | "threads">>): BenchRuntime {
+  const planeByPlane = device === "cpu";
   return {
     device,
     description: `ONNX Runtime, ${device}, ${threads === 0 ? "all cores" : `${threads} thread${threads === 1 ? "" : "s"}`}`,
+    planeByPlane,
     network: (config, { batch, planes, height, width }) => {
       const weights = initialWeights(config, createRandom(0)); // the values do not matter
-      return createNodeSession(recordGraph({ config, weights, size: { batch, planes, height, width }, forCpu: device === "cpu" }), {
-        device,
-        threads,
-      });
+      const graph = recordGraph({ config, weights, size: { batch, planes, height, width }, forCpu: planeByPlane });
+      return createNodeSession(graph, { device, threads });
     },
     products: () => (device === "cpu" ? convolution() : matmul()),
     copy: () => {

@@ -23,6 +23,8 @@ export interface BenchRuntime {
   readonly description: string;
   /** The most bytes the device has held for this process, where it has memory of its own. */
   readonly deviceMemory?: () => number;
+  /** Whether its graph leaves out the products with planes before the first and behind the last. */
+  readonly planeByPlane: boolean;
   network(config: NetworkConfig, size: StackSize): Promise<Session>;
   /** The densest arithmetic the software has, a large matrix product or a wide convolution; a multiply-accumulate counts as two operations. */
   products(): Promise<Work>;

@@ -24,12 +24,16 @@ export function countParameters(config: NetworkConfig): number {
   return [...blankTree(config).parameters.values()].reduce((sum, tensor) => sum + count(tensor), 0);
 }
 
-/** Multiply-accumulates of one forward pass to p on a stack of this size, batch norms folded. */
+/**
+ * Multiply-accumulates of one forward pass to p on a stack of this size, batch norms folded. Plane by plane, as the graph for CPUs is
+ * recorded, those with planes before the first and behind the last are not done.
+ */
 export function countMultiplyAccumulates(
   config: NetworkConfig,
   { planes, height, width }: { planes: number; height: number; width: number },
+  { planeByPlane = false } = {},
 ): number {
-  const engine = createOnnxEngine();
+  const engine = createOnnxEngine({ planeByPlane });
   const network = createNetwork(createParameters(engine, "blank").source, config);
   const images = engine.input("images", [1, planes, 3, height, width]);
   const { focusProbability } = network.forward({ images, focusDistances: engine.input("focusDistances", [1, planes]) });

@@ -62,6 +62,7 @@ function fakeMachine() {
   const runtime: BenchRuntime = {
     device: "cpu",
     description: "a clock",
+    planeByPlane: false,
     products: () => work(2000, 2),
     copy: () => work(1e8, 2),
     network: (_, { batch, planes, height, width }) => {
@@ -106,6 +107,23 @@ test("rates, limits and growth follow from the clock, and everything loaded is f
   assert.match(text, /\| small \| 6 \| 64×64 \| – \| 1 \| 3\.11 \|/);
   assert.match(text, /\| small \| 3 \| 32×32 \| 28 \| 1 \| .* \| – \|/);
   assert.match(text, /small: time grows as planes\^1\.00, pixels\^1\.00, grid\^-?0\.00/);
+});
+
+test("what a graph recorded plane by plane leaves out is no work of the runtime, but the network's count stays", async () => {
+  const { runtime, now } = fakeMachine();
+  const size = { planes: 3, height: 32, width: 32 };
+  const options = { repeats: 1, now, progress: () => undefined, memory: () => Promise.resolve(undefined) };
+  const { rows } = await bench({ ...runtime, planeByPlane: true }, [{ model: "small", batch: 1, ...size }], options);
+  const done = countMultiplyAccumulates(small, size, { planeByPlane: true });
+  assert.equal(rows[0]?.multiplyAccumulates, countMultiplyAccumulates(small, size));
+  assert.equal(rows[0].limit, (2 * done) / 1000);
+  // One third of each 3×3×3 kernel at the first plane and at the last, whatever lies between.
+  const left = [3, 6].map((planes) => {
+    const [all, own] = [false, true].map((planeByPlane) => countMultiplyAccumulates(small, { ...size, planes }, { planeByPlane }));
+    return (all as number) - (own as number);
+  });
+  assert.ok((left[0] as number) > 0.05 * done);
+  assert.equal(left[0], left[1]);
 });
 
 test("stacks that run together are counted together: rate, limit and memory of all, growth among equal numbers alone", async () => {

@@ -85,6 +85,7 @@ test("WebGPU without an adapter is refused with what to do, not with the runtime
   const failing = (message: string): BenchRuntime => ({
     device: "webgpu",
     description: "",
+    planeByPlane: false,
     network: () => Promise.reject(new Error("should not be asked")),
     products: () => Promise.reject(new Error(message)),
     copy: () => Promise.reject(new Error("should not be asked")),
