@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { isRunning } from "../job/outputFolder.ts";
 
 const OURS = `dualfocus-job-${hostname()}-`;
 
@@ -20,13 +21,5 @@ export async function removeOldScratch(parent: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     const pid = name.startsWith(OURS) ? Number(name.slice(OURS.length).split("-")[0]) : NaN;
     if (Number.isInteger(pid) && !isRunning(pid)) await rm(join(parent, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0); // sends nothing
-  } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === "EPERM"; // there, but someone else's
   }
 }
