@@ -7,7 +7,7 @@ import { timeRuns, type Now } from "./timing.ts";
 
 /** How fast the machine is at its best, through the same software. */
 export interface Ceilings {
-  /** Floating-point operations a second of a large matrix product. */
+  /** Floating-point operations a second of the densest arithmetic. */
   readonly products: number;
   /** Bytes a second read and written by plain sums. */
   readonly copy: number;

@@ -21,12 +21,16 @@ export async function openFolder(dir: string, options: DatasetOptions = {}): Pro
   const split = chooseSplit(options.split, { dataset: "folder", among: ["all"] });
   const names = await listFolder(dir);
   if (!names) throw layoutError({ dataset: "folder", missing: dir, layout: LAYOUT });
-  const folders = names.includes("stack.json") ? [dir] : names.map((name) => join(dir, name)).filter(holdsStack);
+  const folders = stackFolders(dir, names);
   if (folders.length === 0) throw layoutError({ dataset: "folder", missing: join(dir, "*", "stack.json"), layout: LAYOUT });
   const planes = await planesTaken(folders, options.planes);
   const about = { name: "folder", split, protocol: protocol(dir, { names, planes }), licence: "yours" };
   return listDataset(about, folders, (folder) => readStackSample(folder, options), { files: (folder) => [folder] });
 }
+
+/** The stacks of a folder with these entries: those in it, or itself. */
+export const stackFolders = (dir: string, names: readonly string[]): string[] =>
+  names.includes("stack.json") ? [dir] : names.map((name) => join(dir, name)).filter(holdsStack);
 
 const holdsStack = (folder: string): boolean => existsSync(join(folder, "stack.json"));
 const holdsTruth = (folder: string): boolean =>

@@ -1,4 +1,4 @@
-import type { Tensor } from "../engine/engine.ts";
+import type { Engine, Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
 import { createRandom, type Random } from "../random.ts";
@@ -114,7 +114,7 @@ export function planeCoordinates({ depth, focusDistances, dioptres }: { depth: T
 const select = (engine: TorchEngine, tensor: Tensor, indices: Tensor): TorchTensor =>
   engine.compute("aten::index_select", tensor, 0, indices);
 
-function randomTensors(engine: TorchEngine) {
+export function randomTensors(engine: TorchEngine) {
   const uniform = (shape: readonly number[]): TorchTensor => engine.compute("aten::rand", shape, "f32", null, engine.device);
   return {
     uniform,
@@ -136,15 +136,27 @@ interface Frame {
   readonly y: Tensor;
 }
 
-/** A crop at whole pixels, flipped and turned on its diagonal half the time each. */
-function cropFrames({ uniform, chance }: Draws, { B, crop, size }: { B: number; crop: number; size: number }): Frame {
-  const { engine } = uniform([1]);
-  const steps = engine
-    .range(crop)
+/** In [−1, 1]. */
+const pixelCentres = (engine: Engine, count: number): Tensor =>
+  engine
+    .range(count)
     .mul(2)
     .add(1)
-    .mul(1 / crop)
+    .mul(1 / count)
     .sub(1);
+
+/** Whole pictures of B stacks, as they are. */
+export function wholeFrames(engine: Engine, { B, H, W }: { B: number; H: number; W: number }): Frame {
+  const everywhere = engine.full([B, H, W], 0);
+  return {
+    x: everywhere.add(pixelCentres(engine, W).reshape([1, 1, W])),
+    y: everywhere.add(pixelCentres(engine, H).reshape([1, H, 1])),
+  };
+}
+
+/** A crop at whole pixels, flipped and turned on its diagonal half the time each. */
+function cropFrames({ uniform, chance }: Draws, { B, crop, size }: { B: number; crop: number; size: number }): Frame {
+  const steps = pixelCentres(uniform([1]).engine, crop);
   const [across, down] = [steps.reshape([1, 1, crop]), steps.reshape([1, crop, 1])];
   const shape = [B, 1, 1];
   const offset = (): Tensor =>
@@ -166,7 +178,7 @@ function cropFrames({ uniform, chance }: Draws, { B, crop, size }: { B: number; 
 const floor = (tensor: TorchTensor): TorchTensor => tensor.engine.compute("aten::floor", tensor);
 
 /** The frame for each plane, with what an alignment leaves over: a shift and a scale for some of the stacks. [B·N, h, w]. */
-function misaligned(
+export function misaligned(
   { normal, chance }: Draws,
   frame: Frame,
   { N, augment, size, severalShots }: { N: number; augment: AugmentConfig; size: number; severalShots: Tensor },
@@ -186,14 +198,14 @@ function misaligned(
   return { x: along(frame.x), y: along(frame.y) };
 }
 
-function sampled(engine: TorchEngine, pictures: Tensor, { x, y }: Frame, mode: "bilinear" | "nearest"): TorchTensor {
+export function sampled(engine: TorchEngine, pictures: Tensor, { x, y }: Frame, mode: "bilinear" | "nearest"): TorchTensor {
   const grid = engine.compute("aten::stack", [x, y], -1);
   const [interpolation, reflection] = [mode === "bilinear" ? 0 : 1, 2];
   return engine.compute("aten::grid_sampler", pictures, grid, interpolation, reflection, false);
 }
 
 /** Gamma and colour of the whole stack; brightness and noise of each plane where each was a shot of its own; then what a sensor clips. */
-function exposed(
+export function exposed(
   { uniform, between, normal }: Draws,
   images: TorchTensor,
   { augment, severalShots }: { augment: AugmentConfig; severalShots: Tensor },

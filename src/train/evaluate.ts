@@ -4,6 +4,7 @@ import type { Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine } from "../engine/torch.ts";
 import { wrongSteps } from "../losses/focalVariational.ts";
+import { choosePlanes } from "../stack.ts";
 import { planeCoordinates } from "./deviceAugment.ts";
 import type { StackPool } from "./renderPool.ts";
 import { pixelValues, type TrainBatch, type Trainer } from "./trainer.ts";
@@ -86,7 +87,7 @@ export async function* poolBatches(
   { planes, crop, size, stop }: PoolBatches,
 ): AsyncGenerator<TrainBatch> {
   await pool.advance(0, { stop });
-  const chosen = Array.from({ length: planes }, (_, n) => Math.floor((n * (pool.planes - 1)) / (planes - 1)));
+  const chosen = choosePlanes(pool.planes, planes);
   const [start, end] = [(pool.side - crop) >> 1, ((pool.side - crop) >> 1) + crop];
   const middle = (tensor: Tensor): Tensor => tensor.slice(-2, { start, end }).slice(-1, { start, end });
   for (let first = 0; first < pool.size; first += size) {

@@ -1,10 +1,9 @@
 import type { Batch } from "../data/collate.ts";
-import type { Tensor } from "../engine/engine.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
 import { createRandom, type Random } from "../random.ts";
 import { choosePlanes } from "../stack.ts";
 import type { AugmentConfig, BatchConfig } from "./config.ts";
-import { stacksFor } from "./deviceAugment.ts";
+import { exposed, misaligned, randomTensors, sampled, stacksFor, wholeFrames } from "./deviceAugment.ts";
 import type { TrainBatch } from "./trainer.ts";
 
 /** How the stacks of a set, one after another without end, are dealt out to steps. */
@@ -58,7 +57,11 @@ export function joinStacks(stacks: readonly Batch[], { planes, reversed }: { pla
 }
 
 /** `unit` multiplies depth and focus distances. */
-export function toDevice(engine: TorchEngine, { batch: B, planes: N, height: H, width: W, ...values }: Batch, unit: number): TrainBatch {
+export function toDevice(
+  engine: TorchEngine,
+  { batch: B, planes: N, height: H, width: W, ...values }: Batch,
+  unit: number,
+): TrainBatch & { readonly images: TorchTensor } {
   const scaled = (lengths: Float32Array): Float32Array => (unit === 1 ? lengths : lengths.map((length) => length * unit));
   return {
     images: engine.constant(values.images, { shape: [B, N, 3, H, W] }),
@@ -68,58 +71,25 @@ export function toDevice(engine: TorchEngine, { batch: B, planes: N, height: H, 
   };
 }
 
-/** The pictures moved, toned and grained as the settings say, with the meaning they have for rendered stacks. Settings that are off cost nothing. */
-export function changeImages(engine: TorchEngine, images: Tensor, { augment, random }: { augment: AugmentConfig; random: Random }): Tensor {
-  return exposed(engine, misaligned(engine, images, { augment, random: random.split("misalign") }), {
-    augment,
-    random: random.split("expose"),
-  });
-}
-
 interface Change {
   readonly augment: AugmentConfig;
   readonly random: Random;
 }
 
-const repeat = (count: number, draw: () => number): number[] => Array.from({ length: count }, draw);
-
-/** What an alignment leaves over: for some of the stacks, a shift and a scale of each plane, around the picture's middle. */
-function misaligned(engine: TorchEngine, images: Tensor, { augment: { misalign, shift, scale }, random }: Change): Tensor {
-  if (misalign === 0) return images;
+/** The pictures moved, toned and grained as rendered stacks are, each plane a shot of its own. Settings that are off cost nothing. */
+export function changeImages(engine: TorchEngine, images: TorchTensor, { augment, random }: Change): TorchTensor {
+  const { misalign, gamma, colour, exposure, noise } = augment;
+  const isMoved = misalign > 0;
+  const isToned = noise > 0 || [gamma, colour, exposure].some(([low, high]) => low !== 1 || high !== 1);
+  if (!isMoved && !isToned) return images;
   const [B, N, C, H, W] = images.shape as [number, number, number, number, number];
-  const matrices = repeat(B, () => (random.uniform() < misalign ? 1 : 0)).flatMap((moved) => {
-    const away = (deviation: number): number => moved * deviation * random.normal();
-    const matrix = (size: number): number[] => [size, 0, away((shift * 2) / W), 0, size, away((shift * 2) / H)];
-    return Array.from({ length: N }, () => matrix(1 + away(scale))).flat();
-  });
-  const shape = [B * N, C, H, W];
-  const grid = engine.compute("aten::affine_grid_generator", engine.constant(matrices, { shape: [B * N, 2, 3] }), shape, false);
-  const [bilinear, reflection] = [0, 2];
-  return engine.compute("aten::grid_sampler", images.reshape(shape), grid, bilinear, reflection, false).reshape(images.shape);
-}
-
-/** Gamma, colour and the greatest noise of the whole stack, brightness of each plane; then what a sensor clips. */
-function exposed(engine: TorchEngine, images: Tensor, { augment, random }: Change): Tensor {
-  const { gamma, colour, exposure, noise } = augment;
-  if (noise === 0 && [gamma, colour, exposure].every(([low, high]) => low === 1 && high === 1)) return images;
-  const [B, N] = images.shape as [number, number];
-  const between =
-    ([low, high]: readonly [number, number]) =>
-    (): number =>
-      low + (high - low) * random.uniform();
-  const drawn = (draw: () => number, shape: readonly number[]): TorchTensor =>
-    engine.constant(
-      repeat(
-        shape.reduce((a, b) => a * b, 1),
-        draw,
-      ),
-      { shape },
-    );
-  const exponent = drawn(between(gamma), [B, 1, 1, 1, 1]);
-  const gain = drawn(between(colour), [B, 1, 3, 1, 1]).mul(drawn(between(exposure), [B, N, 1, 1, 1]));
-  const light = engine.compute("aten::pow.Tensor_Tensor", images.maximum(1e-4), exponent).mul(gain);
-  if (noise === 0) return light.clamp({ min: 0, max: 1 });
+  const severalShots = engine.full([B, 1], 1);
   engine.seed(random.integer(0x80000000));
-  const grain = engine.compute("aten::randn", images.shape, "f32", null, engine.device);
-  return light.add(grain.mul(drawn(() => noise * random.uniform() ** 2, [B, 1, 1, 1, 1]))).clamp({ min: 0, max: 1 });
+  const draw = randomTensors(engine);
+  const move = (): TorchTensor => {
+    const frames = misaligned(draw, wholeFrames(engine, { B, H, W }), { N, augment, size: W, severalShots }); // crops are square
+    return sampled(engine, images.reshape([B * N, C, H, W]), frames, "bilinear").reshape(images.shape);
+  };
+  const moved = isMoved ? move() : images;
+  return isToned ? exposed(draw, moved, { augment, severalShots }) : moved;
 }

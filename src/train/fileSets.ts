@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { DatasetError, listFolder } from "../data/dataset.ts";
+import { stackFolders } from "../data/folder.ts";
 import { openDataset, type DatasetSource } from "../data/open.ts";
 import { describeStack } from "../io/stackFolder.ts";
 import { diskFiles } from "../source/picture.ts";
@@ -49,8 +49,7 @@ async function publishedSets(kind: Exclude<FileData["kind"], "folder">, dir: str
 /** A plain folder has no split of its own. Each of its stacks becomes a set of one, so that some can be held out. */
 async function folderSets(dir: string): Promise<FileSets> {
   (await openDataset("folder", dir)).close(); // says what is missing
-  const names = (await listFolder(dir)) ?? [];
-  const folders = names.includes("stack.json") ? [dir] : names.map((name) => join(dir, name)).filter(holdsStack);
+  const folders = stackFolders(dir, (await listFolder(dir)) ?? []);
   const seen: SeenStack[] = [];
   for (const folder of folders) {
     const { planes } = await describeStack(folder);
@@ -60,8 +59,6 @@ async function folderSets(dir: string): Promise<FileSets> {
   const { train, validation } = holdOut(folders.map((folder) => ({ name: "folder", dir: folder })));
   return { train, validation, stacks: { train: train.length, validation: validation.length }, seen };
 }
-
-const holdsStack = (folder: string): boolean => existsSync(join(folder, "stack.json"));
 
 /** Every tenth stack, or the last of fewer than ten, is for validation alone; a single stack has to serve both. */
 function holdOut<T>(stacks: readonly T[]): { train: readonly T[]; validation: readonly T[] } {
