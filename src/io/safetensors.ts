@@ -166,6 +166,15 @@ export function readMetadata(bytes: Uint8Array, file = "weights"): Readonly<Reco
 
 /** Throws unless `found` holds exactly the expected tensors; the message names each that is missing, extra or of another shape. */
 export function checkWeights(expected: ReadonlyMap<string, readonly number[]>, found: Weights, file = "weights"): void {
+  const problems = misfits(expected, found);
+  if (problems.length > 0) throw new FormatError(`${file}: these are weights of another network: ${problems.join("; ")}`);
+}
+
+/** What keeps tensors from being those of these names and shapes, a sentence each. */
+export function misfits(
+  expected: ReadonlyMap<string, readonly number[]>,
+  found: ReadonlyMap<string, { readonly shape: readonly number[] }>,
+): string[] {
   const format = (shape: readonly number[]): string => `[${shape.join(", ")}]`;
   const problems = [...expected].flatMap(([name, shape]) => {
     const tensor = found.get(name);
@@ -173,7 +182,7 @@ export function checkWeights(expected: ReadonlyMap<string, readonly number[]>, f
     return format(tensor.shape) === format(shape) ? [] : [`${name} is ${format(tensor.shape)}, not ${format(shape)}`];
   });
   for (const name of found.keys()) if (!expected.has(name)) problems.push(`${name} is no tensor of this network`);
-  if (problems.length > 0) throw new FormatError(`${file}: these are weights of another network: ${problems.join("; ")}`);
+  return problems;
 }
 
 function bytesOf(data: ArrayBufferView): Uint8Array {

@@ -6,6 +6,7 @@ import { FormatError } from "../io/formatError.ts";
 import {
   decodeSafetensors,
   encodeSafetensors,
+  misfits,
   type RawTensor,
   type SafetensorsFile,
   type Storage,
@@ -124,18 +125,6 @@ export function restoreCheckpoint(
     throw new ConfigError(`${changed.join(", ")}: cannot change in a resumed run, as the network's tensors do: ${listed(wrong)}`);
   }
   for (const [name, place] of places) engine.write(place, values(tensors.get(name) as RawTensor));
-}
-
-type Shaped = ReadonlyMap<string, { readonly shape: readonly number[] }>;
-
-function misfits(expected: ReadonlyMap<string, readonly number[]>, found: Shaped): string[] {
-  const format = (shape: readonly number[]): string => `[${shape.join(", ")}]`;
-  const wrong = [...expected].flatMap(([name, shape]) => {
-    const there = found.get(name)?.shape;
-    if (!there) return [`${name} is missing`];
-    return format(there) === format(shape) ? [] : [`${name} is ${format(there)}, not ${format(shape)}`];
-  });
-  return [...wrong, ...[...found.keys()].filter((name) => !expected.has(name)).map((name) => `${name} is too many`)];
 }
 
 const MOST_LISTED = 5;
