@@ -5,7 +5,7 @@ import { alignImage, alignStack } from "../src/align/align.ts";
 import { estimateAlignment } from "../src/align/estimate.ts";
 import { distance, IDENTITY, type Similarity } from "../src/align/similarity.ts";
 import { workingFrame } from "../src/align/workingFrame.ts";
-import type { Image } from "../src/image.ts";
+import type { Image } from "../src/image/image.ts";
 import { movedStack, SIZE } from "../test/align/motion.ts";
 import { texture } from "../test/helpers/texturedStack.ts";
 import { option } from "./timing.ts";

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { run } from "../src/cli/run.ts";
-import { createPlaneGraphs } from "../src/infer/planeGraphs.ts";
-import { loadModel } from "../src/job/loadModel.ts";
+import { createPlaneGraphs } from "../src/network/planeGraphs.ts";
+import { loadModel } from "../src/network/loadModel.ts";
 import { createRandom } from "../src/random.ts";
 import { option } from "./timing.ts";
 

@@ -2,11 +2,11 @@
 //   node --import tsx bench/engine.ts [--device cuda] [--threads 2] [--rounds 5]
 // Prints one JSON document; times in milliseconds. `ratio` is C++ time / our time: 1 means no cost.
 // test/golden/engine_pytorch.py times the same operations in PyTorch.
-import { createOnnxEngine } from "../src/engine/onnx.ts";
+import { createOnnxEngine } from "../src/engine/onnx/onnxEngine.ts";
 import { scope } from "../src/engine/scope.ts";
-import { createTorchEngine } from "../src/engine/torch.ts";
-import type { TorchEngine, TorchTensor } from "../src/engine/torch.ts";
-import { createNodeSession } from "../src/infer/node.ts";
+import { createTorchEngine } from "../src/engine/torch/torchEngine.ts";
+import type { TorchEngine, TorchTensor } from "../src/engine/torch/torchEngine.ts";
+import { createNodeSession } from "../src/network/nodeSession.ts";
 import { option } from "./timing.ts";
 
 const device = option("device", "cpu");

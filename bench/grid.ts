@@ -1,6 +1,6 @@
 // The least-squares surface at grids 10 … 56: our cosine solution against the paper's dense solve, 80 fields (5 planes × 16 channels).
 //   node --import tsx bench/grid.ts [--device cpu|cuda]
-import { createTorchEngine } from "../src/engine/torch.ts";
+import { createTorchEngine } from "../src/engine/torch/torchEngine.ts";
 import { scope } from "../src/engine/scope.ts";
 import { cosineSolver, denseSolver, type SurfaceSolver } from "../src/model/surface.ts";
 import { createRandom } from "../src/random.ts";

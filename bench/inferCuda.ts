@@ -1,18 +1,18 @@
 // Inference on CUDA: the arranged network as one graph, what it differs from f32 by, where its time goes, and how far that is from the GPU's limit.
 import { existsSync, readFileSync } from "node:fs";
-import { lensTextures, renderLens } from "../src/engine/lens.ts";
+import { lensTextures, renderLens } from "../src/engine/torch/lens.ts";
 import { scope } from "../src/engine/scope.ts";
-import { createTorchEngine, TorchTensor, type TorchEngine } from "../src/engine/torch.ts";
+import { createTorchEngine, TorchTensor, type TorchEngine } from "../src/engine/torch/torchEngine.ts";
 import type { FusionOptions } from "../src/engine/fusion/fusion.ts";
-import { createCudaSession, predict } from "../src/infer/cuda.ts";
+import { createCudaSession, predict } from "../src/network/cudaSession.ts";
 import { configs, type ConfigName } from "../src/model/config.ts";
 import { DualFocus } from "../src/model/dualFocus.ts";
 import { createNetwork, type Network } from "../src/model/network.ts";
 import { countMultiplyAccumulates, initialWeights } from "../src/model/state.ts";
-import { readModel, type Model } from "../src/model/weightsFile.ts";
+import { readModel, type Model } from "../src/network/weightsFile.ts";
 import { createParameters } from "../src/nn/module.ts";
-import { packRandomScenes } from "../src/optics/sceneRandom.ts";
-import { generateTextures } from "../src/optics/texture.ts";
+import { packRandomScenes } from "../src/optics/scene/random.ts";
+import { generateTextures } from "../src/optics/texture/texture.ts";
 import { createRandom } from "../src/random.ts";
 import { deviation, type Deviation, type DeviationRow } from "./inferDeviation.ts";
 

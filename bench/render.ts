@@ -1,13 +1,13 @@
 // Stacks per second of the thin-lens renderer. node --import tsx bench/render.ts [--device cpu|cuda|js] [--scenes N] [--threads T] …
 // One JSON document on stdout. On a shared machine `cpuSeconds` says more than `seconds`.
 import { parseArgs } from "node:util";
-import { lensTextures, renderLensInto } from "../src/engine/lens.ts";
-import { createTorchEngine } from "../src/engine/torch.ts";
-import { renderDepth, renderJob, renderPlane } from "../src/optics/renderKernel.ts";
-import type { PackedScenes } from "../src/optics/scenePack.ts";
-import { CAMERA_STRIDE } from "../src/optics/scenePack.ts";
-import { packRandomScenes } from "../src/optics/sceneRandom.ts";
-import { generateTextures } from "../src/optics/texture.ts";
+import { lensTextures, renderLensInto } from "../src/engine/torch/lens.ts";
+import { createTorchEngine } from "../src/engine/torch/torchEngine.ts";
+import { renderDepth, renderJob, renderPlane } from "../src/optics/render/kernel.ts";
+import type { PackedScenes } from "../src/optics/scene/pack.ts";
+import { CAMERA_STRIDE } from "../src/optics/scene/pack.ts";
+import { packRandomScenes } from "../src/optics/scene/random.ts";
+import { generateTextures } from "../src/optics/texture/texture.ts";
 import { createRandom } from "../src/random.ts";
 
 const { values } = parseArgs({

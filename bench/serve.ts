@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
-import { depthSettings } from "../src/job/depthSettings.ts";
+import { depthSettings } from "../src/depth/settings.ts";
 import { createDirectoryStore } from "../src/queue/directoryStore.ts";
 import { frameOf, type Job } from "../src/queue/job.ts";
 import type { JobQueue } from "../src/queue/queue.ts";

@@ -1,4 +1,4 @@
-import type { TorchEngine } from "../src/engine/torch.ts";
+import type { TorchEngine } from "../src/engine/torch/torchEngine.ts";
 
 /** Median seconds of `body` over `repeats` runs after one warm-up; waits for the device before it looks at the clock. */
 export function medianSeconds(engine: TorchEngine, body: () => void, { repeats = 9 }: { readonly repeats?: number } = {}): number {

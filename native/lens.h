@@ -5,7 +5,7 @@
 
 namespace dualfocus {
 
-/** A batch of packed scenes (src/optics/scenePack.ts) and where its pictures go. All tensors are on one device. */
+/** A batch of packed scenes (src/optics/scene/pack.ts) and where its pictures go. All tensors are on one device. */
 struct LensBatch {
   at::Tensor primitives;  // f32 [B, K, 32]
   at::Tensor cameras;     // f32 [B, 16]

@@ -1,6 +1,6 @@
 // Distributed ray tracing through a thin lens: the one kernel of the renderer. Compiled for the CPU, where a value of type Rays is eight
-// rays at once, and for CUDA, where it is one. src/optics/renderKernel.ts is the same in plain TypeScript and says why each step is as it is;
-// src/optics/scenePack.ts describes the packed scene. Included once per instruction set, inside a namespace of its own.
+// rays at once, and for CUDA, where it is one. src/optics/render/kernel.ts is the same in plain TypeScript and says why each step is as it is;
+// src/optics/scene/pack.ts describes the packed scene. Included once per instruction set, inside a namespace of its own.
 
 #include "lensLanes.h"
 

@@ -1,12 +1,12 @@
-// Measures how far depth is off on rendered scenes, fits the tables of src/infer/errorTable.ts on one half of them, checks them on the
+// Measures how far depth is off on rendered scenes, fits the tables of src/network/errorTable.ts on one half of them, checks them on the
 // other, and draws docs/confidence.svg.
 // nice node --import tsx scripts/calibrate.ts [--models small,base] [--scenes 40] [--quality best] [-o FILE]
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
-import { loadModel } from "../src/job/loadModel.ts";
-import { expectedError, type ErrorTable } from "../src/infer/errorTable.ts";
-import { createNodeSession } from "../src/infer/node.ts";
+import { loadModel } from "../src/network/loadModel.ts";
+import { expectedError, type ErrorTable } from "../src/network/errorTable.ts";
+import { createNodeSession } from "../src/network/nodeSession.ts";
 import { recordGraph } from "../src/model/graph.ts";
 import { createScenes, isClaimed, isWithin, type Finding } from "./calibrationScenes.ts";
 

@@ -1,11 +1,11 @@
 import { renderHost } from "../src/cli/renderHost.ts";
-import { depthMaps } from "../src/infer/depthMaps.ts";
-import { focusProbability, type FocusProbability } from "../src/infer/focusProbability.ts";
-import type { Session } from "../src/infer/session.ts";
-import type { Quality } from "../src/infer/views.ts";
-import { randomScene } from "../src/optics/sceneRandom.ts";
-import { generateTextures, splitTextures } from "../src/optics/texture.ts";
-import type { FocalStack } from "../src/stack.ts";
+import { depthMaps } from "../src/depth/depthMaps.ts";
+import { focusProbability, type FocusProbability } from "../src/network/focusProbability.ts";
+import type { Session } from "../src/network/session.ts";
+import type { Quality } from "../src/network/views.ts";
+import { randomScene } from "../src/optics/scene/random.ts";
+import { generateTextures, splitTextures } from "../src/optics/texture/texture.ts";
+import type { FocalStack } from "../src/stack/focalStack.ts";
 
 /** One pixel of a rendered scene with what was found there. */
 export interface Finding {

@@ -2,10 +2,10 @@
 // node --import tsx scripts/contactSheet.ts [--textures DIR] [--seed S] [-o FILE]
 import { parseArgs } from "node:util";
 import sharp from "sharp";
-import type { DepthMap } from "../src/depth.ts";
-import type { Image } from "../src/image.ts";
-import { renderScene } from "../src/optics/render.ts";
-import { randomScene } from "../src/optics/sceneRandom.ts";
+import type { DepthMap } from "../src/image/depthMap.ts";
+import type { Image } from "../src/image/image.ts";
+import { renderScene } from "../src/optics/render/render.ts";
+import { randomScene } from "../src/optics/scene/random.ts";
 import { readTextures } from "../src/data/textureFolder.ts";
 
 const { values } = parseArgs({

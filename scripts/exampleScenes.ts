@@ -1,6 +1,6 @@
 // The scenes of examples/: a desk in metres, a beetle in millimetres, and a shelf taken by a camera that breathes and drifts.
-import type { Imperfections, Material, Primitive, Scene, Vector } from "../src/optics/scene.ts";
-import { add, facing, standing, unit } from "../src/optics/sceneStage.ts";
+import type { Imperfections, Material, Primitive, Scene, Vector } from "../src/optics/scene/scene.ts";
+import { add, facing, standing, unit } from "../src/optics/scene/stage.ts";
 
 type Rgb = readonly [number, number, number];
 interface Paint {

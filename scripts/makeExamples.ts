@@ -5,9 +5,9 @@ import { parseArgs } from "node:util";
 import { renderHost } from "../src/cli/renderHost.ts";
 import type { WrittenUnit } from "../src/cli/writeStack.ts";
 import { writeStack } from "../src/cli/writeStack.ts";
-import type { Scene } from "../src/optics/scene.ts";
-import { checkScene, formatScene } from "../src/optics/scene.ts";
-import { generateTextures } from "../src/optics/texture.ts";
+import type { Scene } from "../src/optics/scene/scene.ts";
+import { checkScene, formatScene } from "../src/optics/scene/scene.ts";
+import { generateTextures } from "../src/optics/texture/texture.ts";
 import { beetle, desk, shelf } from "./exampleScenes.ts";
 
 const { values } = parseArgs({

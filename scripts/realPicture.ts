@@ -4,13 +4,13 @@
 import { parseArgs } from "node:util";
 import sharp, { type Sharp } from "sharp";
 import { laplacianDepth } from "../src/classical/modifiedLaplacian.ts";
-import type { Image } from "../src/image.ts";
+import type { Image } from "../src/image/image.ts";
 import { encodePng } from "../src/io/png.ts";
-import { loadNetwork } from "../src/job/loadNetwork.ts";
-import { runDepth, type DepthRun } from "../src/job/depthRun.ts";
+import { loadNetwork } from "../src/network/loadNetwork.ts";
+import { runDepth, type DepthRun } from "../src/depth/run.ts";
 import type { Canvas } from "../src/output/canvas.ts";
 import { paintDepth } from "../src/output/colorPicture.ts";
-import { openStack } from "../src/source/openStack.ts";
+import { openStack } from "../src/stack/openStack.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,18 +1,19 @@
 /** The part of the public API that is the same in Node and in a browser. Pictures and files are arrays here; reading disks is Node's. */
 
 // Pictures, stacks, depth
-export { image, type Image } from "./image.ts";
-export { checkFocusDistances, choosePlanes, focalStack, selectPlanes, type FocalStack, type Space } from "./stack.ts";
-export { depthMap, type DepthMap } from "./depth.ts";
+export { image, type Image } from "./image/image.ts";
+export type { Space } from "./image/depthMap.ts";
+export { checkFocusDistances, choosePlanes, focalStack, selectPlanes, type FocalStack } from "./stack/focalStack.ts";
+export { depthMap, type DepthMap } from "./image/depthMap.ts";
 export { createRandom, type Random, type RandomState } from "./random.ts";
 
 // From a stack to depth
-export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./infer/estimateDepth.ts";
-export { ERROR_TABLES, type ErrorTable } from "./infer/errorTable.ts";
-export type { FocusProbability, ProbabilityOptions } from "./infer/focusProbability.ts";
-export type { Quality } from "./infer/views.ts";
-export type { Look, Session, Value } from "./infer/session.ts";
-export { disposeStages, loadStages, type StageSessions } from "./infer/stages.ts";
+export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./depth/estimateDepth.ts";
+export { ERROR_TABLES, type ErrorTable } from "./network/errorTable.ts";
+export type { FocusProbability, ProbabilityOptions } from "./network/focusProbability.ts";
+export type { Quality } from "./network/views.ts";
+export type { Look, Session, Value } from "./network/session.ts";
+export { disposeStages, loadStages, type StageSessions } from "./network/stages.ts";
 export { alignStack, type AlignedStack, type AlignOptions } from "./align/align.ts";
 export { AlignmentError, formatAlignment, parseAlignment, type Alignment, type FrameAlignment } from "./align/alignment.ts";
 export type { Gain } from "./align/exposure.ts";
@@ -38,7 +39,7 @@ export {
 export { countMultiplyAccumulates, countParameters, initialWeights } from "./model/state.ts";
 export { recordGraph, type GraphRequest, type GraphSize } from "./model/graph.ts";
 export { recordStages, type StageName, type StagesRequest } from "./model/stages.ts";
-export { averageOf, readModel, writeModel, type Average, type Model } from "./model/weightsFile.ts";
+export { averageOf, readModel, writeModel, type Average, type Model } from "./network/weightsFile.ts";
 export type { Storage, WeightArray, Weights } from "./io/safetensors.ts";
 
 // Results as files
@@ -61,13 +62,20 @@ export { bumpiness, laplacianBumpiness, type ScharrBorder } from "./metrics/bump
 export { invalidFocusTrend } from "./metrics/focusTrend.ts";
 
 // Stacks made from scenes or from a picture and its depth
-export { checkScene, formatScene, parseScene, SceneError, type Scene } from "./optics/scene.ts";
-export { randomScene, type RandomSceneOptions } from "./optics/sceneRandom.ts";
-export type { Theme } from "./optics/sceneThemes.ts";
-export { renderScene, type Rendering, type RenderOptions } from "./optics/render.ts";
-export { generateTextures, type TextureSet } from "./optics/texture.ts";
-export { synthesize, type Light, type SynthesisKernel, type SynthesisOptions, type SynthesisRecord } from "./optics/synthesize.ts";
-export type { FocusProtocol } from "./optics/synthesizeFocus.ts";
-export type { HoleRule } from "./optics/synthesizeHoles.ts";
-export { presetCamera, type CameraPreset } from "./optics/synthesizeCameras.ts";
-export { circleOfConfusion, type Camera } from "./optics/thinLens.ts";
+export { checkScene, formatScene, parseScene, SceneError, type Scene } from "./optics/scene/scene.ts";
+export { randomScene, type RandomSceneOptions } from "./optics/scene/random.ts";
+export type { Theme } from "./optics/scene/themes.ts";
+export { renderScene, type Rendering, type RenderOptions } from "./optics/render/render.ts";
+export { generateTextures, type TextureSet } from "./optics/texture/texture.ts";
+export {
+  synthesize,
+  type Light,
+  type SynthesisKernel,
+  type SynthesisOptions,
+  type SynthesisRecord,
+} from "./optics/synthesize/synthesize.ts";
+export type { FocusProtocol } from "./optics/synthesize/focus.ts";
+export type { HoleRule } from "./optics/synthesize/holes.ts";
+export { presetCamera, type CameraPreset } from "./optics/synthesize/cameras.ts";
+export type { Camera } from "./stack/camera.ts";
+export { circleOfConfusion } from "./optics/lens/thinLens.ts";

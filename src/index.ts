@@ -1,15 +1,15 @@
 /** The public API in Node. Training is `dualfocus/train`. */
 export * from "./everywhere.ts";
-export { createNodeSession as createSession, type NodeSessionOptions as SessionOptions } from "./infer/node.ts";
-export { createCudaSession, type CudaOptions } from "./infer/cuda.ts";
-export { createPlaneGraphs, type PlaneGraphOptions } from "./infer/planeGraphs.ts";
-export { openSession, type DeviceName, type OpenedSession, type SessionRequest } from "./job/openSession.ts";
-export { openStack, type StackSource } from "./source/openStack.ts";
-export type { FocusOptions } from "./source/focus.ts";
-export type { FocusSource, Unit } from "./io/stackFormat.ts";
-export { runDepth, type DepthRun, type DepthRunOptions } from "./job/depthRun.ts";
-export { StackError, type StackErrorCode } from "./io/stackError.ts";
-export { UserError, type ExitCode } from "./job/errors.ts";
+export { createNodeSession as createSession, type NodeSessionOptions as SessionOptions } from "./network/nodeSession.ts";
+export { createCudaSession, type CudaOptions } from "./network/cudaSession.ts";
+export { createPlaneGraphs, type PlaneGraphOptions } from "./network/planeGraphs.ts";
+export { openSession, type DeviceName, type OpenedSession, type SessionRequest } from "./network/openSession.ts";
+export { openStack, type StackSource } from "./stack/openStack.ts";
+export type { FocusOptions } from "./stack/focus.ts";
+export type { FocusSource, Unit } from "./stack/stackFormat.ts";
+export { runDepth, type DepthRun, type DepthRunOptions } from "./depth/run.ts";
+export { StackError, type StackErrorCode } from "./stack/stackError.ts";
+export { UserError, type ExitCode } from "./system/userError.ts";
 export { readDepth } from "./data/readDepth.ts";
-export { readImage } from "./data/readImage.ts";
-export { loadModel } from "./job/loadModel.ts";
+export { readImage } from "./stack/readImage.ts";
+export { loadModel } from "./network/loadModel.ts";

@@ -1,5 +1,5 @@
 /** Training: everything `dualfocus train` does, for programs. Needs the native addon (`npm run build:native`). */
-export { createTorchEngine, type TorchEngine, type TorchTensor } from "./engine/torch.ts";
+export { createTorchEngine, type TorchEngine, type TorchTensor } from "./engine/torch/torchEngine.ts";
 export type { DType, Engine, Shape, Tensor } from "./engine/engine.ts";
 export { scope } from "./engine/scope.ts";
 export type { Weights } from "./io/safetensors.ts";

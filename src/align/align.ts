@@ -1,10 +1,10 @@
-import type { Image } from "../image.ts";
-import { type FocalStack, focalStack } from "../stack.ts";
+import type { Image } from "../image/image.ts";
+import { type FocalStack, focalStack } from "../stack/focalStack.ts";
 import { type Alignment, AlignmentError, checkFits, type FrameAlignment } from "./alignment.ts";
 import { commonArea, warpedRows, warpImage } from "./apply.ts";
 import { estimateAlignment, type EstimateOptions } from "./estimate.ts";
 import { applyGain, gainRows } from "./exposure.ts";
-import { imageRows, type PictureRows } from "./rows.ts";
+import { imageRows, type PictureRows } from "../image/rows.ts";
 import type { Similarity } from "./similarity.ts";
 import { workingFrame } from "./workingFrame.ts";
 

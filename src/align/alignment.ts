@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Gain } from "./exposure.ts";
-import { resized, type Similarity, similaritySchema, type Size } from "./similarity.ts";
+import type { Size } from "../image/image.ts";
+import { resized, type Similarity, similaritySchema } from "./similarity.ts";
 
 /** How one frame lies to the reference. */
 export interface FrameAlignment {

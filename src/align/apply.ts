@@ -1,6 +1,7 @@
-import type { Image } from "../image.ts";
-import type { PictureRows, Span } from "./rows.ts";
-import { type Linear, linearOf, type Similarity, type Size } from "./similarity.ts";
+import type { Image } from "../image/image.ts";
+import type { PictureRows, Span } from "../image/rows.ts";
+import type { Size } from "../image/image.ts";
+import { type Linear, linearOf, type Similarity } from "./similarity.ts";
 
 /** Lanczos, radius 3: keeps the sharpness that depth from focus measures, where bilinear would blur every frame but the reference. */
 const TAPS = 6;

@@ -1,5 +1,5 @@
-import { imageDistance } from "../optics/thinLens.ts";
-import type { FocalStack } from "../stack.ts";
+import { imageDistance } from "../optics/lens/thinLens.ts";
+import type { FocalStack } from "../stack/focalStack.ts";
 import { IDENTITY, type Similarity } from "./similarity.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Plane } from "../classical/boxFilter.ts";
+import type { Plane } from "../image/boxFilter.ts";
 import { linearOf, type Similarity } from "./similarity.ts";
 
 /** Shifts up to this share of the picture's smaller side are tried. */

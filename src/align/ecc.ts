@@ -1,9 +1,10 @@
-import type { Plane } from "../classical/boxFilter.ts";
+import type { Plane } from "../image/boxFilter.ts";
 import { coarseShift } from "./coarseShift.ts";
 import type { Features } from "./features.ts";
 import { type Compared, solveMotion } from "./normalEquations.ts";
 import { compare, type Points, pointsOf } from "./points.ts";
-import { compose, IDENTITY, invert, resized, type Similarity, similarityOf, type Size } from "./similarity.ts";
+import type { Size } from "../image/image.ts";
+import { compose, IDENTITY, invert, resized, type Similarity, similarityOf } from "./similarity.ts";
 
 /** How two frames lie to one another, and how sure that is. */
 export interface PairEstimate {

@@ -2,7 +2,8 @@ import type { Alignment, FrameAlignment } from "./alignment.ts";
 import { exposureGain, type Gain } from "./exposure.ts";
 import { contradiction, type Placement, placeFrames } from "./graph.ts";
 import { type Link, type LinkOptions, measureLinks, parts } from "./links.ts";
-import { distance, IDENTITY, resized, type Size } from "./similarity.ts";
+import type { Size } from "../image/image.ts";
+import { distance, IDENTITY, resized } from "./similarity.ts";
 import type { WorkingFrame } from "./workingFrame.ts";
 
 export interface EstimateOptions extends LinkOptions {

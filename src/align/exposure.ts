@@ -1,5 +1,5 @@
-import type { Image } from "../image.ts";
-import { imageRows, type PictureRows } from "./rows.ts";
+import type { Image } from "../image/image.ts";
+import { imageRows, type PictureRows } from "../image/rows.ts";
 import { applyToPoint, resized, type Similarity } from "./similarity.ts";
 import { type LightGrid, linearLight, storedLight } from "./workingFrame.ts";
 

@@ -1,4 +1,4 @@
-import { boxMean, type Plane } from "../classical/boxFilter.ts";
+import { boxMean, type Plane } from "../image/boxFilter.ts";
 
 /**
  * What is compared when two pictures of different sharpness are aligned: at each level of a pyramid, one band of detail, divided by its

@@ -1,4 +1,5 @@
-import { compose, distance, IDENTITY, invert, linearOf, type Similarity, similarityOf, type Size } from "./similarity.ts";
+import type { Size } from "../image/image.ts";
+import { compose, distance, IDENTITY, invert, linearOf, type Similarity, similarityOf } from "./similarity.ts";
 import { solveSymmetric } from "./solve.ts";
 
 /** A measured transform from points of frame `from` to points of frame `to`. */

@@ -1,4 +1,4 @@
-import type { FocalStack } from "../stack.ts";
+import type { FocalStack } from "../stack/focalStack.ts";
 import { breathingSeed } from "./breathing.ts";
 import { estimatePair, type PairEstimate } from "./ecc.ts";
 import type { Edge } from "./graph.ts";

@@ -1,5 +1,6 @@
 import { type Agreement, BLOCKS, type Points } from "./points.ts";
-import type { Linear, Size } from "./similarity.ts";
+import type { Size } from "../image/image.ts";
+import type { Linear } from "./similarity.ts";
 import { meanSquaredRadius } from "./similarity.ts";
 import { solveSymmetric } from "./solve.ts";
 

@@ -1,4 +1,4 @@
-import type { Plane } from "../classical/boxFilter.ts";
+import type { Plane } from "../image/boxFilter.ts";
 import { type Linear, linearOf, type Similarity } from "./similarity.ts";
 
 /** Blocks per side over which agreement between two frames is measured. */

@@ -1,3 +1,4 @@
+import type { Size } from "../image/image.ts";
 import { z } from "zod";
 
 /**
@@ -13,11 +14,6 @@ export interface Similarity {
   readonly angle: number;
   /** Pixels. */
   readonly shift: readonly [x: number, y: number];
-}
-
-export interface Size {
-  readonly width: number;
-  readonly height: number;
 }
 
 export const IDENTITY: Similarity = { scale: 1, angle: 0, shift: [0, 0] };

@@ -1,7 +1,7 @@
-import type { Plane } from "../classical/boxFilter.ts";
-import type { Image } from "../image.ts";
+import type { Plane } from "../image/boxFilter.ts";
+import type { Image } from "../image/image.ts";
 import { type Features, features } from "./features.ts";
-import type { Size } from "./similarity.ts";
+import type { Size } from "../image/image.ts";
 
 /** What alignment needs of a picture: small enough that a hundred fit in memory when the pictures themselves do not. */
 export interface WorkingFrame {

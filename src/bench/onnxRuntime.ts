@@ -1,6 +1,6 @@
-import { createOnnxEngine } from "../engine/onnx.ts";
-import { createNodeSession, type NodeSessionOptions } from "../infer/node.ts";
-import type { Value } from "../infer/session.ts";
+import { createOnnxEngine } from "../engine/onnx/onnxEngine.ts";
+import { createNodeSession, type NodeSessionOptions } from "../network/nodeSession.ts";
+import type { Value } from "../network/session.ts";
 import { recordGraph } from "../model/graph.ts";
 import { initialWeights } from "../model/state.ts";
 import { createRandom } from "../random.ts";

@@ -1,4 +1,4 @@
-import type { Session } from "../infer/session.ts";
+import type { Session } from "../network/session.ts";
 import type { NetworkConfig } from "../model/config.ts";
 
 /** So many stacks at once, of this many planes and pixels. */

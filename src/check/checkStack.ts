@@ -4,7 +4,7 @@ import { commonArea } from "../align/apply.ts";
 import { estimateAlignment } from "../align/estimate.ts";
 import { resized } from "../align/similarity.ts";
 import { reduction, smallLuminance, workingFrame } from "../align/workingFrame.ts";
-import type { Image } from "../image.ts";
+import type { Image } from "../image/image.ts";
 import { type Candidate, checkDescription } from "./description.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import { blankPlanes, checkBrightness, checkExposure } from "./exposure.ts";

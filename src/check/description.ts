@@ -1,5 +1,6 @@
-import type { Image } from "../image.ts";
-import { checkFocusDistances, type Space } from "../stack.ts";
+import type { Image } from "../image/image.ts";
+import type { Space } from "../image/depthMap.ts";
+import { checkFocusDistances } from "../stack/focalStack.ts";
 import type { Finding } from "./finding.ts";
 
 /** A stack as it was found: nothing about it has been checked yet. */

@@ -1,4 +1,4 @@
-import type { Plane } from "../classical/boxFilter.ts";
+import type { Plane } from "../image/boxFilter.ts";
 import type { Finding } from "./finding.ts";
 
 /** Root mean square difference, of a range of 1, up to which two pictures are one: noise alone makes two exposures differ more. */

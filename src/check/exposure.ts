@@ -1,5 +1,5 @@
 import type { Alignment, FrameAlignment } from "../align/alignment.ts";
-import type { Image } from "../image.ts";
+import type { Image } from "../image/image.ts";
 import type { Finding } from "./finding.ts";
 
 /** A picture whose values all lie this close together shows nothing: a lens cap, a flash frame, a broken file. */

@@ -1,4 +1,4 @@
-import type { Plane } from "../classical/boxFilter.ts";
+import type { Plane } from "../image/boxFilter.ts";
 import type { Finding } from "./finding.ts";
 import { BLOCK, blockSharpness, peakOf, ratioAt, texturedBlocks, type BlockSharpness } from "./sharpness.ts";
 import { middle, stepBlurs } from "./stepBlur.ts";

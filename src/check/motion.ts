@@ -1,6 +1,6 @@
 import type { Alignment, FrameAlignment } from "../align/alignment.ts";
 import { compose, invert } from "../align/similarity.ts";
-import type { Space } from "../stack.ts";
+import type { Space } from "../image/depthMap.ts";
 import type { Finding } from "./finding.ts";
 
 /** Shift or turn between neighbours, as a share of the picture's diagonal. A tripod stays below the first; the second loses borders. */

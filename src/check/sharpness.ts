@@ -1,4 +1,4 @@
-import { boxMean, type Plane } from "../classical/boxFilter.ts";
+import { boxMean, type Plane } from "../image/boxFilter.ts";
 
 /** Side of a block, pixels of the size that is checked. */
 export const BLOCK = 16;

@@ -1,4 +1,4 @@
-import { boxMean, type Plane } from "../classical/boxFilter.ts";
+import { boxMean, type Plane } from "../image/boxFilter.ts";
 import { BLOCK, blockSharpness, peakOf, ratioAt, texturedBlocks, type BlockSharpness } from "./sharpness.ts";
 
 /** Boxes of these radii, applied once or twice, are tried; `share` is how much of the blurred picture is mixed with the sharp one. */

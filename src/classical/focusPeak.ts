@@ -1,5 +1,5 @@
-import { type DepthMap, depthMap } from "../depth.ts";
-import type { FocalStack } from "../stack.ts";
+import { type DepthMap, depthMap } from "../image/depthMap.ts";
+import type { FocalStack } from "../stack/focalStack.ts";
 
 /** How sharp each pixel is on each plane: [N, H, W], plane by plane, each row by row. */
 export interface SharpnessVolume {

@@ -1,7 +1,7 @@
-import { type FocalStack, focalStack } from "../stack.ts";
-import { boxMean, type Plane } from "./boxFilter.ts";
+import { type FocalStack, focalStack } from "../stack/focalStack.ts";
+import { boxMean, type Plane } from "../image/boxFilter.ts";
 import { focusPeak, type FocusResult, type PeakFit } from "./focusPeak.ts";
-import { luminance } from "./luminance.ts";
+import { luminance } from "../image/luminance.ts";
 
 /**
  * The modified Laplacian (Nayar and Nakagawa 1994), which does not cancel opposite curvatures as the plain one does:

@@ -1,8 +1,8 @@
-import { type FocalStack, focalStack } from "../stack.ts";
-import { boxMean, type Plane } from "./boxFilter.ts";
+import { type FocalStack, focalStack } from "../stack/focalStack.ts";
+import { boxMean, type Plane } from "../image/boxFilter.ts";
 import { focusPeak, type FocusResult, type PeakFit, type SharpnessVolume } from "./focusPeak.ts";
-import { guidedFilter } from "./guidedFilter.ts";
-import { luminance } from "./luminance.ts";
+import { guidedFilter } from "../image/guidedFilter.ts";
+import { luminance } from "../image/luminance.ts";
 
 /** Radii in pixels: a disk up to `disk`, then a gap, then a ring from beyond `gap` to `ring`. */
 export interface RingShape {

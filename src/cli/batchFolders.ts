@@ -1,9 +1,9 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-import { naturalOrder } from "../io/stackFolder.ts";
-import { placed, type DepthDocument } from "../job/depthStack.ts";
-import { UserError } from "../job/errors.ts";
+import { naturalOrder } from "../stack/stackFolder.ts";
+import { placed, type DepthDocument } from "../depth/depthStack.ts";
+import { UserError } from "../system/userError.ts";
 import { batchTable, type BatchEntry } from "./depthText.ts";
 
 /** The sub-folders that hold stacks, in natural order. */

@@ -2,11 +2,11 @@ import { basename } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { checkStack } from "../check/checkStack.ts";
 import type { Finding, Severity } from "../check/finding.ts";
-import type { Image } from "../image.ts";
-import { StackError } from "../io/stackError.ts";
-import { type Unit, UNITS } from "../io/stackFolder.ts";
-import { openStack, type StackSource } from "../source/openStack.ts";
-import { UserError } from "../job/errors.ts";
+import type { Image } from "../image/image.ts";
+import { StackError } from "../stack/stackError.ts";
+import { type Unit, UNITS } from "../stack/stackFolder.ts";
+import { openStack, type StackSource } from "../stack/openStack.ts";
+import { UserError } from "../system/userError.ts";
 
 interface CheckCommandOptions {
   readonly distances?: string;

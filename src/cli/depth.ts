@@ -1,17 +1,18 @@
 import { Command, Option } from "commander";
 
-import { UNITS } from "../io/stackFolder.ts";
+import { UNITS } from "../stack/stackFolder.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
 import { depthOfFolders } from "./depthBatch.ts";
-import { asUserError } from "../job/depthErrors.ts";
-import { WORKING_SIDE, type DepthOptions } from "../job/depthOptions.ts";
+import { asUserError } from "../depth/errors.ts";
+import { WORKING_SIDE, type DepthOptions } from "../depth/options.ts";
 import { outputNames, threadCount, workingSize } from "./depthArguments.ts";
 import { createReport } from "./depthReport.ts";
-import { depthOfStack, type LoadedNetwork } from "../job/depthStack.ts";
+import { depthOfStack } from "../depth/depthStack.ts";
+import type { LoadedNetwork } from "../network/loadNetwork.ts";
 import { describeResult } from "./depthText.ts";
-import { UserError } from "../job/errors.ts";
-import { loadNetwork } from "../job/loadNetwork.ts";
-import { DEVICES } from "../job/openSession.ts";
+import { UserError } from "../system/userError.ts";
+import { loadNetwork } from "../network/loadNetwork.ts";
+import { DEVICES } from "../network/openSession.ts";
 
 export function depthCommand(): Command {
   return new Command("depth")

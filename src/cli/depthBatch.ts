@@ -1,12 +1,12 @@
 import { join } from "node:path";
 
-import { asUserError } from "../job/depthErrors.ts";
-import type { DepthOptions } from "../job/depthOptions.ts";
-import { defaultOutput, depthOfStack, type StackRun } from "../job/depthStack.ts";
+import { asUserError } from "../depth/errors.ts";
+import type { DepthOptions } from "../depth/options.ts";
+import { defaultOutput, depthOfStack, type StackRun } from "../depth/depthStack.ts";
 import { createReport } from "./depthReport.ts";
 import { finished, reportBatch, stackFolders } from "./batchFolders.ts";
 import type { BatchEntry } from "./depthText.ts";
-import { UserError } from "../job/errors.ts";
+import { UserError } from "../system/userError.ts";
 
 interface Run extends Pick<StackRun, "network" | "signal"> {
   readonly options: DepthOptions;

@@ -1,6 +1,6 @@
 import type { Finding } from "../check/finding.ts";
-import { createProgress } from "../job/depthProgress.ts";
-import type { RunReport } from "../job/depthStack.ts";
+import { createProgress } from "../depth/progress.ts";
+import type { RunReport } from "../depth/depthStack.ts";
 
 /** Progress, notes and warnings on standard error; nothing if `quiet`. */
 export function createReport({ quiet }: { quiet: boolean }): RunReport {

@@ -4,11 +4,11 @@ import { EngineError, ShapeError } from "../engine/errors.ts";
 import type { Storage } from "../io/safetensors.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordGraph, type GraphSize } from "../model/graph.ts";
-import { writeModel, type Model } from "../model/weightsFile.ts";
-import { writeAtomically } from "../train/atomicFile.ts";
-import { UserError } from "../job/errors.ts";
-import { isConfigName, loadModel, shippedModel, untrainedModel } from "../job/loadModel.ts";
-import { packageVersion } from "../job/version.ts";
+import { writeModel, type Model } from "../network/weightsFile.ts";
+import { writeAtomically } from "../system/atomicFile.ts";
+import { UserError } from "../system/userError.ts";
+import { isConfigName, loadModel, shippedModel, untrainedModel } from "../network/loadModel.ts";
+import { packageVersion } from "../system/packageFolder.ts";
 
 interface ExportOptions {
   readonly model: string;

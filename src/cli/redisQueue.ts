@@ -1,4 +1,4 @@
-import { UserError } from "../job/errors.ts";
+import { UserError } from "../system/userError.ts";
 import { withoutPassword } from "../queue/redis.ts";
 import { createRedisQueue, type RedisQueue } from "../queue/redisQueue.ts";
 

@@ -2,18 +2,18 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 
-import { readBytes } from "../data/readImage.ts";
+import { readBytes } from "../stack/readImage.ts";
 import { readTextures } from "../data/textureFolder.ts";
-import { DEFAULT_SAMPLES } from "../optics/render.ts";
-import type { Scene } from "../optics/scene.ts";
-import { SceneError, formatScene, parseScene } from "../optics/scene.ts";
-import { randomScene } from "../optics/sceneRandom.ts";
+import { DEFAULT_SAMPLES } from "../optics/render/render.ts";
+import type { Scene } from "../optics/scene/scene.ts";
+import { SceneError, formatScene, parseScene } from "../optics/scene/scene.ts";
+import { randomScene } from "../optics/scene/random.ts";
 import { createRandom } from "../random.ts";
-import { UserError } from "../job/errors.ts";
-import { fillFolder, makeFolder, removeLeftovers } from "../job/outputFolder.ts";
+import { UserError } from "../system/userError.ts";
+import { fillFolder, makeFolder, removeLeftovers } from "../system/outputFolder.ts";
 import type { RenderDevice, RenderHost } from "./renderHost.ts";
 import { RENDER_DEVICES, renderHost } from "./renderHost.ts";
-import { packageVersion } from "../job/version.ts";
+import { packageVersion } from "../system/packageFolder.ts";
 import { writeStack } from "./writeStack.ts";
 import { wholeNumber } from "./numbers.ts";
 

@@ -1,12 +1,12 @@
-import { lensTextures, renderLens } from "../engine/lens.ts";
+import { lensTextures, renderLens } from "../engine/torch/lens.ts";
 import { scope } from "../engine/scope.ts";
-import type { TorchEngine } from "../engine/torch.ts";
-import { createTorchEngine } from "../engine/torch.ts";
-import type { Rendering } from "../optics/render.ts";
-import { assembleRendering, checkTextures, interleave, renderScene } from "../optics/render.ts";
-import type { Scene } from "../optics/scene.ts";
-import { packScenes } from "../optics/scenePack.ts";
-import type { TextureSet } from "../optics/texture.ts";
+import type { TorchEngine } from "../engine/torch/torchEngine.ts";
+import { createTorchEngine } from "../engine/torch/torchEngine.ts";
+import type { Rendering } from "../optics/render/render.ts";
+import { assembleRendering, checkTextures, interleave, renderScene } from "../optics/render/render.ts";
+import type { Scene } from "../optics/scene/scene.ts";
+import { packScenes } from "../optics/scene/pack.ts";
+import type { TextureSet } from "../optics/texture/texture.ts";
 
 export const RENDER_DEVICES = ["auto", "cpu", "cuda", "js"] as const;
 export type RenderDevice = (typeof RENDER_DEVICES)[number];

@@ -1,11 +1,11 @@
 import { Command, CommanderError, type Option } from "commander";
 
-import { packageVersion } from "../job/version.ts";
+import { packageVersion } from "../system/packageFolder.ts";
 import { benchCommand } from "./bench.ts";
 import { batchCommand } from "./batch.ts";
 import { checkCommand } from "./check.ts";
 import { depthCommand } from "./depth.ts";
-import { UserError } from "../job/errors.ts";
+import { UserError } from "../system/userError.ts";
 import { MemberError } from "../train/launcher.ts";
 import { evaluateCommand } from "./evaluate.ts";
 import { exportCommand } from "./export.ts";

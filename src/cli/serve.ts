@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { readingInput } from "../job/depthErrors.ts";
-import type { DepthOptions } from "../job/depthOptions.ts";
-import { UserError } from "../job/errors.ts";
-import { DEVICES } from "../job/openSession.ts";
+import { readingInput } from "../system/readingInput.ts";
+import type { DepthOptions } from "../depth/options.ts";
+import { UserError } from "../system/userError.ts";
+import { DEVICES } from "../network/openSession.ts";
 import { createEmbeddedQueue } from "../queue/embeddedQueue.ts";
 import { openStore } from "../queue/openStore.ts";
 import { createProcessRunner, SLOT_MEMORY, TIME_LIMIT } from "../queue/processRunner.ts";

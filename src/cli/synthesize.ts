@@ -4,14 +4,14 @@ import { isDeepStrictEqual } from "node:util";
 import { Command, InvalidArgumentError, Option } from "commander";
 
 import { readDepth } from "../data/readDepth.ts";
-import { readImage } from "../data/readImage.ts";
-import { type SynthesisKernel, type SynthesisRecord, synthesize } from "../optics/synthesize.ts";
-import { CAMERA_PRESETS, type CameraPreset, presetCamera } from "../optics/synthesizeCameras.ts";
-import type { FocusProtocol } from "../optics/synthesizeFocus.ts";
-import type { Camera } from "../optics/thinLens.ts";
-import { UserError } from "../job/errors.ts";
-import { fillFolder } from "../job/outputFolder.ts";
-import { packageVersion } from "../job/version.ts";
+import { readImage } from "../stack/readImage.ts";
+import { type SynthesisKernel, type SynthesisRecord, synthesize } from "../optics/synthesize/synthesize.ts";
+import { CAMERA_PRESETS, type CameraPreset, presetCamera } from "../optics/synthesize/cameras.ts";
+import type { FocusProtocol } from "../optics/synthesize/focus.ts";
+import type { Camera } from "../stack/camera.ts";
+import { UserError } from "../system/userError.ts";
+import { fillFolder } from "../system/outputFolder.ts";
+import { packageVersion } from "../system/packageFolder.ts";
 import { writeJson, writeStack } from "./writeStack.ts";
 
 interface SynthesizeOptions {

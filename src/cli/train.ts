@@ -5,7 +5,7 @@ import { readWeights, type Weights } from "../io/safetensors.ts";
 import { configs, type ConfigName, type NetworkConfig } from "../model/config.ts";
 import { withPretrainedTrunk } from "../model/pretrained.ts";
 import { initialWeights } from "../model/state.ts";
-import { parseNetworkConfig, type Model } from "../model/weightsFile.ts";
+import { parseNetworkConfig, type Model } from "../network/weightsFile.ts";
 import { createRandom } from "../random.ts";
 import { checkInitial, readCheckpoint, readInitial, type Checkpoint } from "../train/checkpoint.ts";
 import { ConfigError, overrideConfig, type TrainConfig } from "../train/config.ts";
@@ -14,9 +14,9 @@ import { spawnProcesses, whenLauncherEnds } from "../train/launcher.ts";
 import { DivergedError } from "../train/loop.ts";
 import { presets, type PresetName } from "../train/presets.ts";
 import { runFiles, runTraining, type TrainRequest, type TrainResult } from "../train/run.ts";
-import { UserError } from "../job/errors.ts";
-import { makeFolder } from "../job/outputFolder.ts";
-import { holdFolder } from "../job/runLock.ts";
+import { UserError } from "../system/userError.ts";
+import { makeFolder } from "../system/outputFolder.ts";
+import { holdFolder } from "../system/runLock.ts";
 import { wholeNumber } from "./numbers.ts";
 
 interface TrainOptions {

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-import { UserError } from "../job/errors.ts";
+import { UserError } from "../system/userError.ts";
 import type { Site } from "./webSite.ts";
 
 export interface WebServer {

@@ -1,9 +1,9 @@
 import { cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 
-import { UserError } from "../job/errors.ts";
-import { makeFolder } from "../job/outputFolder.ts";
-import { packageFolder } from "../job/version.ts";
+import { UserError } from "../system/userError.ts";
+import { makeFolder } from "../system/outputFolder.ts";
+import { packageFolder } from "../system/packageFolder.ts";
 
 /** Every file of the page: its path below the page's address → where it lies on disk. Nothing else can be asked for. */
 export type Site = ReadonlyMap<string, string>;

@@ -2,10 +2,10 @@ import { Command, Option } from "commander";
 import { closeSync, openSync, utimesSync } from "node:fs";
 import { hostname } from "node:os";
 
-import { asUserError } from "../job/depthErrors.ts";
-import type { DepthOptions } from "../job/depthOptions.ts";
-import { UserError } from "../job/errors.ts";
-import { DEVICES } from "../job/openSession.ts";
+import { asUserError } from "../depth/errors.ts";
+import type { DepthOptions } from "../depth/options.ts";
+import { UserError } from "../system/userError.ts";
+import { DEVICES } from "../network/openSession.ts";
 import { openStore } from "../queue/openStore.ts";
 import { createProcessRunner, SLOT_MEMORY, TIME_LIMIT } from "../queue/processRunner.ts";
 import type { JobStatus } from "../queue/queue.ts";

@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { DepthMap } from "../depth.ts";
-import type { Image } from "../image.ts";
+import type { DepthMap } from "../image/depthMap.ts";
+import type { Image } from "../image/image.ts";
 import { encodeNpy } from "../io/npy.ts";
 import { encodePng } from "../io/png.ts";
-import type { Camera } from "../optics/thinLens.ts";
-import type { FocalStack } from "../stack.ts";
+import type { Camera } from "../stack/camera.ts";
+import type { FocalStack } from "../stack/focalStack.ts";
 
 /** What stack.json says of the focus distances; `none` leaves the file out, as for a camera that did not record them. */
 export type WrittenUnit = "m" | "mm" | "none";

@@ -4,8 +4,8 @@ import { basename, join } from "node:path";
 import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { ChooseWindow, Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { readDepth } from "./readDepth.ts";
-import { readImage } from "./readImage.ts";
-import { resize } from "./resize.ts";
+import { readImage } from "../stack/readImage.ts";
+import { resize } from "../image/resize.ts";
 import { describeSynthesis, metricDepth, synthesizeSample } from "./rgbd.ts";
 import type { RgbdPair } from "./rgbd.ts";
 

@@ -1,9 +1,9 @@
 import { readdir } from "node:fs/promises";
-import type { DepthMap } from "../depth.ts";
-import { naturalOrder } from "../io/stackFolder.ts";
-import type { SynthesisKernel } from "../optics/synthesize.ts";
-import type { Camera } from "../optics/thinLens.ts";
-import type { FocalStack } from "../stack.ts";
+import type { DepthMap } from "../image/depthMap.ts";
+import { naturalOrder } from "../stack/stackFolder.ts";
+import type { SynthesisKernel } from "../optics/synthesize/synthesize.ts";
+import type { Camera } from "../stack/camera.ts";
+import type { FocalStack } from "../stack/focalStack.ts";
 import { cropSample } from "./crop.ts";
 import type { Window } from "./crop.ts";
 import { markOf, rememberStamps } from "./mark.ts";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { depthMap } from "../depth.ts";
+import { depthMap } from "../image/depthMap.ts";
 import type { Hdf5File } from "../io/hdf5.ts";
-import { focalStack } from "../stack.ts";
+import { focalStack } from "../stack/focalStack.ts";
 import { cropDepth, padSample } from "./crop.ts";
 import { checkIndex, chooseSplit, DatasetError, layoutError, listFolder } from "./dataset.ts";
 import type { ChooseWindow, Dataset, DatasetOptions, Sample } from "./dataset.ts";

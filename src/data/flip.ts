@@ -1,5 +1,5 @@
-import type { DepthMap } from "../depth.ts";
-import type { Image } from "../image.ts";
+import type { DepthMap } from "../image/depthMap.ts";
+import type { Image } from "../image/image.ts";
 import type { Sample } from "./dataset.ts";
 
 type Values = Float32Array | Uint8Array;

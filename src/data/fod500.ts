@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { depthMap } from "../depth.ts";
+import { depthMap } from "../image/depthMap.ts";
 import { decodeExr, exrChannel } from "../io/exr.ts";
-import { focalStack, selectPlanes } from "../stack.ts";
+import { focalStack, selectPlanes } from "../stack/focalStack.ts";
 import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { planesInWords, takePlanes } from "./planeChoice.ts";
-import { readBytes, readImage } from "./readImage.ts";
+import { readBytes, readImage } from "../stack/readImage.ts";
 
 /** Metres; the same for every scene. */
 const FOCUS_DISTANCES = [0.1, 0.15, 0.3, 0.7, 1.5];

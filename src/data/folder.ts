@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { describeStack, readStack } from "../io/stackFolder.ts";
-import type { Space } from "../stack.ts";
-import { selectPlanes } from "../stack.ts";
+import { describeStack, readStack } from "../stack/stackFolder.ts";
+import type { Space } from "../image/depthMap.ts";
+import { selectPlanes } from "../stack/focalStack.ts";
 import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { planesInWords, takePlanes } from "./planeChoice.ts";
 import { readDepth } from "./readDepth.ts";
-import { readImage } from "./readImage.ts";
+import { readImage } from "../stack/readImage.ts";
 
 const LAYOUT = `  DIR/<stack>/stack.json    { "unit": "m"|"mm"|"um"|"dpt"|"disparity"|"index", "focus": [...], "files"?: [...] }
   DIR/<stack>/plane_*.png   the pictures (or those named in "files")

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Image } from "../image.ts";
-import { focalStack } from "../stack.ts";
+import type { Image } from "../image/image.ts";
+import { focalStack } from "../stack/focalStack.ts";
 import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { planesTaken, readStackSample } from "./folder.ts";
 import { readDepth } from "./readDepth.ts";
-import { readBytes, readImage } from "./readImage.ts";
+import { readBytes, readImage } from "../stack/readImage.ts";
 import { refocus } from "./refocus.ts";
 
 const LAYOUT = `  either, already refocused:

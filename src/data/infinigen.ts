@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { depthMap } from "../depth.ts";
-import { focalStack } from "../stack.ts";
+import { depthMap } from "../image/depthMap.ts";
+import { focalStack } from "../stack/focalStack.ts";
 import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { planesInWords, takePlanes } from "./planeChoice.ts";
 import { readDepth } from "./readDepth.ts";
-import { readImage } from "./readImage.ts";
+import { readImage } from "../stack/readImage.ts";
 
 const LAYOUT = `  DIR/<scene>/image_ap_1.40_fd_0.80.png   rendered at that f-number, focused at that distance in metres
   DIR/<scene>/depth.npy                   metres`;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, extname, join } from "node:path";
-import type { Image } from "../image.ts";
+import type { Image } from "../image/image.ts";
 import type { Hdf5File } from "../io/hdf5.ts";
 import { decodeMat } from "../io/mat.ts";
 import { centralWindow, cropDepth, cropImage } from "./crop.ts";
@@ -10,7 +10,7 @@ import { openHdf5File } from "./hdf5File.ts";
 import { findNyuPairs } from "./nyuFolders.ts";
 import type { PairFiles } from "./nyuFolders.ts";
 import { readDepth } from "./readDepth.ts";
-import { readBytes, readImage } from "./readImage.ts";
+import { readBytes, readImage } from "../stack/readImage.ts";
 import { describeSynthesis, metricDepth, rgbdPair, synthesizeSample } from "./rgbd.ts";
 import type { RgbdPair } from "./rgbd.ts";
 

@@ -1,4 +1,4 @@
-import { choosePlanes } from "../stack.ts";
+import { choosePlanes } from "../stack/focalStack.ts";
 import { DatasetError } from "./dataset.ts";
 
 /** How many planes a stack has, and how many of them were asked for; all, without a number. */

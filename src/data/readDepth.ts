@@ -1,14 +1,14 @@
 import { extname } from "node:path";
-import { depthMap } from "../depth.ts";
-import type { DepthMap } from "../depth.ts";
+import { depthMap } from "../image/depthMap.ts";
+import type { DepthMap } from "../image/depthMap.ts";
 import { decodeExr, exrChannel } from "../io/exr.ts";
 import { FormatError } from "../io/formatError.ts";
 import { decodeNpy } from "../io/npy.ts";
 import { decodePfm } from "../io/pfm.ts";
 import { decodePngPixels } from "../io/png.ts";
 import { decodeTiff } from "../io/tiff.ts";
-import type { Space } from "../stack.ts";
-import { readBytes } from "./readImage.ts";
+import type { Space } from "../image/depthMap.ts";
+import { readBytes } from "../stack/readImage.ts";
 
 /** One number per pixel as stored; `integer` ones are millimetres in the field's depth files. */
 interface StoredMap {

@@ -1,4 +1,4 @@
-import type { Image } from "../image.ts";
+import type { Image } from "../image/image.ts";
 
 /** Views of a square light field, row by row from the top left, all of one size. */
 export interface LightField {

@@ -1,10 +1,10 @@
-import { depthMap } from "../depth.ts";
-import type { DepthMap } from "../depth.ts";
-import type { Image } from "../image.ts";
-import { synthesize } from "../optics/synthesize.ts";
-import type { SynthesisKernel } from "../optics/synthesize.ts";
-import { presetCamera } from "../optics/synthesizeCameras.ts";
-import { depthRange, protocolDistances } from "../optics/synthesizeFocus.ts";
+import { depthMap } from "../image/depthMap.ts";
+import type { DepthMap } from "../image/depthMap.ts";
+import type { Image } from "../image/image.ts";
+import { synthesize } from "../optics/synthesize/synthesize.ts";
+import type { SynthesisKernel } from "../optics/synthesize/synthesize.ts";
+import { presetCamera } from "../optics/synthesize/cameras.ts";
+import { depthRange, protocolDistances } from "../optics/synthesize/focus.ts";
 import { cropDepth, cropImage, cropSample } from "./crop.ts";
 import type { Window } from "./crop.ts";
 import { DatasetError } from "./dataset.ts";

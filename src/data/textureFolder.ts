@@ -2,8 +2,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
 import { FormatError } from "../io/formatError.ts";
-import type { TextureSet } from "../optics/texture.ts";
-import { generateTextures } from "../optics/texture.ts";
+import type { TextureSet } from "../optics/texture/texture.ts";
+import { generateTextures } from "../optics/texture/texture.ts";
 
 /** The generated textures, then the pictures of `folder` (JPEG or PNG) in the order of their names, each cut to a square. */
 export async function readTextures(folder?: string, { limit = Infinity }: { limit?: number } = {}): Promise<TextureSet> {

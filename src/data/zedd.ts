@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { depthMap } from "../depth.ts";
-import type { DepthMap } from "../depth.ts";
-import type { Image } from "../image.ts";
-import { orderPlanes } from "../io/stackFolder.ts";
-import { focalStack } from "../stack.ts";
+import { depthMap } from "../image/depthMap.ts";
+import type { DepthMap } from "../image/depthMap.ts";
+import type { Image } from "../image/image.ts";
+import { orderPlanes } from "../stack/stackFolder.ts";
+import { focalStack } from "../stack/focalStack.ts";
 import { centralWindow, cropDepth, cropImage } from "./crop.ts";
 import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { takePlanes } from "./planeChoice.ts";
 import { readDepth } from "./readDepth.ts";
-import { readBytes, readImage } from "./readImage.ts";
-import { resize, resizeNearest } from "./resize.ts";
+import { readBytes, readImage } from "../stack/readImage.ts";
+import { resize, resizeNearest } from "../image/resize.ts";
 
 const LAYOUT = `  DIR/metadata.txt                                                     run_1<TAB>6D3E<TAB>metres, one line per focus run
   DIR/val/val_0001/focus_stack/img_run_1_motor_6D3E_aperture_F2.8.jpg

@@ -1,5 +1,5 @@
 import type { Sample } from "../data/dataset.ts";
-import type { DepthMap } from "../depth.ts";
+import type { DepthMap } from "../image/depthMap.ts";
 import type { Comparison } from "../metrics/comparison.ts";
 import { badPixels, rootMeanSquaredError } from "../metrics/depthErrors.ts";
 import { type DepthMetrics, measure } from "../metrics/meter.ts";

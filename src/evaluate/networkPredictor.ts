@@ -1,11 +1,12 @@
-import { depthMap } from "../depth.ts";
-import { createNodeSession } from "../infer/node.ts";
-import { crop, packPictures, paddedSize, type Size } from "../infer/pad.ts";
-import type { Session, Value } from "../infer/session.ts";
+import { depthMap } from "../image/depthMap.ts";
+import { createNodeSession } from "../network/nodeSession.ts";
+import type { Size } from "../image/image.ts";
+import { crop, packPictures, paddedSize } from "../network/pad.ts";
+import type { Session, Value } from "../network/session.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordGraph, type GraphSize } from "../model/graph.ts";
-import { averageOf, type Model } from "../model/weightsFile.ts";
-import type { FocalStack } from "../stack.ts";
+import { averageOf, type Model } from "../network/weightsFile.ts";
+import type { FocalStack } from "../stack/focalStack.ts";
 import type { Estimate, Predictor } from "./predictor.ts";
 
 /** DFV's coarsest pooling divides by half its side: 64 pixels at least. */

@@ -1,4 +1,4 @@
-import type { DepthMap } from "../depth.ts";
+import type { DepthMap } from "../image/depthMap.ts";
 
 /** The fractional plane number of a value: n at f_n, linear between planes, going on outside them as between the nearest two. */
 export function planeNumber(focusDistances: readonly number[], value: number): number {

@@ -1,8 +1,8 @@
 import { laplacianDepth } from "../classical/modifiedLaplacian.ts";
 import { ringDifferenceDepth } from "../classical/ringDifference.ts";
-import type { DepthMap } from "../depth.ts";
+import type { DepthMap } from "../image/depthMap.ts";
 import type { FocusProbability } from "../metrics/focusTrend.ts";
-import type { FocalStack } from "../stack.ts";
+import type { FocalStack } from "../stack/focalStack.ts";
 
 export interface Estimate {
   /** In the space and at the size of the stack. */

@@ -1,7 +1,7 @@
 import type { Dataset, DatasetOptions, Split } from "../data/dataset.ts";
 import { chooseSplit, DatasetError } from "../data/dataset.ts";
 import { openDataset } from "../data/open.ts";
-import type { DepthMap } from "../depth.ts";
+import type { DepthMap } from "../image/depthMap.ts";
 import type { Scoring } from "./imageMetrics.ts";
 import { openRendered, type RenderedOptions } from "./renderedSet.ts";
 

@@ -1,10 +1,10 @@
 import type { Dataset, Sample } from "../data/dataset.ts";
 import { DatasetError, listDataset } from "../data/dataset.ts";
-import { DEFAULT_SAMPLES, type Rendering, renderScene } from "../optics/render.ts";
-import type { Scene } from "../optics/scene.ts";
-import { randomScene } from "../optics/sceneRandom.ts";
-import { splitTextures, type TextureSet } from "../optics/texture.ts";
-import { choosePlanes, selectPlanes } from "../stack.ts";
+import { DEFAULT_SAMPLES, type Rendering, renderScene } from "../optics/render/render.ts";
+import type { Scene } from "../optics/scene/scene.ts";
+import { randomScene } from "../optics/scene/random.ts";
+import { splitTextures, type TextureSet } from "../optics/texture/texture.ts";
+import { choosePlanes, selectPlanes } from "../stack/focalStack.ts";
 import { loadTextures } from "../train/textures.ts";
 import { inPlanes } from "./planeUnits.ts";
 

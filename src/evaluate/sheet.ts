@@ -1,6 +1,6 @@
 import sharp from "sharp";
-import type { DepthMap } from "../depth.ts";
-import type { Image } from "../image.ts";
+import type { DepthMap } from "../image/depthMap.ts";
+import type { Image } from "../image/image.ts";
 import { type Colour, depthColour, errorColour } from "./colours.ts";
 import type { Shown } from "./run.ts";
 

@@ -1,7 +1,7 @@
-import { boxMean } from "../classical/boxFilter.ts";
-import { luminance } from "../classical/luminance.ts";
-import type { DepthMap } from "../depth.ts";
-import type { FocalStack } from "../stack.ts";
+import { boxMean } from "../image/boxFilter.ts";
+import { luminance } from "../image/luminance.ts";
+import type { DepthMap } from "../image/depthMap.ts";
+import type { FocalStack } from "../stack/focalStack.ts";
 
 const RADIUS = 4;
 const SHARE = 1 / 3;

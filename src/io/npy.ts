@@ -1,4 +1,4 @@
-import { halfToFloat } from "../halfFloat.ts";
+import { halfToFloat } from "./halfFloat.ts";
 import { FormatError } from "./formatError.ts";
 
 /** A NumPy array, C order. `f2` is widened to Float32Array; every other type keeps its own. */

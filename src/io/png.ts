@@ -1,7 +1,7 @@
 import { convertIndexedToRgb, decode } from "fast-png";
 import type { DecodedPng } from "fast-png";
-import { image } from "../image.ts";
-import type { Image } from "../image.ts";
+import { image } from "../image/image.ts";
+import type { Image } from "../image/image.ts";
 import { decoding, FormatError } from "./formatError.ts";
 import { writePng, type Deflate } from "./pngWriter.ts";
 

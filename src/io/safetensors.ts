@@ -1,4 +1,4 @@
-import { bfloatToFloat, floatToHalf, halfToFloat } from "../halfFloat.ts";
+import { bfloatToFloat, floatToHalf, halfToFloat } from "./halfFloat.ts";
 import { FormatError } from "./formatError.ts";
 
 /** Element types of the format and their bytes. */

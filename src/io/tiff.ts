@@ -1,6 +1,6 @@
 import type { GeoTIFF, GeoTIFFImage } from "geotiff";
-import { image } from "../image.ts";
-import type { Image } from "../image.ts";
+import { image } from "../image/image.ts";
+import type { Image } from "../image/image.ts";
 import { decodingAsync } from "./formatError.ts";
 
 export type TiffValues = Uint8Array | Uint16Array | Uint32Array | Int8Array | Int16Array | Int32Array | Float32Array | Float64Array;

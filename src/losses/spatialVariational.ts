@@ -1,4 +1,4 @@
-import { MAP_AXIS } from "../axes.ts";
+import { MAP_AXIS } from "../engine/axes.ts";
 import { concrete } from "../engine/dims.ts";
 import type { Engine, Tensor } from "../engine/engine.ts";
 import { keep } from "../engine/scope.ts";

@@ -1,4 +1,4 @@
-import type { DepthMap } from "../depth.ts";
+import type { DepthMap } from "../image/depthMap.ts";
 import { type Comparison, comparedPixels } from "./comparison.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { DepthMap } from "../depth.ts";
+import type { DepthMap } from "../image/depthMap.ts";
 
 /**
  * A predicted depth map beside the true one. Every metric of this folder looks at the pixels where both are valid;

@@ -1,6 +1,6 @@
 import { symbol } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
-import { createOnnxEngine, type GraphOptions } from "../engine/onnx.ts";
+import { createOnnxEngine, type GraphOptions } from "../engine/onnx/onnxEngine.ts";
 import { checkWeights, type Weights } from "../io/safetensors.ts";
 import { createParameters } from "../nn/module.ts";
 import type { NetworkConfig } from "./config.ts";

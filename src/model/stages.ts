@@ -1,6 +1,6 @@
 import { symbol, times, type Dim } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
-import { createOnnxEngine, type OnnxEngine } from "../engine/onnx.ts";
+import { createOnnxEngine, type OnnxEngine } from "../engine/onnx/onnxEngine.ts";
 import { checkWeights } from "../io/safetensors.ts";
 import { createParameters } from "../nn/module.ts";
 import type { DualFocusConfig } from "./config.ts";

@@ -1,5 +1,5 @@
 import type { Tensor } from "../engine/engine.ts";
-import { createOnnxEngine } from "../engine/onnx.ts";
+import { createOnnxEngine } from "../engine/onnx/onnxEngine.ts";
 import type { WeightArray, Weights } from "../io/safetensors.ts";
 import { createParameters, type Initialiser, type ParameterSource, type ParameterTree } from "../nn/module.ts";
 import type { Random } from "../random.ts";

@@ -1,4 +1,4 @@
-import type { DepthMap } from "../depth.ts";
+import type { DepthMap } from "../image/depthMap.ts";
 import { encodePngPixels, type PngOptions } from "../io/png.ts";
 import { isKnown, validRange } from "./result.ts";
 import type { DepthUnit } from "./result.ts";

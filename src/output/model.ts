@@ -1,4 +1,4 @@
-import type { Image } from "../image.ts";
+import type { Image } from "../image/image.ts";
 import { encodeGlb } from "../io/glb.ts";
 import type { TexturedMesh } from "../io/glb.ts";
 import { encodePly } from "../io/ply.ts";

@@ -1,6 +1,6 @@
-import type { DepthMap } from "../depth.ts";
-import type { Image } from "../image.ts";
-import type { Camera } from "../optics/thinLens.ts";
+import type { DepthMap } from "../image/depthMap.ts";
+import type { Image } from "../image/image.ts";
+import type { Camera } from "../stack/camera.ts";
 
 /** Of depth values: metres, dioptres, light-field disparity, or plane numbers when nothing metric is known. */
 export type DepthUnit = "m" | "dpt" | "disparity" | "index";

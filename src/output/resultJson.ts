@@ -1,4 +1,4 @@
-import type { FocusSource, Unit } from "../io/stackFormat.ts";
+import type { FocusSource, Unit } from "../stack/stackFormat.ts";
 import type { DepthUnit } from "./result.ts";
 
 /** The one JSON document of a run: what `--json` prints and `result.json` holds. */

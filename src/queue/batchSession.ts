@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 
 import type { NumericArray } from "../engine/engine.ts";
-import type { Session, Value } from "../infer/session.ts";
+import type { Session, Value } from "../network/session.ts";
 
 type Values = Readonly<Record<string, Value>>;
 

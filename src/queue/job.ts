@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { depthSettings } from "../job/depthSettings.ts";
+import { depthSettings } from "../depth/settings.ts";
 
 /** Made by whoever submits, so that submitting twice is submitting once: `randomUUID()`, or a hash of what is asked. */
 export const jobIdSchema = z

@@ -1,5 +1,5 @@
-import { UserError } from "../job/errors.ts";
-import { makeFolder } from "../job/outputFolder.ts";
+import { UserError } from "../system/userError.ts";
+import { makeFolder } from "../system/outputFolder.ts";
 import { createDirectoryStore } from "./directoryStore.ts";
 import { createS3Store } from "./s3Store.ts";
 import type { FileStore } from "./store.ts";

@@ -1,4 +1,4 @@
-import type { Stage } from "../job/depthProgress.ts";
+import type { Stage } from "../depth/progress.ts";
 import type { Job } from "./job.ts";
 
 export const JOB_STATES = ["queued", "running", "done", "failed", "cancelled"] as const;

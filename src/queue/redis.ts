@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 
-import { UserError } from "../job/errors.ts";
+import { UserError } from "../system/userError.ts";
 import type { Job } from "./job.ts";
 
 /** Of all keys in Redis, so that it can be shared. */

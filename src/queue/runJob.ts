@@ -2,9 +2,10 @@ import { mkdir, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { randomUUID } from "node:crypto";
 
-import { asUserError } from "../job/depthErrors.ts";
-import { depthOfStack, type DepthDocument, type LoadedNetwork } from "../job/depthStack.ts";
-import { UserError } from "../job/errors.ts";
+import { asUserError } from "../depth/errors.ts";
+import { depthOfStack, type DepthDocument } from "../depth/depthStack.ts";
+import type { LoadedNetwork } from "../network/loadNetwork.ts";
+import { UserError } from "../system/userError.ts";
 import { encodeResultJson } from "../output/resultJson.ts";
 import { jobPrefix, type Job } from "./job.ts";
 import type { JobErrorCode } from "./queue.ts";

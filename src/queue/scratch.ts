@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { isRunning } from "../job/outputFolder.ts";
+import { isRunning } from "../system/outputFolder.ts";
 
 const OURS = `dualfocus-job-${hostname()}-`;
 

@@ -1,4 +1,4 @@
-import type { DepthOptions } from "../job/depthOptions.ts";
+import type { DepthOptions } from "../depth/options.ts";
 import type { Job } from "./job.ts";
 import type { JobError, JobProgress } from "./queue.ts";
 

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 
-import type { DepthSettings } from "../job/depthSettings.ts";
-import { UserError } from "../job/errors.ts";
-import { makeFolder } from "../job/outputFolder.ts";
-import { listStack } from "../source/listing.ts";
+import type { DepthSettings } from "../depth/settings.ts";
+import { UserError } from "../system/userError.ts";
+import { makeFolder } from "../system/outputFolder.ts";
+import { listStack } from "../stack/listing.ts";
 import { frameNameSchema, jobPrefix, type Job } from "./job.ts";
 import type { JobResult } from "./results.ts";
 import type { FileStore } from "./store.ts";

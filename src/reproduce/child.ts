@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-import { UserError } from "../job/errors.ts";
+import { UserError } from "../system/userError.ts";
 
 /** Runs `dualfocus` with these arguments to its end and gives what it printed; `name` is for progress. */
 export type RunCommand = (args: readonly string[], options: { readonly name: string; readonly stop: AbortSignal }) => Promise<string>;

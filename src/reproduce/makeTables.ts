@@ -1,4 +1,4 @@
-import { UserError } from "../job/errors.ts";
+import { UserError } from "../system/userError.ts";
 import type { ReproducedTable } from "./report.ts";
 
 /** What became of some tables. */

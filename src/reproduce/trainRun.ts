@@ -3,9 +3,9 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 
-import { UserError } from "../job/errors.ts";
+import { UserError } from "../system/userError.ts";
 import type { DualFocusConfig } from "../model/config.ts";
-import { writeAtomically } from "../train/atomicFile.ts";
+import { writeAtomically } from "../system/atomicFile.ts";
 import { presets, type PresetName } from "../train/presets.ts";
 import { runFiles } from "../train/run.ts";
 import type { RunCommand } from "./child.ts";

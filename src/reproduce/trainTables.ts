@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { UserError } from "../job/errors.ts";
+import { UserError } from "../system/userError.ts";
 import { presets } from "../train/presets.ts";
 import type { EvaluationEntry } from "./evaluation.ts";
 import type { Made } from "./makeTables.ts";

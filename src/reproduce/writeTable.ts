@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
-import { writeAtomically } from "../train/atomicFile.ts";
+import { writeAtomically } from "../system/atomicFile.ts";
 import { formatTable, type ReproducedTable } from "./report.ts";
 
 /** Writes a table into `folder`, for people (`.md`) and for programs (`.rows.json`). */

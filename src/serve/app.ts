@@ -1,7 +1,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 
-import { packageVersion } from "../job/version.ts";
+import { packageVersion } from "../system/packageFolder.ts";
 import { jobPrefix } from "../queue/job.ts";
 import type { JobQueue } from "../queue/queue.ts";
 import type { FileStore } from "../queue/store.ts";

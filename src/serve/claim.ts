@@ -1,8 +1,8 @@
 import { join } from "node:path";
 
-import { UserError } from "../job/errors.ts";
-import { takeLock } from "../job/lock.ts";
-import { makeFolder } from "../job/outputFolder.ts";
+import { UserError } from "../system/userError.ts";
+import { takeLock } from "../system/lock.ts";
+import { makeFolder } from "../system/outputFolder.ts";
 
 const FILE = ".server";
 /** Seconds between two signs of life, and after which an owner that cannot be seen from here is taken for dead. */

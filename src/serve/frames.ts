@@ -1,8 +1,8 @@
 import { FormatError } from "../io/formatError.ts";
-import { orderPlanes } from "../io/stackFolder.ts";
-import type { DepthSettings } from "../job/depthSettings.ts";
-import { diskFiles } from "../source/picture.ts";
-import type { PictureInfo } from "../source/stackFiles.ts";
+import { orderPlanes } from "../stack/stackFolder.ts";
+import type { DepthSettings } from "../depth/settings.ts";
+import { diskFiles } from "../stack/picture.ts";
+import type { PictureInfo } from "../stack/stackFiles.ts";
 import type { Limits } from "./limits.ts";
 import { Problem, tooLarge } from "./problem.ts";
 import { checkTiff } from "./tiffCheck.ts";

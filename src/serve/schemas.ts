@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { depthSettings } from "../job/depthSettings.ts";
+import { depthSettings } from "../depth/settings.ts";
 import { OUTPUT_NAMES } from "../output/outputs.ts";
 import type { FileStore } from "../queue/store.ts";
 import { readResults } from "../queue/results.ts";

@@ -3,7 +3,7 @@ import { createServer, STATUS_CODES, type Server, type ServerResponse } from "no
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 
-import { UserError } from "../job/errors.ts";
+import { UserError } from "../system/userError.ts";
 import type { JobQueue } from "../queue/queue.ts";
 import type { FileStore } from "../queue/store.ts";
 import { createApp } from "./app.ts";

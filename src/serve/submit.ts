@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 
-import { depthSettings, type DepthSettings } from "../job/depthSettings.ts";
+import { depthSettings, type DepthSettings } from "../depth/settings.ts";
 import { frameOf, jobPrefix } from "../queue/job.ts";
 import type { JobQueue } from "../queue/queue.ts";
 import type { FileStore } from "../queue/store.ts";

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 
-import { isRunning, makeFolder } from "../job/outputFolder.ts";
+import { isRunning, makeFolder } from "../system/outputFolder.ts";
 
 /** Where requests put what they receive until it is a job. */
 export interface UploadFolder {

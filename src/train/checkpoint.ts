@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import type { Tensor } from "../engine/engine.ts";
-import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
+import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
 import { FormatError } from "../io/formatError.ts";
 import {
   decodeSafetensors,
@@ -14,8 +14,8 @@ import {
 } from "../io/safetensors.ts";
 import type { NetworkConfig } from "../model/config.ts";
 import { stateShapes } from "../model/state.ts";
-import { readModel, writeModel, type Model } from "../model/weightsFile.ts";
-import { writeAtomically } from "./atomicFile.ts";
+import { readModel, writeModel, type Model } from "../network/weightsFile.ts";
+import { writeAtomically } from "../system/atomicFile.ts";
 import { changedSettings, checkConfig, ConfigError, type TrainConfig } from "./config.ts";
 import { DivergedError } from "./loop.ts";
 import type { Trainer } from "./trainer.ts";

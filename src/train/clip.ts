@@ -1,5 +1,5 @@
 import type { Tensor } from "../engine/engine.ts";
-import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
+import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
 
 /**
  * Scales all gradients, in place, so that their common norm is at most `maxNorm`; returns the norm before, on the device.

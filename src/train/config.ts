@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { LossConfig } from "../losses/total.ts";
 import type { NetworkConfig } from "../model/config.ts";
-import { parseNetworkConfig } from "../model/weightsFile.ts";
+import { parseNetworkConfig } from "../network/weightsFile.ts";
 
 /** Everything a run depends on, as data: what a preset is, what a checkpoint holds and what `--set` changes. */
 

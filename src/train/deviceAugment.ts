@@ -1,6 +1,6 @@
 import type { Engine, Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
-import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
+import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
 import { createRandom, type Random } from "../random.ts";
 import type { AugmentConfig, TrainConfig } from "./config.ts";
 import type { BatchSource } from "./loop.ts";

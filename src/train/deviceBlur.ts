@@ -1,6 +1,6 @@
 import type { Tensor } from "../engine/engine.ts";
 import { scope } from "../engine/scope.ts";
-import type { TorchEngine } from "../engine/torch.ts";
+import type { TorchEngine } from "../engine/torch/torchEngine.ts";
 
 export interface GatherInput {
   /** [B, 3, H, W] in [0, 1], sharp everywhere. */
@@ -12,7 +12,7 @@ export interface GatherInput {
 }
 
 /**
- * The gather blurs of optics/synthesizeGather.ts on the device, a window at a time for whole batches. Returns [B, P, 3, H, W].
+ * The gather blurs of optics/synthesize/gather.ts on the device, a window at a time for whole batches. Returns [B, P, 3, H, W].
  *
  *     out_p = Σ_q g_q I_q / Σ_q g_q,   g_q = c_q⁻² exp(−2 (r_pq / c_q)^exponent),   only q with c_q > 1; copied where c_p ≤ 1
  */

@@ -1,7 +1,7 @@
 import type { Tensor } from "../engine/engine.ts";
 import { concrete } from "../engine/dims.ts";
-import type { TorchEngine } from "../engine/torch.ts";
-import { joinProcessGroup, type ProcessGroup } from "../engine/torchGroup.ts";
+import type { TorchEngine } from "../engine/torch/torchEngine.ts";
+import { joinProcessGroup, type ProcessGroup } from "../engine/torch/group.ts";
 import type { Clock } from "./loop.ts";
 
 /** This process among those that train together, as torchrun, Slurm and Kubernetes say it. */

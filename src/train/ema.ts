@@ -1,6 +1,6 @@
 import type { Tensor } from "../engine/engine.ts";
 import { keep } from "../engine/scope.ts";
-import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
+import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
 
 export interface EmaConfig {
   /** How much of the average stays at each step. */

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
-import { MAP_AXIS } from "../axes.ts";
+import { MAP_AXIS } from "../engine/axes.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
-import type { TorchEngine } from "../engine/torch.ts";
+import type { TorchEngine } from "../engine/torch/torchEngine.ts";
 import { wrongSteps } from "../losses/focalVariational.ts";
-import { choosePlanes } from "../stack.ts";
+import { choosePlanes } from "../stack/focalStack.ts";
 import { planeCoordinates } from "./deviceAugment.ts";
 import type { StackPool } from "./renderPool.ts";
 import { pixelValues, type TrainBatch, type Trainer } from "./trainer.ts";

@@ -1,5 +1,5 @@
 import { scope } from "../engine/scope.ts";
-import { interleave } from "../optics/render.ts";
+import { interleave } from "../optics/render/render.ts";
 import type { Evaluation } from "./evaluate.ts";
 import type { Example } from "./report.ts";
 import { pixelValues, type TrainBatch } from "./trainer.ts";

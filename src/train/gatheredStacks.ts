@@ -1,5 +1,5 @@
 import type { Tensor } from "../engine/engine.ts";
-import type { TorchEngine } from "../engine/torch.ts";
+import type { TorchEngine } from "../engine/torch/torchEngine.ts";
 import type { Random } from "../random.ts";
 import type { RenderData } from "./config.ts";
 import { gatherBlurs } from "./deviceBlur.ts";

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { Tensor } from "../engine/engine.ts";
-import { lensTextures, renderLens } from "../engine/lens.ts";
+import { lensTextures, renderLens } from "../engine/torch/lens.ts";
 import { keep, scope } from "../engine/scope.ts";
-import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
-import { PRIMITIVES_PER_SCENE, randomScene } from "../optics/sceneRandom.ts";
-import { packScenes } from "../optics/scenePack.ts";
-import { splitTextures, type TextureSet } from "../optics/texture.ts";
+import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
+import { PRIMITIVES_PER_SCENE, randomScene } from "../optics/scene/random.ts";
+import { packScenes } from "../optics/scene/pack.ts";
+import { splitTextures, type TextureSet } from "../optics/texture/texture.ts";
 import { createRandom } from "../random.ts";
 import type { RenderData } from "./config.ts";
 import { gathered, sensorPictures, type Batch, type Gathered } from "./gatheredStacks.ts";

@@ -1,4 +1,4 @@
-import type { Image } from "../image.ts";
+import type { Image } from "../image/image.ts";
 import { encodePng } from "../io/png.ts";
 import { drawChart, escapeXml } from "../output/chart.ts";
 import type { LogEntry } from "./loop.ts";

@@ -1,9 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Tensor } from "../engine/engine.ts";
-import { createTorchEngine, type TorchEngine } from "../engine/torch.ts";
+import { createTorchEngine, type TorchEngine } from "../engine/torch/torchEngine.ts";
 import type { Weights } from "../io/safetensors.ts";
-import { writeAtomically } from "./atomicFile.ts";
+import { writeAtomically } from "../system/atomicFile.ts";
 import {
   averagedWeights,
   checkpointTensors,

@@ -1,4 +1,4 @@
-import type { TorchEngine } from "../engine/torch.ts";
+import type { TorchEngine } from "../engine/torch/torchEngine.ts";
 import type { TrainConfig } from "./config.ts";
 import { createPoolBatches } from "./deviceAugment.ts";
 import { evaluate, poolBatches, type Evaluation, type Metrics } from "./evaluate.ts";
@@ -42,7 +42,7 @@ export interface SourceOptions {
 
 export async function openSource(options: SourceOptions): Promise<TrainSource> {
   if (options.config.data.kind === "render") return renderSource(options);
-  const { fileSource } = await import("./fileSource.ts"); // brings the image decoders, which rendering does without
+  const { fileSource } = await import("./files/fileSource.ts"); // brings the image decoders, which rendering does without
   return fileSource(options);
 }
 

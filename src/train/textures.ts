@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { FormatError } from "../io/formatError.ts";
-import { generateTextures, type TextureSet } from "../optics/texture.ts";
+import { generateTextures, type TextureSet } from "../optics/texture/texture.ts";
 
 /**
  * The generated textures, and after them those of `path`: a folder of pictures, or a `.bin` file of raw RGB pixels

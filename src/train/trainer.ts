@@ -1,7 +1,7 @@
 import { formatShape } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
-import type { TorchEngine, TorchTensor } from "../engine/torch.ts";
+import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
 import { totalLoss } from "../losses/total.ts";
 import { createNetwork, type Network } from "../model/network.ts";
 import { stateShapes } from "../model/state.ts";

@@ -4,9 +4,9 @@ import { alignStack } from "../../src/align/align.ts";
 import { AlignmentError, formatAlignment, parseAlignment, resizeAlignment } from "../../src/align/alignment.ts";
 import { distance, IDENTITY, type Similarity } from "../../src/align/similarity.ts";
 import { laplacianDepth } from "../../src/classical/modifiedLaplacian.ts";
-import type { Image } from "../../src/image.ts";
+import type { Image } from "../../src/image/image.ts";
 import { absoluteRelativeError } from "../../src/metrics/depthErrors.ts";
-import type { FocalStack } from "../../src/stack.ts";
+import type { FocalStack } from "../../src/stack/focalStack.ts";
 import { texture } from "../helpers/texturedStack.ts";
 import { type Moved, movedStack, PLANES, SIZE } from "./motion.ts";
 

@@ -5,7 +5,7 @@ import { commonArea, warpImage } from "../../src/align/apply.ts";
 import { applyGain, exposureGain } from "../../src/align/exposure.ts";
 import { applyToPoint, IDENTITY, type Similarity } from "../../src/align/similarity.ts";
 import { workingFrame } from "../../src/align/workingFrame.ts";
-import type { Image } from "../../src/image.ts";
+import type { Image } from "../../src/image/image.ts";
 import { texture } from "../helpers/texturedStack.ts";
 
 const size = { width: 80, height: 60 };

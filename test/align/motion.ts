@@ -1,10 +1,10 @@
 import type { Similarity } from "../../src/align/similarity.ts";
-import { renderScene } from "../../src/optics/render.ts";
-import { randomScene } from "../../src/optics/sceneRandom.ts";
-import type { Theme } from "../../src/optics/sceneThemes.ts";
-import { generateTextures, type TextureSet } from "../../src/optics/texture.ts";
+import { renderScene } from "../../src/optics/render/render.ts";
+import { randomScene } from "../../src/optics/scene/random.ts";
+import type { Theme } from "../../src/optics/scene/themes.ts";
+import { generateTextures, type TextureSet } from "../../src/optics/texture/texture.ts";
 import { createRandom } from "../../src/random.ts";
-import type { Rendering } from "../../src/optics/render.ts";
+import type { Rendering } from "../../src/optics/render/render.ts";
 
 export const PLANES = 5;
 export const SIZE = { width: 256, height: 192 };

@@ -5,7 +5,7 @@ import { formatBench } from "../../src/bench/report.ts";
 import { bench, limitSeconds } from "../../src/bench/run.ts";
 import type { BenchRuntime, Work } from "../../src/bench/runtime.ts";
 import { summarize, timeRuns } from "../../src/bench/timing.ts";
-import type { Session } from "../../src/infer/session.ts";
+import type { Session } from "../../src/network/session.ts";
 import { small } from "../../src/model/config.ts";
 import { countMultiplyAccumulates, countParameters } from "../../src/model/state.ts";
 

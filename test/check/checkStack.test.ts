@@ -4,9 +4,9 @@ import { applyGain } from "../../src/align/exposure.ts";
 import { warpImage } from "../../src/align/apply.ts";
 import { checkStack } from "../../src/check/checkStack.ts";
 import type { Finding, FindingCode } from "../../src/check/finding.ts";
-import type { Image } from "../../src/image.ts";
+import type { Image } from "../../src/image/image.ts";
 import { createRandom } from "../../src/random.ts";
-import type { FocalStack } from "../../src/stack.ts";
+import type { FocalStack } from "../../src/stack/focalStack.ts";
 import { slantedStack, texture } from "../helpers/texturedStack.ts";
 
 const SIZE = { width: 208, height: 144 };

@@ -4,7 +4,7 @@ import { laplacianDepth } from "../../src/classical/modifiedLaplacian.ts";
 import { ringDifferenceDepth } from "../../src/classical/ringDifference.ts";
 import { rootMeanSquaredError } from "../../src/metrics/depthErrors.ts";
 import { createRandom } from "../../src/random.ts";
-import type { FocalStack } from "../../src/stack.ts";
+import type { FocalStack } from "../../src/stack/focalStack.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
 
 const { stack, trueDepth } = slantedStack(); // planes 1 m apart

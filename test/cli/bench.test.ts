@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Bench } from "../../src/bench/run.ts";
 import { benchCases, withAdapter } from "../../src/cli/bench.ts";
 import type { BenchRuntime } from "../../src/bench/runtime.ts";
-import { UserError } from "../../src/job/errors.ts";
+import { UserError } from "../../src/system/userError.ts";
 import { runCommand } from "../helpers/command.ts";
 
 const main = join(import.meta.dirname, "../../src/cli/main.ts");

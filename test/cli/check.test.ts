@@ -5,9 +5,9 @@ import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import type { Finding } from "../../src/check/finding.ts";
 import { checkCommand } from "../../src/cli/check.ts";
-import { UserError } from "../../src/job/errors.ts";
+import { UserError } from "../../src/system/userError.ts";
 import { encodePng } from "../../src/io/png.ts";
-import type { FocalStack } from "../../src/stack.ts";
+import type { FocalStack } from "../../src/stack/focalStack.ts";
 import { runCommand } from "../helpers/command.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
 

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createProgress } from "../../src/job/depthProgress.ts";
+import { createProgress } from "../../src/depth/progress.ts";
 import { temporaryFolder } from "../data/files.ts";
 
 const root = temporaryFolder();

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
 import { evaluateCommand, type LoadPredictor } from "../../src/cli/evaluate.ts";
-import type { UserError } from "../../src/job/errors.ts";
-import { depthMap } from "../../src/depth.ts";
+import type { UserError } from "../../src/system/userError.ts";
+import { depthMap } from "../../src/image/depthMap.ts";
 import { encodeExr } from "../../src/io/exr.ts";
 import { decodePng, encodePng } from "../../src/io/png.ts";
 import type { Predictor } from "../../src/evaluate/predictor.ts";

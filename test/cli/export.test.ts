@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { after, mock, test } from "node:test";
 import { CommanderError } from "commander";
 
-import { UserError } from "../../src/job/errors.ts";
+import { UserError } from "../../src/system/userError.ts";
 import { exportCommand } from "../../src/cli/export.ts";
 import { FormatError } from "../../src/io/formatError.ts";
-import { createNodeSession } from "../../src/infer/node.ts";
+import { createNodeSession } from "../../src/network/nodeSession.ts";
 import { dfv, type NetworkConfig } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
-import { readModel, writeModel } from "../../src/model/weightsFile.ts";
+import { readModel, writeModel } from "../../src/network/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
 import { randomImages, tiny } from "../helpers/network.ts";

@@ -4,11 +4,11 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { renderCommand } from "../../src/cli/render.ts";
-import { readImage } from "../../src/data/readImage.ts";
-import { describeStack } from "../../src/io/stackFolder.ts";
+import { readImage } from "../../src/stack/readImage.ts";
+import { describeStack } from "../../src/stack/stackFolder.ts";
 import { decodeNpy } from "../../src/io/npy.ts";
-import { parseScene } from "../../src/optics/scene.ts";
-import { randomScene } from "../../src/optics/sceneRandom.ts";
+import { parseScene } from "../../src/optics/scene/scene.ts";
+import { randomScene } from "../../src/optics/scene/random.ts";
 
 const root = await mkdtemp(join(tmpdir(), "dualfocus-render-"));
 after(() => rm(root, { recursive: true }));

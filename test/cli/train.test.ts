@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { UserError } from "../../src/job/errors.ts";
+import { UserError } from "../../src/system/userError.ts";
 import { FormatError } from "../../src/io/formatError.ts";
 import { trainCommand } from "../../src/cli/train.ts";
-import { lockFile } from "../../src/job/runLock.ts";
+import { lockFile } from "../../src/system/runLock.ts";
 import { readCheckpoint } from "../../src/train/checkpoint.ts";
 import { runFiles } from "../../src/train/run.ts";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { trainCommand } from "../../src/cli/train.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { checkpointTensors, readCheckpoint } from "../../src/train/checkpoint.ts";
 import { overrideConfig, type TrainConfig } from "../../src/train/config.ts";
 import { smoke } from "../../src/train/presets.ts";

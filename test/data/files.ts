@@ -6,7 +6,7 @@ import sharp from "sharp";
 import { encodeNpy } from "../../src/io/npy.ts";
 import { encodePngPixels } from "../../src/io/png.ts";
 import type { Sample } from "../../src/data/dataset.ts";
-import type { Space } from "../../src/stack.ts";
+import type { Space } from "../../src/image/depthMap.ts";
 import { createRandom } from "../../src/random.ts";
 
 /** A folder that goes away after the tests of the file. */

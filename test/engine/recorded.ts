@@ -1,8 +1,8 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import type { Tensor } from "../../src/engine/engine.ts";
-import type { OnnxEngine } from "../../src/engine/onnx.ts";
-import { createNodeSession } from "../../src/infer/node.ts";
-import type { Value } from "../../src/infer/session.ts";
+import type { OnnxEngine } from "../../src/engine/onnx/onnxEngine.ts";
+import { createNodeSession } from "../../src/network/nodeSession.ts";
+import type { Value } from "../../src/network/session.ts";
 import { createRandom } from "../../src/random.ts";
 
 /** The fields of one protobuf message: numbers as they are, the rest as bytes. */

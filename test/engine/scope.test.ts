@@ -3,7 +3,7 @@ import test from "node:test";
 
 import { EngineError } from "../../src/engine/errors.ts";
 import { keep, scope } from "../../src/engine/scope.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 
 const engine = createTorchEngine({ threads: 1 });
 const ones = () => engine.full([2, 2], 1);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 
 import { EngineError } from "../../src/engine/errors.ts";
 import { scope } from "../../src/engine/scope.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 
 export const engine = createTorchEngine({ threads: 1 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Sample } from "../../src/data/dataset.ts";
-import { depthMap } from "../../src/depth.ts";
+import { depthMap } from "../../src/image/depthMap.ts";
 import { measureImage, METRIC_NAMES } from "../../src/evaluate/imageMetrics.ts";
 import { inPlanes, planeNumber } from "../../src/evaluate/planeUnits.ts";
 import { textureStrength, untexturedPart } from "../../src/evaluate/untextured.ts";

@@ -3,9 +3,9 @@ import test from "node:test";
 import { networkPredictor } from "../../src/evaluate/networkPredictor.ts";
 import { configs } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
-import type { Model } from "../../src/model/weightsFile.ts";
+import type { Model } from "../../src/network/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
-import { focalStack } from "../../src/stack.ts";
+import { focalStack } from "../../src/stack/focalStack.ts";
 import { assertClose } from "../helpers/close.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
 

@@ -2,7 +2,7 @@ import type { Weights } from "../../src/io/safetensors.ts";
 import { createParameters } from "../../src/nn/module.ts";
 import { small, type DualFocusConfig, type NetworkConfig } from "../../src/model/config.ts";
 import { createNetwork } from "../../src/model/network.ts";
-import type { TorchEngine } from "../../src/engine/torch.ts";
+import type { TorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { createRandom } from "../../src/random.ts";
 
 /** `small`'s wiring with eight channels everywhere: for tests that need a network, but no good one. */

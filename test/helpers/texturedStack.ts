@@ -1,7 +1,7 @@
-import { type DepthMap, depthMap } from "../../src/depth.ts";
-import type { Image } from "../../src/image.ts";
+import { type DepthMap, depthMap } from "../../src/image/depthMap.ts";
+import type { Image } from "../../src/image/image.ts";
 import { createRandom } from "../../src/random.ts";
-import type { FocalStack } from "../../src/stack.ts";
+import type { FocalStack } from "../../src/stack/focalStack.ts";
 
 /** Colour noise in [0, 1] with detail at several scales, the same for the same seed. */
 export function texture({ width, height, seed = 1 }: { width: number; height: number; seed?: number }): Image {

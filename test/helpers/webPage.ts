@@ -6,7 +6,7 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from "p
 
 import { startWebServer, type WebServer } from "../../src/cli/webServer.ts";
 import { openSite } from "../../src/cli/webSite.ts";
-import type { Image } from "../../src/image.ts";
+import type { Image } from "../../src/image/image.ts";
 import { decodePng, encodePng } from "../../src/io/png.ts";
 import { TEST_IDS, type View } from "../../web/src/contract.ts";
 import { CHROMIUM, GPU, QUIET } from "./browser.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
-import { image } from "../../src/image.ts";
+import { image } from "../../src/image/image.ts";
 import { decodePng, decodePngPixels, encodePng, encodePngPixels } from "../../src/io/png.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";

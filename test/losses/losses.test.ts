@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Tensor } from "../../src/engine/engine.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { focalTrendLoss } from "../../src/losses/focalTrend.ts";
 import { focalVariationalLoss } from "../../src/losses/focalVariational.ts";
 import { sharpnessWeight } from "../../src/losses/sharpnessWeight.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type DepthMap, depthMap } from "../../src/depth.ts";
+import { type DepthMap, depthMap } from "../../src/image/depthMap.ts";
 import { boundaryF1 } from "../../src/metrics/boundary.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";

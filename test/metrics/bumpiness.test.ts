@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { depthMap } from "../../src/depth.ts";
+import { depthMap } from "../../src/image/depthMap.ts";
 import { bumpiness, laplacianBumpiness } from "../../src/metrics/bumpiness.ts";
 import type { Comparison } from "../../src/metrics/comparison.ts";
 import { assertClose } from "../helpers/close.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Tensor } from "../../src/engine/engine.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { depthSpread, expectedDepth, focusProbability } from "../../src/model/focusHead.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ShapeError } from "../../src/engine/errors.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { augmentFocusVolume, dfvDifferences } from "../../src/model/focusVolume.ts";
 
 const engine = createTorchEngine();

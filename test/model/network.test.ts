@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { scope } from "../../src/engine/scope.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
-import { createNodeSession } from "../../src/infer/node.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
+import { createNodeSession } from "../../src/network/nodeSession.ts";
 import { base, configs, dfv, small, type DualFocusConfig, type NetworkConfig } from "../../src/model/config.ts";
 import { recordGraph } from "../../src/model/graph.ts";
 import { createNetwork } from "../../src/model/network.ts";

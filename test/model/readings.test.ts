@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { scope } from "../../src/engine/scope.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { base, dfv } from "../../src/model/config.ts";
 import { createNetwork } from "../../src/model/network.ts";
 import { stateShapes } from "../../src/model/state.ts";

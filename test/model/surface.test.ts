@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Tensor } from "../../src/engine/engine.ts";
 import { ShapeError } from "../../src/engine/errors.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { differenceOperator } from "../../src/model/differenceOperator.ts";
 import { cosineSolver, denseSolver } from "../../src/model/surface.ts";
 import { createRandom } from "../../src/random.ts";

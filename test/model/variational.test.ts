@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Tensor } from "../../src/engine/engine.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import type { WeightArray } from "../../src/io/safetensors.ts";
 import type { SurfaceConfig } from "../../src/model/config.ts";
 import { VariationalModule } from "../../src/model/variational.ts";

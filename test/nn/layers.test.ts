@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Tensor } from "../../src/engine/engine.ts";
 import { ShapeError } from "../../src/engine/errors.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import type { WeightArray } from "../../src/io/safetensors.ts";
 import { Conv2d, Conv3d } from "../../src/nn/conv.ts";
 import { convNorm2d } from "../../src/nn/convNorm.ts";

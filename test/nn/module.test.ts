@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { scope } from "../../src/engine/scope.ts";
 import { readWeights, writeWeights } from "../../src/io/safetensors.ts";
 import { Conv2d } from "../../src/nn/conv.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Image } from "../../src/image.ts";
-import { renderScene } from "../../src/optics/render.ts";
-import { compressLikeJpeg } from "../../src/optics/renderJpeg.ts";
-import { decodeGamma } from "../../src/optics/renderShade.ts";
-import type { Imperfections } from "../../src/optics/scene.ts";
+import type { Image } from "../../src/image/image.ts";
+import { renderScene } from "../../src/optics/render/render.ts";
+import { compressLikeJpeg } from "../../src/optics/render/jpeg.ts";
+import { decodeGamma } from "../../src/optics/render/shade.ts";
+import type { Imperfections } from "../../src/optics/scene/scene.ts";
 import { LENS, diskDiameter, glowing, lightScene, moments, sceneOf, testTextures } from "./lightScene.ts";
 
 const textures = testTextures();

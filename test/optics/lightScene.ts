@@ -1,7 +1,7 @@
-import type { Image } from "../../src/image.ts";
-import { decodeGamma } from "../../src/optics/renderShade.ts";
-import type { Imperfections, Material, Primitive, Scene } from "../../src/optics/scene.ts";
-import type { TextureSet } from "../../src/optics/texture.ts";
+import type { Image } from "../../src/image/image.ts";
+import { decodeGamma } from "../../src/optics/render/shade.ts";
+import type { Imperfections, Material, Primitive, Scene } from "../../src/optics/scene/scene.ts";
+import type { TextureSet } from "../../src/optics/texture/texture.ts";
 
 /** Texture 0 is white; texture 1 is white in its upper and black in its lower half. */
 export function testTextures(): TextureSet {

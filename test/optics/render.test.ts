@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Image } from "../../src/image.ts";
-import { renderScene } from "../../src/optics/render.ts";
-import { decodeGamma, encodeGamma } from "../../src/optics/renderShade.ts";
-import { randomScene } from "../../src/optics/sceneRandom.ts";
-import { generateTextures } from "../../src/optics/texture.ts";
-import { circleOfConfusion } from "../../src/optics/thinLens.ts";
+import type { Image } from "../../src/image/image.ts";
+import { renderScene } from "../../src/optics/render/render.ts";
+import { decodeGamma, encodeGamma } from "../../src/optics/render/shade.ts";
+import { randomScene } from "../../src/optics/scene/random.ts";
+import { generateTextures } from "../../src/optics/texture/texture.ts";
+import { circleOfConfusion } from "../../src/optics/lens/thinLens.ts";
 import { LENS, diskDiameter, glowing, lightScene, moments, sceneOf, testTextures } from "./lightScene.ts";
 
 const textures = testTextures();

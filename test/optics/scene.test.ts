@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRandom } from "../../src/random.ts";
-import type { Scene } from "../../src/optics/scene.ts";
-import { SceneError, checkScene, formatScene, parseScene } from "../../src/optics/scene.ts";
-import { CAMERA_STRIDE, PLANE_STRIDE, PRIMITIVE_STRIDE, packScenes } from "../../src/optics/scenePack.ts";
-import { PRIMITIVES_PER_SCENE, packRandomScenes, randomScene } from "../../src/optics/sceneRandom.ts";
-import type { Theme } from "../../src/optics/sceneThemes.ts";
-import { THEMES } from "../../src/optics/sceneThemes.ts";
+import type { Scene } from "../../src/optics/scene/scene.ts";
+import { SceneError, checkScene, formatScene, parseScene } from "../../src/optics/scene/scene.ts";
+import { CAMERA_STRIDE, PLANE_STRIDE, PRIMITIVE_STRIDE, packScenes } from "../../src/optics/scene/pack.ts";
+import { PRIMITIVES_PER_SCENE, packRandomScenes, randomScene } from "../../src/optics/scene/random.ts";
+import type { Theme } from "../../src/optics/scene/themes.ts";
+import { THEMES } from "../../src/optics/scene/themes.ts";
 import { glowing, lightScene, sceneOf } from "./lightScene.ts";
 
 const seeds = Array.from({ length: 200 }, (_, i) => i);

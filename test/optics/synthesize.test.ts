@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type DepthMap, depthMap } from "../../src/depth.ts";
-import type { Image } from "../../src/image.ts";
-import { synthesize, type SynthesisKernel } from "../../src/optics/synthesize.ts";
-import { presetCamera } from "../../src/optics/synthesizeCameras.ts";
-import { diskKernel } from "../../src/optics/synthesizeDisk.ts";
-import { protocolDistances } from "../../src/optics/synthesizeFocus.ts";
-import { gatherBlur } from "../../src/optics/synthesizeGather.ts";
-import { layeredBlur } from "../../src/optics/synthesizeLayers.ts";
-import { circleOfConfusion } from "../../src/optics/thinLens.ts";
+import { type DepthMap, depthMap } from "../../src/image/depthMap.ts";
+import type { Image } from "../../src/image/image.ts";
+import { synthesize, type SynthesisKernel } from "../../src/optics/synthesize/synthesize.ts";
+import { presetCamera } from "../../src/optics/synthesize/cameras.ts";
+import { diskKernel } from "../../src/optics/synthesize/disk.ts";
+import { protocolDistances } from "../../src/optics/synthesize/focus.ts";
+import { gatherBlur } from "../../src/optics/synthesize/gather.ts";
+import { layeredBlur } from "../../src/optics/synthesize/layers.ts";
+import { circleOfConfusion } from "../../src/optics/lens/thinLens.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { generateTextures, splitTextures } from "../../src/optics/texture.ts";
-import { transform } from "../../src/optics/textureFourier.ts";
+import { generateTextures, splitTextures } from "../../src/optics/texture/texture.ts";
+import { transform } from "../../src/optics/texture/fourier.ts";
 
 test("a texture depends on its number and the seed alone", () => {
   const [few, many, other] = [generateTextures({ count: 2 }), generateTextures({ count: 13 }), generateTextures({ count: 2, seed: 2 })];

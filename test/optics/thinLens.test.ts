@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type Camera, blurPerDioptre, checkFocus, circleOfConfusion, imageDistance, magnification } from "../../src/optics/thinLens.ts";
+import type { Camera } from "../../src/stack/camera.ts";
+import { blurPerDioptre, checkFocus, circleOfConfusion, imageDistance, magnification } from "../../src/optics/lens/thinLens.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
 

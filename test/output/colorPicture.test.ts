@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode } from "fast-png";
-import { depthMap } from "../../src/depth.ts";
+import { depthMap } from "../../src/image/depthMap.ts";
 import { canvas, drawText, fillRectangle, textWidth } from "../../src/output/canvas.ts";
 import { colorAt } from "../../src/output/colorMap.ts";
 import { DARKEST_SHADE, encodeColorPicture, paintDepth } from "../../src/output/colorPicture.ts";

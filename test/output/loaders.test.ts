@@ -6,7 +6,7 @@ import sharp from "sharp";
 import { Mesh, MeshBasicMaterial, type BufferGeometry, type Object3D } from "three";
 import { GLTFLoader } from "three/examples/jsm/loaders/GLTFLoader.js";
 import { PLYLoader } from "three/examples/jsm/loaders/PLYLoader.js";
-import { depthMap } from "../../src/depth.ts";
+import { depthMap } from "../../src/image/depthMap.ts";
 import { encodeOutputs, type OutputName } from "../../src/output/outputs.ts";
 import type { DepthResult } from "../../src/output/result.ts";
 import { createRandom } from "../../src/random.ts";

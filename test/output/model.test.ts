@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode } from "fast-png";
-import { depthMap } from "../../src/depth.ts";
+import { depthMap } from "../../src/image/depthMap.ts";
 import { encodeGlb } from "../../src/io/glb.ts";
 import { encodePly } from "../../src/io/ply.ts";
 import { depthMesh, encodeMesh, encodePoints } from "../../src/output/model.ts";

@@ -5,7 +5,7 @@ import { decode } from "fast-png";
 import { fromArrayBuffer } from "geotiff";
 import sharp from "sharp";
 import { readDepth } from "../../src/data/readDepth.ts";
-import { depthMap } from "../../src/depth.ts";
+import { depthMap } from "../../src/image/depthMap.ts";
 import { decodeExr, exrChannel } from "../../src/io/exr.ts";
 import { decodeNpy } from "../../src/io/npy.ts";
 import { depthCode } from "../../src/output/depthCode.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { UserError } from "../../src/job/errors.ts";
+import { UserError } from "../../src/system/userError.ts";
 import { runInChild } from "../../src/reproduce/child.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-child-"));

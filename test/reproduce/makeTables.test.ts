@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UserError } from "../../src/job/errors.ts";
+import { UserError } from "../../src/system/userError.ts";
 import { describeFailure, makeTables, throwFailures, type Made } from "../../src/reproduce/makeTables.ts";
 import type { TableName } from "../../src/reproduce/paperTable.ts";
 import type { ReproducedTable } from "../../src/reproduce/report.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { UserError } from "../../src/job/errors.ts";
+import { UserError } from "../../src/system/userError.ts";
 import { small } from "../../src/model/config.ts";
 import type { RunCommand } from "../../src/reproduce/child.ts";
 import type { ReproducedTable } from "../../src/reproduce/report.ts";

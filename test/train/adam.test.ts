@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scope } from "../../src/engine/scope.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { createAdam } from "../../src/train/adam.ts";
 import { clipGradients } from "../../src/train/clip.ts";
 import { createEma } from "../../src/train/ema.ts";

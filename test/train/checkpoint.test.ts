@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { after, test } from "node:test";
-import { readModel } from "../../src/model/weightsFile.ts";
-import { writeAtomically } from "../../src/train/atomicFile.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { readModel } from "../../src/network/weightsFile.ts";
+import { writeAtomically } from "../../src/system/atomicFile.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { FormatError } from "../../src/io/formatError.ts";
-import { generateTextures } from "../../src/optics/texture.ts";
+import { generateTextures } from "../../src/optics/texture/texture.ts";
 import {
   averagedWeights,
   checkInitial,

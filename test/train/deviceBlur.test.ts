@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { scope } from "../../src/engine/scope.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
-import { gatherBlur } from "../../src/optics/synthesizeGather.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
+import { gatherBlur } from "../../src/optics/synthesize/gather.ts";
 import { createRandom } from "../../src/random.ts";
 import { gatherBlurs } from "../../src/train/deviceBlur.ts";
 import { assertClose } from "../helpers/close.ts";

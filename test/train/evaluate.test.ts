@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import type { Network } from "../../src/model/network.ts";
 import { evaluate } from "../../src/train/evaluate.ts";
 import { smoke } from "../../src/train/presets.ts";

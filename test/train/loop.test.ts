@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { createClock, DivergedError, train, type BatchSource, type LogEntry, type Run } from "../../src/train/loop.ts";
 import { smoke } from "../../src/train/presets.ts";
 import { createTrainer } from "../../src/train/trainer.ts";

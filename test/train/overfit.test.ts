@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { scope } from "../../src/engine/scope.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { paperLoss } from "../../src/losses/total.ts";
 import { small, type DualFocusConfig } from "../../src/model/config.ts";
 import { createTrainer } from "../../src/train/trainer.ts";

@@ -1,6 +1,6 @@
 // One process of test/train/distributed.test.ts: peer.ts OUT STEPS [vanish|hang]. The group is in the environment.
 import { writeFileSync } from "node:fs";
-import { createTorchEngine, type TorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine, type TorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { joinGroup, membershipFrom, type Group } from "../../src/train/distributed.ts";
 import { smoke } from "../../src/train/presets.ts";
 import { createTrainer } from "../../src/train/trainer.ts";

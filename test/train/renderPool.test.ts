@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scope } from "../../src/engine/scope.ts";
-import { createTorchEngine } from "../../src/engine/torch.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import type { Tensor } from "../../src/engine/engine.ts";
-import { generateTextures } from "../../src/optics/texture.ts";
+import { generateTextures } from "../../src/optics/texture/texture.ts";
 import { createPoolBatches, planeCoordinates } from "../../src/train/deviceAugment.ts";
 import { smoke } from "../../src/train/presets.ts";
 import { createRenderPool, type StackPool } from "../../src/train/renderPool.ts";

@@ -1,4 +1,4 @@
-import type { TorchEngine } from "../../src/engine/torch.ts";
+import type { TorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { createRandom } from "../../src/random.ts";
 import type { BatchSource } from "../../src/train/loop.ts";
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import type { Tensor } from "../../src/engine/engine.ts";
 import { keep, scope } from "../../src/engine/scope.ts";
-import { createTorchEngine, type TorchTensor } from "../../src/engine/torch.ts";
+import { createTorchEngine, type TorchTensor } from "../../src/engine/torch/torchEngine.ts";
 import { smoothL1 } from "../../src/losses/smoothL1.ts";
 import { createAdam } from "../../src/train/adam.ts";
 import { wireNet, type MakeParameter } from "../helpers/wireNet.ts";

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import sharp from "sharp";
 
-import { image, type Image } from "../../src/image.ts";
+import { image, type Image } from "../../src/image/image.ts";
 import { encodePng } from "../../src/io/png.ts";
 import { encodeTiff } from "../../src/io/tiff.ts";
-import { diskFiles } from "../../src/source/picture.ts";
-import type { PictureInfo, ReadOptions } from "../../src/source/stackFiles.ts";
+import { diskFiles } from "../../src/stack/picture.ts";
+import type { PictureInfo, ReadOptions } from "../../src/stack/stackFiles.ts";
 import { withPage } from "../helpers/browser.ts";
 
 const [width, height] = [48, 32];

@@ -1,4 +1,4 @@
-import type { Image } from "../../src/image.ts";
+import type { Image } from "../../src/image/image.ts";
 import { Cancelled, WorkerProblem, type Client } from "./client.ts";
 import type { View, ViewResult } from "./contract.ts";
 import { fetchExample, type Example } from "./examples.ts";

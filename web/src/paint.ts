@@ -1,4 +1,4 @@
-import type { Image } from "../../src/image.ts";
+import type { Image } from "../../src/image/image.ts";
 import { paintDepth } from "../../src/output/colorPicture.ts";
 import { colorTable } from "../../src/output/colorMap.ts";
 import type { DepthResult } from "../../src/output/result.ts";

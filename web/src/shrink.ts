@@ -1,5 +1,5 @@
-import type { DepthMap } from "../../src/depth.ts";
-import type { Image } from "../../src/image.ts";
+import type { DepthMap } from "../../src/image/depthMap.ts";
+import type { Image } from "../../src/image/image.ts";
 
 /** The size of a picture whose longer side is at most `side`, same shape. */
 export function sizeWithin({ width, height }: { width: number; height: number }, side: number): { width: number; height: number } {

@@ -1,13 +1,13 @@
 import type { BatchNormOptions, ConvOptions, DType } from "../engine.ts";
 import { keep } from "../scope.ts";
-import type { TorchEngine } from "../torch.ts";
+import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { Deferred } from "./deferred.ts";
 import type { Kernels } from "./kernels.ts";
 import type { PictureReader } from "./pictures.ts";
 import { blocksOf, isLogit, isOverBlocks, logitWeight, weightOverBlocks } from "./shortcuts.ts";
 import { deferredSlice } from "./slice.ts";
 import type { Summer } from "./sum.ts";
-import { TorchTensor } from "../torchTensor.ts";
+import { TorchTensor } from "../torch/tensor.ts";
 
 /** One convolution and what was found to follow it. */
 interface Convolution {

@@ -1,5 +1,5 @@
 import type { BatchNormOptions, DType, Tensor } from "../engine.ts";
-import type { TorchTensor } from "../torchTensor.ts";
+import type { TorchTensor } from "../torch/tensor.ts";
 
 /**
  * A result that is computed when somebody looks at it, so that what is done to it next can become part of the same kernel. What is

@@ -1,7 +1,7 @@
-import type { TorchEngine } from "../torch.ts";
+import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { Deferred } from "./deferred.ts";
 import type { Kernels } from "./kernels.ts";
-import type { TorchTensor } from "../torchTensor.ts";
+import type { TorchTensor } from "../torch/tensor.ts";
 
 /** A part of a volume's planes. */
 export interface PlaneRange {

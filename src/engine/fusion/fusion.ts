@@ -1,12 +1,12 @@
 import type { ConvOptions, PoolOptions } from "../engine.ts";
-import type { TorchEngine } from "../torch.ts";
+import type { TorchEngine } from "../torch/torchEngine.ts";
 import { createConvolutions } from "./convolution.ts";
 import { createDifferences, PLANE_AXIS, type PlaneRange } from "./differences.ts";
 import { createKernels, type Choice, type Kernels } from "./kernels.ts";
 import { createPictureReader } from "./pictures.ts";
 import { createPlaneReader, type Readout } from "./readout.ts";
 import { createSummer, type Summer } from "./sum.ts";
-import type { TorchTensor } from "../torchTensor.ts";
+import type { TorchTensor } from "../torch/tensor.ts";
 
 /** The arrangement of a network's operations for inference. */
 export interface Fusion {

@@ -1,9 +1,9 @@
 import type { DType, PoolOptions } from "../engine.ts";
 import { EngineError } from "../errors.ts";
 import { keep, scope } from "../scope.ts";
-import type { TorchEngine } from "../torch.ts";
+import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { Deferred } from "./deferred.ts";
-import type { TorchTensor } from "../torchTensor.ts";
+import type { TorchTensor } from "../torch/tensor.ts";
 
 /** A convolution whose operands have one dtype and their channels innermost. */
 export interface ReadyConvolution {

@@ -1,7 +1,7 @@
 import type { Tensor } from "../engine.ts";
-import type { TorchEngine } from "../torch.ts";
+import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { Deferred } from "./deferred.ts";
-import { TorchTensor } from "../torchTensor.ts";
+import { TorchTensor } from "../torch/tensor.ts";
 
 /** Pictures in bytes and what their values become: (byte · factor) · scale + shift, the last two one a channel. */
 export interface Pictures {

@@ -1,7 +1,7 @@
 import type { Tensor } from "../engine.ts";
-import type { TorchEngine } from "../torch.ts";
+import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { Deferred } from "./deferred.ts";
-import { TorchTensor } from "../torchTensor.ts";
+import { TorchTensor } from "../torch/tensor.ts";
 
 /** What a stack's planes tell of each pixel. */
 export interface Readout {

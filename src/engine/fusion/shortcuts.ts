@@ -1,8 +1,8 @@
 import type { DType, Tensor } from "../engine.ts";
-import type { TorchEngine } from "../torch.ts";
+import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { Kernels } from "./kernels.ts";
 import type { PictureReader } from "./pictures.ts";
-import type { TorchTensor } from "../torchTensor.ts";
+import type { TorchTensor } from "../torch/tensor.ts";
 
 /** The shape of a convolution: what tells whether there is a better way than the general one. */
 export interface ConvolutionShape {

@@ -1,5 +1,5 @@
-import type { TorchEngine } from "../torch.ts";
-import type { TorchTensor } from "../torchTensor.ts";
+import type { TorchEngine } from "../torch/torchEngine.ts";
+import type { TorchTensor } from "../torch/tensor.ts";
 
 /**
  * A part of a tensor that is not computed yet, taken when it is looked at: a result nobody looks at is then not computed for the sake

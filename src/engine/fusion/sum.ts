@@ -1,8 +1,8 @@
 import type { Tensor } from "../engine.ts";
-import type { TorchEngine } from "../torch.ts";
+import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { Deferred } from "./deferred.ts";
 import type { Kernels } from "./kernels.ts";
-import { TorchTensor } from "../torchTensor.ts";
+import { TorchTensor } from "../torch/tensor.ts";
 
 /** a(Σ weight · tensor), a as of a convolution: terms of one shape, or with one value a picture and channel. */
 interface WeightedSum {

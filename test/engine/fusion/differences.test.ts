@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { AXIS } from "../../../src/axes.ts";
+import { AXIS } from "../../../src/engine/axes.ts";
 import type { Tensor } from "../../../src/engine/engine.ts";
 import { scope } from "../../../src/engine/scope.ts";
-import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch.ts";
+import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch/torchEngine.ts";
 import { augmentFocusVolume, dfvDifferences } from "../../../src/model/focusVolume.ts";
 import { createRandom } from "../../../src/random.ts";
 import { assertClose } from "../../helpers/close.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Tensor } from "../../../src/engine/engine.ts";
 import { scope } from "../../../src/engine/scope.ts";
-import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch.ts";
+import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch/torchEngine.ts";
 import type { Weights } from "../../../src/io/safetensors.ts";
 import { base, dfv, small, type NetworkConfig } from "../../../src/model/config.ts";
 import { createNetwork } from "../../../src/model/network.ts";

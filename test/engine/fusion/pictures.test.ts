@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import type { Tensor } from "../../../src/engine/engine.ts";
 import { scope } from "../../../src/engine/scope.ts";
-import type { TorchTensor } from "../../../src/engine/torch.ts";
-import { createTorchEngine, type TorchEngine } from "../../../src/engine/torch.ts";
+import type { TorchTensor } from "../../../src/engine/torch/torchEngine.ts";
+import { createTorchEngine, type TorchEngine } from "../../../src/engine/torch/torchEngine.ts";
 import { createRandom } from "../../../src/random.ts";
 import { assertClose } from "../../helpers/close.ts";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Tensor } from "../../../src/engine/engine.ts";
 import { scope } from "../../../src/engine/scope.ts";
-import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch.ts";
+import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch/torchEngine.ts";
 import { depthSpread, expectedDepth, focusProbability } from "../../../src/model/focusHead.ts";
 import { createRandom } from "../../../src/random.ts";
 import { assertClose } from "../../helpers/close.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 
 import { encodePng } from "../../../src/io/png.ts";
-import { depthSettings } from "../../../src/job/depthSettings.ts";
+import { depthSettings } from "../../../src/depth/settings.ts";
 import { frameOf, type Job } from "../../../src/queue/job.ts";
 import type { FileStore } from "../../../src/queue/store.ts";
 import { slantedStack } from "../../helpers/texturedStack.ts";

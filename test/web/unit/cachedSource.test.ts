@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { StackSource } from "../../../src/source/stackSource.ts";
+import type { StackSource } from "../../../src/stack/stackSource.ts";
 import { cachedSource, type PictureCache } from "../../../web/src/worker/cachedSource.ts";
 
 /** Planes whose pictures are 1×1 and say which frame they are of; `read` has every reading. */

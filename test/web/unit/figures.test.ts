@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Session, Value } from "../../../src/infer/session.ts";
+import type { Session, Value } from "../../../src/network/session.ts";
 import { paperFigures, watchedSession } from "../../../web/src/worker/figures.ts";
 
 /** Two channels, N planes, one cell: Γ = (3, 4) and (6, 8), so |Γ| is 5 and 10; z* is the plane's number, then 99. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { circleOfConfusion } from "../../../src/optics/thinLens.ts";
+import { circleOfConfusion } from "../../../src/optics/lens/thinLens.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { createRandom } from "../../../src/random.ts";
 import { lensFor } from "../../../web/src/refocus/lens.ts";

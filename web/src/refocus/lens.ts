@@ -1,4 +1,4 @@
-import { blurPerDioptre } from "../../../src/optics/thinLens.ts";
+import { blurPerDioptre } from "../../../src/optics/lens/thinLens.ts";
 import { projectionOf } from "../../../src/output/projection.ts";
 import { validRange } from "../../../src/output/result.ts";
 import type { DepthResult } from "../../../src/output/result.ts";

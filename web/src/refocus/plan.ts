@@ -1,5 +1,5 @@
 import { linearLight } from "../../../src/align/workingFrame.ts";
-import type { Image } from "../../../src/image.ts";
+import type { Image } from "../../../src/image/image.ts";
 import { isKnown } from "../../../src/output/result.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { shrinkDepth, shrinkImage, sizeWithin } from "../shrink.ts";

@@ -1,6 +1,6 @@
 import { storedLight } from "../../../src/align/workingFrame.ts";
-import type { Image } from "../../../src/image.ts";
-import { layeredBlur } from "../../../src/optics/synthesizeLayers.ts";
+import type { Image } from "../../../src/image/image.ts";
+import { layeredBlur } from "../../../src/optics/synthesize/layers.ts";
 import type { LensSetting } from "./lens.ts";
 import type { RefocusPlan } from "./plan.ts";
 

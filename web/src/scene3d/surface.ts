@@ -15,7 +15,7 @@ import { depthMesh } from "../../../src/output/model.ts";
 import { projectionOf } from "../../../src/output/projection.ts";
 import { paintDepth } from "../../../src/output/colorPicture.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
-import type { Image } from "../../../src/image.ts";
+import type { Image } from "../../../src/image/image.ts";
 import { shrinkImage, sizeWithin } from "../shrink.ts";
 
 /** What a graphics card without a fan turns smoothly. */

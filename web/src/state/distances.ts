@@ -1,5 +1,5 @@
-import { parseQuantity } from "../../../src/io/quantity.ts";
-import type { FocusSource, Unit } from "../../../src/io/stackFormat.ts";
+import { parseQuantity } from "../../../src/stack/quantity.ts";
+import type { FocusSource, Unit } from "../../../src/stack/stackFormat.ts";
 import type { FocusChoice, OpenedStack } from "../worker/protocol.ts";
 
 /** Distances as they stand in the fields, by the picture's number in the order of the names. */

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 
-import type { Unit } from "../../../src/io/stackFormat.ts";
+import type { Unit } from "../../../src/stack/stackFormat.ts";
 import { TEST_IDS } from "../contract.ts";
 import { calibrate, type Spacing } from "../state/calibration.ts";
 import { numberText, UNIT_SYMBOLS, type Draft } from "../state/distances.ts";

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 
-import type { Unit } from "../../../src/io/stackFormat.ts";
+import type { Unit } from "../../../src/stack/stackFormat.ts";
 import { TEST_IDS } from "../contract.ts";
 import { UNIT_NAMES } from "../state/distances.ts";
 import { inPageWords } from "../state/words.ts";

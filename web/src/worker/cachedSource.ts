@@ -1,5 +1,5 @@
-import type { Image } from "../../../src/image.ts";
-import type { StackSource } from "../../../src/source/stackSource.ts";
+import type { Image } from "../../../src/image/image.ts";
+import type { StackSource } from "../../../src/stack/stackSource.ts";
 
 /** Pictures in the size they were first asked for, by their number in the order of the names. */
 export type PictureCache = Map<number, { readonly maxPixels: number; readonly picture: Promise<Image> }>;

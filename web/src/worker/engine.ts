@@ -1,9 +1,9 @@
-import type { Session } from "../../../src/infer/session.ts";
-import { loadStages, type StageSessions } from "../../../src/infer/stages.ts";
-import { createWebSession } from "../../../src/infer/web.ts";
+import type { Session } from "../../../src/network/session.ts";
+import { loadStages, type StageSessions } from "../../../src/network/stages.ts";
+import { createWebSession } from "../../../src/network/webSession.ts";
 import { recordGraph } from "../../../src/model/graph.ts";
 import { recordStages } from "../../../src/model/stages.ts";
-import { readModel, type Model } from "../../../src/model/weightsFile.ts";
+import { readModel, type Model } from "../../../src/network/weightsFile.ts";
 import { PATHS, type EngineInfo } from "../contract.ts";
 import { chooseDevice, lookAround } from "./device.ts";
 import type { EngineWish, Event } from "./protocol.ts";

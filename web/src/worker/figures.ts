@@ -1,8 +1,8 @@
-import { packPictures, paddedSize } from "../../../src/infer/pad.ts";
-import type { Session, Value } from "../../../src/infer/session.ts";
-import type { Image } from "../../../src/image.ts";
-import { WORKING_SIDE } from "../../../src/job/depthOptions.ts";
-import { choosePlanes, selectPlanes, type FocalStack } from "../../../src/stack.ts";
+import { packPictures, paddedSize } from "../../../src/network/pad.ts";
+import type { Session, Value } from "../../../src/network/session.ts";
+import type { Image } from "../../../src/image/image.ts";
+import { WORKING_SIDE } from "../../../src/depth/options.ts";
+import { choosePlanes, selectPlanes, type FocalStack } from "../../../src/stack/focalStack.ts";
 import { shrinkImage, sizeWithin } from "../shrink.ts";
 import type { Figures } from "./protocol.ts";
 

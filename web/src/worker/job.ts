@@ -1,7 +1,7 @@
 import { resizeAlignment, type Alignment } from "../../../src/align/alignment.ts";
 import type { Finding } from "../../../src/check/finding.ts";
-import { ERROR_TABLES } from "../../../src/infer/errorTable.ts";
-import { describeRun } from "../../../src/job/depthDocument.ts";
+import { ERROR_TABLES } from "../../../src/network/errorTable.ts";
+import { describeRun } from "../../../src/depth/document.ts";
 import {
   estimateFrames,
   examine,
@@ -10,12 +10,12 @@ import {
   savedAlignment,
   type DepthRun,
   type DepthRunOptions,
-} from "../../../src/job/depthRun.ts";
-import type { FocusOptions } from "../../../src/source/focus.ts";
-import type { Listing } from "../../../src/source/listingRules.ts";
-import type { StackFiles } from "../../../src/source/stackFiles.ts";
-import { asStackError, openListing, type StackSource } from "../../../src/source/stackSource.ts";
-import type { FocalStack } from "../../../src/stack.ts";
+} from "../../../src/depth/run.ts";
+import type { FocusOptions } from "../../../src/stack/focus.ts";
+import type { Listing } from "../../../src/stack/listingRules.ts";
+import type { StackFiles } from "../../../src/stack/stackFiles.ts";
+import { asStackError, openListing, type StackSource } from "../../../src/stack/stackSource.ts";
+import type { FocalStack } from "../../../src/stack/focalStack.ts";
 import { cachedSource, type PictureCache } from "./cachedSource.ts";
 import type { NetworkEngine } from "./engine.ts";
 import { watchedSession } from "./figures.ts";

@@ -1,7 +1,7 @@
 import type { Finding } from "../../../src/check/finding.ts";
-import type { Image } from "../../../src/image.ts";
-import type { FocusSource, Unit } from "../../../src/io/stackFormat.ts";
-import type { Stage } from "../../../src/job/depthProgress.ts";
+import type { Image } from "../../../src/image/image.ts";
+import type { FocusSource, Unit } from "../../../src/stack/stackFormat.ts";
+import type { Stage } from "../../../src/depth/progress.ts";
 import type { EngineInfo, ViewResult } from "../contract.ts";
 
 /** A file of the user's, with the path by which it was dropped. */

@@ -1,7 +1,7 @@
-import { boxMean } from "../../../src/classical/boxFilter.ts";
-import { luminance } from "../../../src/classical/luminance.ts";
+import { boxMean } from "../../../src/image/boxFilter.ts";
+import { luminance } from "../../../src/image/luminance.ts";
 import { modifiedLaplacian } from "../../../src/classical/modifiedLaplacian.ts";
-import type { Image } from "../../../src/image.ts";
+import type { Image } from "../../../src/image/image.ts";
 import type { PlaneMaps } from "../contract.ts";
 
 /** Half the side of the window that is averaged over: that of the classical method. */

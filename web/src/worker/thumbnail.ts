@@ -1,4 +1,4 @@
-import type { Image } from "../../../src/image.ts";
+import type { Image } from "../../../src/image/image.ts";
 import { shrinkImage, sizeWithin } from "../shrink.ts";
 
 /** Longer side, in pixels: sharp at the size of a card on screens of double density. */

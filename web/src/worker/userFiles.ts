@@ -1,14 +1,14 @@
 import type { GeoTIFF } from "geotiff";
 
-import { resize } from "../../../src/data/resize.ts";
-import type { Image } from "../../../src/image.ts";
+import { resize } from "../../../src/image/resize.ts";
+import type { Image } from "../../../src/image/image.ts";
 import { readPhotoFacts } from "../../../src/io/exif.ts";
 import { decodingAsync, FormatError } from "../../../src/io/formatError.ts";
-import { turnUpright, uprightSize } from "../../../src/io/orient.ts";
+import { turnUpright, uprightSize } from "../../../src/image/orient.ts";
 import { decodePngPixels, pixelsToImage } from "../../../src/io/png.ts";
 import { readTiffPage } from "../../../src/io/tiff.ts";
-import type { PictureInfo, ReadOptions, StackFiles } from "../../../src/source/stackFiles.ts";
-import { isTiff, tiffInfo } from "../../../src/source/tiffInfo.ts";
+import type { PictureInfo, ReadOptions, StackFiles } from "../../../src/stack/stackFiles.ts";
+import { isTiff, tiffInfo } from "../../../src/stack/tiffInfo.ts";
 import { isPng, jpegIsGrey, pngHeader } from "./pictureHeader.ts";
 import type { UserFile } from "./protocol.ts";
 

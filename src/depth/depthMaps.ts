@@ -1,0 +1,99 @@
+import type { Average } from "../network/weightsFile.ts";
+import type { Space } from "../image/depthMap.ts";
+import type { FocalStack } from "../stack/focalStack.ts";
+import { ERROR_TABLES, expectedError, type ErrorTable } from "../network/errorTable.ts";
+import type { FocusProbability } from "../network/focusProbability.ts";
+
+/** What p says at every pixel; the fields are those of `DepthEstimate`. */
+export interface DepthMaps {
+  readonly depth: Float32Array;
+  readonly spread: Float32Array;
+  readonly error: Float32Array;
+  readonly confidence: Float32Array;
+  readonly planeIndex: Uint16Array;
+  readonly beyond: Int8Array;
+}
+
+/** Share of p on the first or last plane from which a pixel is taken to lie beyond it. docs/confidence.md has what it finds and misses. */
+const BEYOND = 0.8;
+
+export interface DepthMapOptions {
+  /** Of the weights in use, see `ERROR_TABLES`; those of the small network if left out. */
+  readonly errorTable?: ErrorTable | undefined;
+  /** Of metres, as the weights in use were trained, see `averageOf`; dioptres, as the shipped ones were, if left out. */
+  readonly average?: Average | undefined;
+}
+
+/**
+ * Eq. 6 and what goes with it. Distances in metres are averaged in dioptres, D̂ = 1 / Σ (p_n / f_n): blur grows evenly in dioptres, so a
+ * little of p on a far plane means a little blur, not metres of depth. Weights that were trained on the mean as printed are averaged so;
+ * disparities and plane numbers are averaged as they are.
+ */
+export function depthMaps(
+  { planes, width, height, values: p }: FocusProbability,
+  { focusDistances, space }: Pick<FocalStack, "focusDistances" | "space">,
+  { errorTable: table = ERROR_TABLES.small, average = "dioptres" }: DepthMapOptions = {},
+): DepthMaps {
+  const pixels = width * height;
+  const scale = depthScale(focusDistances, { space, average });
+  const maps = {
+    depth: new Float32Array(pixels),
+    spread: new Float32Array(pixels),
+    error: new Float32Array(pixels),
+    confidence: new Float32Array(pixels),
+    planeIndex: new Uint16Array(pixels),
+    beyond: new Int8Array(pixels),
+  };
+  const column = new Float64Array(planes);
+  const numbers = focusDistances.map((_, n) => n);
+  for (let i = 0; i < pixels; i++) {
+    for (let n = 0; n < planes; n++) column[n] = p[n * pixels + i] as number;
+    const depth = scale.depth(mean(column, scale.even));
+    const planesOff = expectedError(table, deviation(column, numbers, mean(column, numbers)));
+    const beyond = (column[0] as number) > BEYOND ? -1 : (column[planes - 1] as number) > BEYOND ? 1 : 0;
+    maps.depth[i] = depth;
+    maps.spread[i] = deviation(column, focusDistances, depth);
+    maps.error[i] = planesOff * scale.step(depth);
+    maps.confidence[i] = beyond === 0 ? 1 / (1 + (2 * planesOff) ** 2) : 0;
+    maps.planeIndex[i] = column.indexOf(Math.max(...column));
+    maps.beyond[i] = beyond;
+  }
+  return maps;
+}
+
+interface DepthScale {
+  /** The focus distances where they are averaged. */
+  readonly even: readonly number[];
+  /** A value among them as a depth again. */
+  depth(value: number): number;
+  /** Distance of the two planes around a depth, in its unit there. */
+  step(depth: number): number;
+}
+
+function depthScale(focusDistances: readonly number[], { space, average }: { space: Space; average: Average }): DepthScale {
+  const reciprocal = space === "depth" && average === "dioptres";
+  const even = reciprocal ? focusDistances.map((distance) => 1 / distance) : focusDistances;
+  const rising = space === "disparity" ? -1 : 1;
+  const steps = even.slice(1).map((value, n) => Math.abs(value - (even[n] as number)));
+  return {
+    even,
+    depth: (value) => (reciprocal ? 1 / value : value),
+    step(depth) {
+      const behind = focusDistances.findIndex((distance, n) => n > 0 && rising * (distance - depth) >= 0);
+      const step = (behind < 0 ? steps.at(-1) : steps[behind - 1]) as number;
+      return reciprocal ? step * depth ** 2 : step; // d(1/x) = dx / x²
+    },
+  };
+}
+
+function mean(p: Float64Array, at: readonly number[]): number {
+  let sum = 0;
+  for (let n = 0; n < at.length; n++) sum += (p[n] as number) * (at[n] as number);
+  return sum;
+}
+
+function deviation(p: Float64Array, at: readonly number[], from: number): number {
+  let sum = 0;
+  for (let n = 0; n < at.length; n++) sum += (p[n] as number) * ((at[n] as number) - from) ** 2;
+  return Math.sqrt(sum);
+}

@@ -1,0 +1,185 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { totalmem } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { deflateSync } from "node:zlib";
+
+import { checkFits, parseAlignment, type Alignment } from "../align/alignment.ts";
+import type { Finding } from "../check/finding.ts";
+import type { DepthMap } from "../image/depthMap.ts";
+import { ERROR_TABLES } from "../network/errorTable.ts";
+import type { LoadedNetwork } from "../network/loadNetwork.ts";
+import { encodeOutputs } from "../output/outputs.ts";
+import { encodeResultJson } from "../output/resultJson.ts";
+import { openStack, type StackSource } from "../stack/openStack.ts";
+import { describeRun, type DepthDocument } from "./document.ts";
+import { readingInput } from "../system/readingInput.ts";
+import type { DepthOptions } from "./options.ts";
+import type { OnStage } from "./progress.ts";
+import { runDepth, savedAlignment, type DepthRun } from "./run.ts";
+import { compareWithTruth, readTruth, type TruthErrors } from "./truth.ts";
+import { UserError } from "../system/userError.ts";
+import { fillFolder } from "../system/outputFolder.ts";
+
+export type { DepthDocument } from "./document.ts";
+
+/** Told how a run goes. */
+export interface RunReport {
+  /** What a person should know about the files: assumptions made, things ignored. */
+  readonly onNote: (note: string) => void;
+  readonly onStage: OnStage;
+  readonly onFindings: (findings: readonly Finding[]) => void;
+}
+
+export type StackOptions = Pick<DepthOptions, "distances" | "unit" | "model" | "align" | "size" | "save" | "force">;
+
+export interface StackRun {
+  readonly inputs: readonly string[];
+  readonly options: StackOptions;
+  readonly network: () => Promise<LoadedNetwork>;
+  /** Where the results go; told from the stack's name if left out. */
+  readonly output?: string;
+  readonly truth?: string;
+  /** Bytes it may take; the machine's if left out. */
+  readonly memory?: number;
+  readonly report: RunReport;
+  readonly signal: AbortSignal;
+}
+
+/** Opens a stack, finds its depth and writes the results: all of them, or none. The paths of `files` start with the output folder. */
+export async function depthOfStack({
+  inputs,
+  options,
+  network,
+  output,
+  truth,
+  memory = 0.9 * totalmem(),
+  report,
+  signal,
+}: StackRun): Promise<{ document: DepthDocument; folder: string }> {
+  const start = performance.now();
+  const source = await openStack(inputs, {
+    ...(options.distances === undefined ? {} : { distances: options.distances }),
+    ...(options.unit === undefined ? {} : { unit: options.unit }),
+  });
+  source.notes.forEach(report.onNote);
+  checkMemory(source, memory);
+  const align = await alignSetting(options.align, source);
+  const trueDepth = truth === undefined ? undefined : { file: truth, map: await readTruth(truth, { ...source.size, space: source.space }) };
+  const folder = output ?? defaultOutput(source.name);
+  const summary = await fillFolder(folder, options, async (temporary) => {
+    const { session, stages, average, reason, seconds: model } = await network();
+    const run = await runDepth(source, {
+      session,
+      stages,
+      average,
+      errorTable: options.model === "base" ? ERROR_TABLES.base : ERROR_TABLES.small, // weights of one's own: as the default network
+      align,
+      onStage: report.onStage,
+      onFindings: report.onFindings,
+      signal,
+      workingSide: options.size === "full" ? Infinity : options.size,
+    });
+    return writeResults(temporary, {
+      source,
+      run,
+      options,
+      trueDepth,
+      onStage: report.onStage,
+      signal,
+      device: session.device,
+      deviceReason: reason,
+      model,
+      start,
+    });
+  });
+  return { document: { ...summary, files: placed(summary.files, folder) }, folder };
+}
+
+export const defaultOutput = (name: string): string => `${basename(resolve(name)).replace(/\.[^.]*$/, "")}-depth`;
+
+/** Of the largest moment: the sum of the planes, one plane before and after alignment, the maps. */
+const BYTES_PER_PIXEL = 80;
+
+/** Without this, too large a picture would end the program without a word. */
+function checkMemory({ name, size: { width, height } }: StackSource, there: number): void {
+  const needed = width * height * BYTES_PER_PIXEL;
+  const gigabytes = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
+  if (needed > there)
+    throw new UserError(`${name}: ${width}×${height} pixels need about ${gigabytes(needed)} GB of memory; there are ${gigabytes(there)}`, {
+      exitCode: 3,
+      remedy: "export the pictures in a smaller size, or cut them",
+    });
+}
+
+async function alignSetting(align: string, { files, size }: StackSource): Promise<"auto" | "off" | Alignment> {
+  if (align === "auto" || align === "off") return align;
+  const remedy = "--align takes auto, off, or the alignment.json of a run with pictures of the same number and size";
+  return readingInput(align, remedy, async () => {
+    const alignment = parseAlignment(await readFile(align, "utf8"), align);
+    checkFits(alignment, { planes: files.length, ...size });
+    return alignment;
+  });
+}
+
+interface Writing {
+  readonly source: StackSource;
+  readonly run: DepthRun;
+  readonly options: StackOptions;
+  readonly trueDepth: { readonly file: string; readonly map: DepthMap } | undefined;
+  readonly onStage: OnStage;
+  readonly signal: AbortSignal;
+  readonly device: string;
+  readonly deviceReason: string;
+  /** Seconds. */
+  readonly model: number;
+  readonly start: number;
+}
+
+/** zlib's third level: half the time of its usual sixth, files a few hundredths larger. */
+const deflate = (bytes: Uint8Array): Uint8Array => deflateSync(bytes, { level: 3 });
+
+async function writeResults(folder: string, writing: Writing): Promise<DepthDocument> {
+  const { source, run, options, trueDepth, onStage, signal } = writing;
+  const before = performance.now();
+  const files: Record<string, string> = {};
+  const encoding: Record<string, object> = {};
+  let done = 0;
+  for await (const { name, file, bytes, encoding: meaning } of encodeOutputs(run.result, options.save, { deflate })) {
+    await writeFile(join(folder, file), bytes);
+    signal.throwIfAborted();
+    files[name] = file;
+    encoding[name] = meaning;
+    onStage("write", (done += 1), options.save.length);
+  }
+  if (run.aligned) {
+    await writeFile(join(folder, "alignment.json"), savedAlignment(run.aligned, source.size));
+    files["alignment"] = "alignment.json";
+  }
+  const errors = trueDepth && compareWithTruth(run.result.depth, trueDepth.map, trueDepth.file);
+  const summary = describe(writing, { files, encoding, write: (performance.now() - before) / 1000, ...(errors ? { errors } : {}) });
+  await writeFile(join(folder, "result.json"), encodeResultJson({ ...summary }));
+  return summary;
+}
+
+interface Written {
+  readonly files: Record<string, string>;
+  readonly encoding: Record<string, object>;
+  /** Seconds. */
+  readonly write: number;
+  readonly errors?: TruthErrors;
+}
+
+function describe(writing: Writing, { files, encoding, write, errors }: Written): DepthDocument {
+  const { source, run, options, device, deviceReason, model, start } = writing;
+  const seconds = { model, ...run.seconds, write, total: (performance.now() - start) / 1000 };
+  return {
+    ...describeRun(source, run, { model: options.model, device, deviceReason, align: options.align, seconds }),
+    files,
+    encoding,
+    ...(errors ? { errors } : {}),
+  };
+}
+
+/** The same files with the folder they lie in. */
+export const placed = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([name, file]) => [name, join(folder, file)]));

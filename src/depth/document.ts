@@ -1,0 +1,78 @@
+import type { Finding } from "../check/finding.ts";
+import { validFraction, validRange } from "../output/result.ts";
+import type { ResultSummary } from "../output/resultJson.ts";
+import type { StackSource } from "../stack/stackSource.ts";
+import type { DepthRun } from "./run.ts";
+import type { TruthErrors } from "./truth.ts";
+
+export interface DepthDocument extends ResultSummary {
+  /** Mean ±e of the pixels within the planes, in the unit of the depth; null if there are none. */
+  readonly expectedError: number | null;
+  /** Shares of the pixels that lie nearer than the first plane and farther than the last: how far, no one can tell; confidence 0. */
+  readonly beyond: { readonly nearer: number; readonly farther: number };
+  readonly findings: readonly Finding[];
+  readonly errors?: TruthErrors;
+}
+
+export type RunDescription = Omit<DepthDocument, "files" | "encoding" | "errors">;
+
+export interface RunFacts {
+  readonly model: string;
+  readonly device: string;
+  /** Why this device. */
+  readonly deviceReason?: string;
+  /** "off", "auto", or the file it came from. */
+  readonly align: string;
+  readonly seconds: Readonly<Record<string, number>>;
+}
+
+/** What result.json says about a run, but for what was saved of it. */
+export function describeRun(source: StackSource, run: DepthRun, { model, device, deviceReason, align, seconds }: RunFacts): RunDescription {
+  const { depth, unit } = run.result;
+  return {
+    model,
+    device,
+    ...(deviceReason === undefined ? {} : { deviceReason }),
+    planes: run.planes.length,
+    width: depth.width,
+    height: depth.height,
+    unit,
+    distances: run.planes.map((n) => ({ file: source.files[n] as string, ...(source.focus[n] as StackSource["focus"][number]) })),
+    range: validRange(depth),
+    validFraction: validFraction(depth),
+    expectedError: meanError(run),
+    beyond: { nearer: shareOf(run.estimate.beyond, -1), farther: shareOf(run.estimate.beyond, 1) },
+    invalidFocusTrend: run.estimate.invalidFocusTrend,
+    aligned: alignmentSummary(run, align),
+    findings: run.findings,
+    notes: source.notes,
+    seconds: Object.fromEntries(Object.entries(seconds).map(([name, value]) => [name, Number(value.toFixed(3))])),
+  };
+}
+
+/** In working size: the mean of the enlarged map is the same. */
+function meanError({ estimate: { error, beyond }, aligned }: DepthRun): number | null {
+  let [sum, count] = [0, 0];
+  for (let i = 0; i < error.length; i++) {
+    if (beyond[i] !== 0 || aligned?.valid[i] === 0) continue;
+    sum += error[i] as number;
+    count += 1;
+  }
+  return count > 0 ? sum / count : null;
+}
+
+const shareOf = (values: Int8Array, wanted: number): number =>
+  values.reduce((count, value) => (value === wanted ? count + 1 : count), 0) / values.length;
+
+function alignmentSummary({ aligned, result }: DepthRun, align: string): object {
+  if (!aligned) return { mode: "off" };
+  const factor = result.depth.width / aligned.alignment.width;
+  const left = aligned.report.flatMap(({ ok, reason }, plane) => (ok ? [] : [{ plane, reason }]));
+  const residuals = aligned.report.flatMap(({ residual }) => (residual === undefined ? [] : [residual * factor]));
+  return {
+    mode: align === "auto" ? "auto" : "file",
+    reference: aligned.alignment.reference,
+    ...(residuals.length > 0 ? { residual: Math.max(...residuals) } : {}),
+    ...(left.length > 0 ? { leftOut: left } : {}),
+  };
+}

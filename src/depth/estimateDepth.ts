@@ -1,0 +1,49 @@
+import { depthMap, type DepthMap } from "../image/depthMap.ts";
+import type { Image } from "../image/image.ts";
+import { invalidFocusTrend } from "../metrics/focusTrend.ts";
+import { focalStack, type FocalStack } from "../stack/focalStack.ts";
+import { blendPlanes } from "./blend.ts";
+import { depthMaps, type DepthMapOptions } from "./depthMaps.ts";
+import { focusProbability, type FocusProbability, type ProbabilityOptions } from "../network/focusProbability.ts";
+
+/** What the network says about a stack, pixel by pixel, in the size of its pictures. */
+export interface DepthEstimate {
+  /** D̂: the mean of the focus distances under p (eq. 6), see `average`; in the unit of the stack's focus distances. */
+  readonly depth: DepthMap;
+  /** √(Σ p_n (f_n − D̂)²): how far apart the planes are that the network hesitates between, in the unit of the depth. */
+  readonly spread: Float32Array;
+  /** ±e, in the unit of the depth: of pixels within the planes that are given ±e, about 68 % lie within e (docs/confidence.md). */
+  readonly error: Float32Array;
+  /** 1 / (1 + (2e)²) with e in planes: 1 is certain, ½ is half a plane off; 0 beyond the planes. */
+  readonly confidence: Float32Array;
+  /** The plane with the largest p. */
+  readonly planeIndex: Uint16Array;
+  /** −1 nearer than the first plane, +1 farther than the last, else 0. Depth is that of the plane there: how far beyond, no one can tell. */
+  readonly beyond: Int8Array;
+  /** p. */
+  readonly probability: FocusProbability;
+  /** Every pixel from the planes it is sharp in. */
+  readonly allInFocus: Image;
+  /** Share of pixels whose p does not rise to one peak and fall behind it. */
+  readonly invalidFocusTrend: number;
+}
+
+export interface EstimateOptions extends ProbabilityOptions, DepthMapOptions {}
+
+/**
+ * Depth, all-in-focus picture and confidence of an aligned stack. `session` is the network (see `recordGraph`); `signal` stops between
+ * runs of it; `onProgress` is told how many runs are done.
+ */
+export async function estimateDepth(stack: FocalStack, options: EstimateOptions): Promise<DepthEstimate> {
+  const checked = focalStack(stack);
+  const probability = await focusProbability(checked, options);
+  const { depth, ...maps } = depthMaps(probability, checked, options);
+  const { width, height } = probability;
+  return {
+    depth: depthMap({ width, height, values: depth, space: checked.space }),
+    ...maps,
+    probability,
+    allInFocus: blendPlanes(checked.images, probability),
+    invalidFocusTrend: invalidFocusTrend(probability),
+  };
+}

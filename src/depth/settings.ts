@@ -1,0 +1,36 @@
+import { z } from "zod";
+
+import { UNITS } from "../stack/stackFolder.ts";
+import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
+
+export const MODEL_NAMES = ["small", "base"] as const;
+
+/** Longer side of the pictures the network sees. */
+export const workingSideSchema = z.union([z.int().min(64), z.enum(["auto", "full"])]);
+
+export const outputNameSchema = z.enum(OUTPUT_NAMES);
+
+/** What a job may ask for: the command's options without those that name files or belong to the machine it runs on. */
+export const depthSettings = z
+  .strictObject({
+    distances: z.array(z.number()).min(1).max(1000).optional().describe("focus distances, one for each frame, in the order of the frames"),
+    unit: z.enum(UNITS).optional().describe("of the focus distances; metres if left out"),
+    model: z.enum(MODEL_NAMES).default("small").describe("network"),
+    align: z.enum(["auto", "off"]).default("auto").describe("align the frames; off for microscopes"),
+    size: workingSideSchema
+      .default("auto")
+      .describe("longer side the network sees, in pixels; auto is 768, or more where planes differ by little blur"),
+    save: z
+      .array(outputNameSchema)
+      .min(1)
+      .max(OUTPUT_NAMES.length)
+      .default([...DEFAULT_OUTPUTS])
+      .describe("what to write"),
+  })
+  .superRefine(({ distances, unit = "m" }, context) => {
+    const least = { m: Number.MIN_VALUE, mm: Number.MIN_VALUE, um: Number.MIN_VALUE, dpt: 0, disparity: -Infinity, index: -Infinity }[unit];
+    for (const [n, value] of distances?.entries() ?? [])
+      if (value < least) context.addIssue({ code: "custom", path: ["distances", n], message: `${value} ${unit} is not a focus distance` });
+  });
+
+export type DepthSettings = z.infer<typeof depthSettings>;

@@ -1,0 +1,116 @@
+import { EngineError } from "../errors.ts";
+import { scope } from "../scope.ts";
+import type { TorchCalls } from "./call.ts";
+
+/** Bytes. On the CPU: live tensors, resident memory of the process, and the most it ever had. */
+export interface DeviceMemory {
+  readonly allocated: number;
+  readonly reserved: number;
+  readonly peak: number;
+}
+
+/** Device work recorded once, to be run again without the cost of launching it operation by operation. */
+export interface CapturedGraph<T> {
+  /** What the captured body returned: its tensors hold the values of the latest replay. */
+  readonly result: T;
+  replay(): void;
+  dispose(): void;
+}
+
+/** The device and the process: randomness, threads, memory, timing, CUDA graphs. */
+export interface TorchDevice {
+  /** Of every device's generator. */
+  seed(seed: number): void;
+  threads(): number;
+  liveTensors(): number;
+  liveBytes(): number;
+  memory(): DeviceMemory;
+  /** Waits until the device has done what it was given. */
+  synchronize(): void;
+  /** Milliseconds the device takes for `body`. */
+  milliseconds(body: () => void): number;
+  /** CUDA: TensorFloat-32 for f32 products and convolutions; try cuDNN's algorithms and take the fastest. */
+  fastMath(options: { readonly tf32: boolean; readonly cudnnBenchmark: boolean }): void;
+  /**
+   * Runs `body` `warmups` times for real, then records it as a CUDA graph. A replay reads and writes the same memory, so
+   * inputs are copied into tensors made before, and outputs are read from `result`. The body must not move values between
+   * host and device (no `constant`, `read`, `item`). For a training step, drop the gradients before: those then made
+   * belong to the graph.
+   */
+  captureGraph<T>(body: () => T, options?: { readonly warmups?: number }): CapturedGraph<T>;
+}
+
+function capture<T>({ native }: TorchCalls, body: () => T, warmups: number): CapturedGraph<T> {
+  for (let run = 0; run < warmups; run++)
+    scope(() => {
+      body();
+    });
+  const graph = native("captureBegin");
+  let result: T;
+  try {
+    result = scope(body);
+  } catch (error) {
+    abandon(() => {
+      native("captureEnd", graph);
+    });
+    throw error;
+  }
+  native("captureEnd", graph);
+  return {
+    result,
+    replay() {
+      native("replay", graph);
+    },
+    dispose() {
+      native("disposeGraph", graph);
+    },
+  };
+}
+
+/** Ends a capture that went wrong; the error that broke it matters more than what ending it says. */
+function abandon(end: () => void): void {
+  try {
+    end();
+  } catch {
+    // the capture was already invalid
+  }
+}
+
+export function torchDevice(calls: TorchCalls, { device }: { readonly device: string }): TorchDevice {
+  const { native } = calls;
+  const cuda = device !== "cpu";
+  const milliseconds = (body: () => void): number => {
+    if (cuda) {
+      const start = native("recordEvent");
+      body();
+      return native("elapsed", start, native("recordEvent"));
+    }
+    const start = performance.now();
+    body();
+    return performance.now() - start;
+  };
+  return {
+    seed(seed) {
+      native("seed", seed);
+    },
+    threads: () => native("threads"),
+    liveTensors: () => native("liveTensors"),
+    liveBytes: () => native("liveBytes"),
+    memory() {
+      if (cuda) return native("cudaMemory", device);
+      const { rss } = process.memoryUsage();
+      return { allocated: native("liveBytes"), reserved: rss, peak: process.resourceUsage().maxRSS * 1024 };
+    },
+    synchronize() {
+      if (cuda) native("synchronize");
+    },
+    milliseconds,
+    fastMath({ tf32, cudnnBenchmark }) {
+      native("setFastMath", tf32, cudnnBenchmark);
+    },
+    captureGraph(body, { warmups = 2 } = {}) {
+      if (!cuda) throw new EngineError("captureGraph: only a CUDA device records graphs; this engine runs on the CPU");
+      return capture(calls, body, warmups);
+    },
+  };
+}

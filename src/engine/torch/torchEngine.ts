@@ -1,0 +1,168 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+
+import type { Addon } from "../../../native/addon.d.ts";
+import { concrete } from "../dims.ts";
+import type { Dim } from "../dims.ts";
+import type { DType, Engine, NumericArray, Shape, Tensor } from "../engine.ts";
+import { EngineError } from "../errors.ts";
+import { track } from "../scope.ts";
+import { torchCalls } from "./call.ts";
+import type { TorchCalls } from "./call.ts";
+import { torchDevice } from "./device.ts";
+import type { TorchDevice } from "./device.ts";
+import type { Deferred } from "../fusion/deferred.ts";
+import { createFusion, type Fusion, type FusionOptions } from "../fusion/fusion.ts";
+import { torchGradients } from "./gradient.ts";
+import type { TorchGradients } from "./gradient.ts";
+import { torchResize, type TorchResize } from "./resize.ts";
+import { TorchTensor } from "./tensor.ts";
+
+export type { TorchValue } from "./call.ts";
+export { TorchTensor } from "./tensor.ts";
+
+/** libtorch on one device. Modes (gradients, autocast), threads and seeds belong to the process, not to the engine. */
+export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTransfers, TorchDevice, TorchResize {
+  readonly name: "torch";
+  readonly device: string;
+  /** How operations are arranged for inference, where the engine is for that. */
+  readonly fusion: Fusion | undefined;
+  /** A tensor that is computed when first looked at; its operands must live until then. */
+  defer(deferred: Deferred): TorchTensor;
+  constant(values: ArrayLike<number> | NumericArray, options: { readonly shape: readonly number[]; readonly dtype?: DType }): TorchTensor;
+  full(shape: Shape, value: number, options?: { readonly dtype?: DType }): TorchTensor;
+  range(length: Dim, options?: { readonly dtype?: DType }): TorchTensor;
+  concat(tensors: readonly Tensor[], axis: number): TorchTensor;
+  fullPrecision<T>(body: () => T): T;
+}
+
+/** Values in and out, between devices and memory layouts. */
+export interface TorchTransfers {
+  /** The values, row-major; f16 and bf16 as their bits, bool as 0 and 1. */
+  read(tensor: Tensor): NumericArray;
+  /** The value of a one-element tensor. */
+  item(tensor: Tensor): number;
+  /** Overwrites the values in place. */
+  write(tensor: Tensor, values: NumericArray): void;
+  /** `target ← source` in place, across devices and dtypes, outside the gradient. */
+  copy(target: Tensor, source: Tensor): void;
+  toDevice(tensor: Tensor, device: string): TorchTensor;
+  /** The same values with the channel axis innermost in memory (rank 4 or 5), and of another type, in one pass. */
+  channelsLast(tensor: Tensor, dtype?: DType): TorchTensor;
+}
+
+const nativeFiles = ["../../../build/dualfocus.node", "../../../../build/dualfocus.node"]; // from src/engine/torch and from dist/src/engine/torch
+
+function loadAddon(): Addon {
+  const file = nativeFiles.map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path));
+  if (file === undefined)
+    throw new EngineError(
+      "the torch engine is not built. It needs g++ and libtorch (Debian: apt-get install g++ libtorch-dev libopenblas0-pthread " +
+        "libgloo-dev; or an installed PyTorch), then `npm run build:native` in the dualfocus folder. Inference works without it.",
+    );
+  try {
+    return createRequire(import.meta.url)(file) as Addon;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new EngineError(`the torch engine does not load: ${reason}. Build it again with \`npm run build:native\`.`, { cause });
+  }
+}
+
+/** Values as the typed array that holds `dtype`; half floats come as their bits in a Uint16Array, or as f32 to be cast. */
+function typed(values: ArrayLike<number> | NumericArray, dtype: DType): NumericArray {
+  const array = values as ArrayLike<number>;
+  switch (dtype) {
+    case "f32":
+      return values instanceof Float32Array ? values : Float32Array.from(array, Number);
+    case "f64":
+      return values instanceof Float64Array ? values : Float64Array.from(array, Number);
+    case "f16":
+    case "bf16":
+      return values instanceof Uint16Array ? values : typed(values, "f32");
+    case "i32":
+      return values instanceof Int32Array ? values : Int32Array.from(array, Number);
+    case "i64":
+      return values instanceof BigInt64Array ? values : BigInt64Array.from(Array.from(array, BigInt));
+    case "u8":
+    case "bool":
+      return values instanceof Uint8Array ? values : Uint8Array.from(array, Number);
+  }
+}
+
+function transfers({ native, compute }: TorchCalls, { noGradient }: TorchGradients): TorchTransfers {
+  return {
+    read: (tensor) => native("toArray", tensor),
+    item: (tensor) => native("item", tensor),
+    write(tensor, values) {
+      native("writeFrom", tensor, values);
+    },
+    copy(target, source) {
+      noGradient(() => {
+        compute("aten::copy_", target, source).dispose();
+      });
+    },
+    toDevice: (tensor, device) => compute("aten::to.dtype_layout", tensor, null, null, device),
+    channelsLast(tensor, dtype = tensor.dtype) {
+      const format = tensor.shape.length === 5 ? "channels_last_3d" : "channels_last";
+      const [wait, copy] = [false, false];
+      return tensor.dtype === dtype
+        ? compute("aten::contiguous", tensor, format)
+        : compute("aten::to.dtype", tensor, dtype, wait, copy, format);
+    },
+  };
+}
+
+export interface TorchOptions {
+  /** "cpu", "cuda" or "cuda:N". */
+  readonly device?: string;
+  /** For operations on the CPU; all cores by default. */
+  readonly threads?: number;
+  /** For inference alone: batch norms folded, kernels fused, this precision. Without it every operation is run as it is asked for. */
+  readonly inference?: FusionOptions;
+}
+
+export function createTorchEngine({ device = "cpu", threads = availableParallelism(), inference }: TorchOptions = {}): TorchEngine {
+  const calls = torchCalls(loadAddon(), () => engine);
+  const { native, compute } = calls;
+  const gradients = torchGradients(calls, { device });
+  let fusion: Fusion | undefined;
+
+  const engine: TorchEngine = {
+    name: "torch",
+    device,
+    get fusion() {
+      return fusion;
+    },
+    defer: (deferred) => track(new TorchTensor(engine, { deferred })),
+    ...calls,
+    ...gradients,
+    ...transfers(calls, gradients),
+    ...torchDevice(calls, { device }),
+    ...torchResize(calls, (values, options) => engine.constant(values, options)),
+
+    constant(values, { shape, dtype = "f32" }) {
+      const array = typed(values, dtype);
+      const half = (dtype === "f16" || dtype === "bf16") && !(array instanceof Uint16Array);
+      const tensor = new TorchTensor(engine, { handle: native("fromArray", array, shape, half ? "f32" : dtype, device) });
+      if (!half) return track(tensor);
+      try {
+        return tensor.cast(dtype);
+      } finally {
+        tensor.dispose();
+      }
+    },
+    full(shape, value, { dtype = "f32" } = {}) {
+      const sizes = shape.map((dim) => concrete(dim, "full"));
+      return compute("aten::full", sizes, value, dtype, null, device);
+    },
+    range: (length, { dtype = "f32" } = {}) => compute("aten::arange", concrete(length, "range"), dtype, null, device),
+    concat: (tensors, axis) => fusion?.concat(tensors as readonly TorchTensor[], axis) ?? compute("aten::cat", tensors, axis),
+  };
+  if (inference) fusion = createFusion(engine, inference);
+
+  native("setThreads", threads);
+  if (device !== "cpu") native("useCuda", device);
+  return engine;
+}

@@ -1,0 +1,45 @@
+/** In pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A picture: values in [0, 1] as stored in the file (gamma-encoded sRGB unless said otherwise), row by row, channels interleaved. */
+export interface Image extends Size {
+  readonly channels: 1 | 3;
+  readonly data: Float32Array;
+}
+
+export function image({ width, height, channels, data }: Image): Image {
+  if (!(Number.isInteger(width) && Number.isInteger(height) && width > 0 && height > 0))
+    throw new RangeError(`image: width and height must be positive integers, got ${width}×${height}`);
+  if (data.length !== width * height * channels)
+    throw new RangeError(`image: ${width}×${height}×${channels} needs ${width * height * channels} values, got ${data.length}`);
+  return { width, height, channels, data };
+}
+
+/** No picture is this bright on average with values in [0, 1], noise and sharpening included; bytes are. */
+const BRIGHTEST_MEAN = 2;
+
+/**
+ * Throws where the values are not the picture's: too few, bytes, 0 to 255, or one that is NaN or infinite, which would spread over the
+ * whole result.
+ */
+export function checkPixels({ width, height, channels, data }: Image, where: string): void {
+  const kind = Object.prototype.toString.call(data).slice(8, -1); // not instanceof: the array may be from another frame or test sandbox
+  if (kind !== "Float32Array") throw new RangeError(`${where} holds its pixels as ${kind}; it takes a Float32Array with values in [0, 1]`);
+  if (data.length !== width * height * channels)
+    throw new RangeError(`${where} is ${width}×${height}×${channels}, which needs ${width * height * channels} values, got ${data.length}`);
+  let sum = 0; // in double precision, so it is finite exactly when every value is
+  for (let i = 0; i < data.length; i++) sum += data[i] as number;
+  if (Number.isFinite(sum) && sum > BRIGHTEST_MEAN * data.length)
+    throw new RangeError(
+      `${where} has values of ${(sum / data.length).toPrecision(3)} on average; it takes values in [0, 1], so divide bytes by 255`,
+    );
+  if (Number.isFinite(sum)) return;
+  const index = data.findIndex((value) => !Number.isFinite(value));
+  const pixel = Math.floor(index / channels);
+  throw new RangeError(
+    `${where} holds ${data[index]} at column ${pixel % width}, row ${Math.floor(pixel / width)}; every pixel must be a finite number`,
+  );
+}

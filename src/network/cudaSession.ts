@@ -1,0 +1,240 @@
+import { AXIS } from "../engine/axes.ts";
+import type { DType, NumericArray, Tensor } from "../engine/engine.ts";
+import { EngineError } from "../engine/errors.ts";
+import { scope } from "../engine/scope.ts";
+import { createTorchEngine, type TorchEngine, type TorchTensor } from "../engine/torch/torchEngine.ts";
+import { checkWeights } from "../io/safetensors.ts";
+import { DualFocus } from "../model/dualFocus.ts";
+import { mapScales } from "../model/encoder.ts";
+import { depthSpread } from "../model/focusHead.ts";
+import { createNetwork, type Network } from "../model/network.ts";
+import { stateShapes } from "../model/state.ts";
+import type { Model } from "./weightsFile.ts";
+import { createParameters } from "../nn/module.ts";
+import type { Pyramid } from "../nn/resnet.ts";
+import type { Look, Session, Value } from "./session.ts";
+
+export interface CudaOptions {
+  /** "cuda" or "cuda:N"; "cpu" runs the same arrangement there, for tests. */
+  readonly device?: string;
+  /** Of the convolutions; logits, p and depth are f32 either way. f16 has eight times the resolution of bf16 at the same speed. */
+  readonly precision?: "f16" | "bf16" | "f32";
+  /** Find the fastest kernels for each new size first: seconds, worth it for many stacks of one size. */
+  readonly tuned?: boolean;
+}
+
+const INPUTS = ["images", "focusDistances"] as const;
+const OUTPUTS = ["depth", "probability", "spread"] as const;
+
+type Outputs = Readonly<Record<(typeof OUTPUTS)[number], TorchTensor>>;
+
+/** Sizes for which the work is kept recorded; the one not used for longest goes first. */
+const MOST_PLANS = 4;
+
+/**
+ * The network on libtorch, arranged for inference (see `Fusion`): on CUDA one recorded graph for each size of stack. Inputs and outputs are
+ * those of `recordGraph`; `images` may be bytes, a quarter of the way from host to device.
+ */
+export function createCudaSession(
+  { config, weights }: Pick<Model, "config" | "weights">,
+  { device = "cuda", precision = "f16", tuned = false }: CudaOptions = {},
+): Session {
+  checkWeights(stateShapes(config), weights);
+  const engine = createTorchEngine({ device, inference: { precision, tuned } });
+  engine.fastMath({ tf32: false, cudnnBenchmark: tuned });
+  const tree = createParameters(engine, { weights });
+  const network = createNetwork(tree.source, config);
+  const plans = new Map<string, Plan>();
+  const planFor = (images: Value, focusDistances: Value): Plan => {
+    const key = `${images.shape.join("×")} ${dtypeOf(images)}`;
+    const plan = plans.get(key) ?? createPlan(engine, network, { images, focusDistances });
+    plans.delete(key);
+    plans.set(key, plan);
+    const [oldest] = plans;
+    if (plans.size > MOST_PLANS && oldest) {
+      oldest[1].dispose();
+      plans.delete(oldest[0]);
+    }
+    return plan;
+  };
+  const { look, forget } = network instanceof DualFocus ? createLook(engine, network) : {};
+  return {
+    device: "cuda",
+    inputNames: INPUTS,
+    outputNames: OUTPUTS,
+    run(inputs) {
+      return Promise.resolve().then(() => {
+        const { images, focusDistances } = checkInputs(inputs);
+        return planFor(images, focusDistances).run(images, focusDistances);
+      });
+    },
+    ...(look ? { look } : {}),
+    dispose() {
+      forget?.();
+      for (const plan of plans.values()) plan.dispose();
+      for (const tensor of tree.state.values()) tensor.dispose();
+      engine.fusion?.dispose();
+      plans.clear();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Planes encoded at a time. */
+const MOST_AT_ONCE = 10;
+
+/** `look` keeps V of all planes on the device until it is called again; `forget` frees it. */
+function createLook(engine: TorchEngine, network: DualFocus): { readonly look: NonNullable<Session["look"]>; readonly forget: () => void } {
+  let kept: Pyramid | undefined;
+  const forget = (): void => {
+    for (const volume of kept ? Object.values<Tensor>({ ...kept }) : []) volume.dispose();
+    kept = undefined;
+  };
+  const encode = (images: Value): Pyramid => {
+    const [, N = 0, ...picture] = images.shape;
+    const parts = Math.ceil(N / MOST_AT_ONCE);
+    const starts = Array.from({ length: parts + 1 }, (_, i) => Math.floor((i * N) / parts));
+    const area = images.data.length / N;
+    const seen = starts.slice(1).map((end, i) => {
+      const start = starts[i] as number;
+      const data = images.data.subarray(start * area, end * area);
+      return network.encoder.forward(pixelsOf(engine.constant(data, { shape: [1, end - start, ...picture], dtype: dtypeOf(images) })));
+    });
+    const joined = (scale: keyof Pyramid): Tensor => engine.concat(seen.map((volumes) => volumes[scale]), AXIS.plane); // prettier-ignore
+    return { quarter: joined("quarter"), eighth: joined("eighth"), sixteenth: joined("sixteenth"), thirtySecond: joined("thirtySecond") };
+  };
+  const look = (images: Value): Promise<Look> => {
+    forget();
+    kept = engine.noGradient(() => scope(() => encode(images)));
+    const volumes = kept;
+    const [H, W] = images.shape.slice(3) as [number, number];
+    return Promise.resolve((planes) =>
+      Promise.resolve().then(() => {
+        if (volumes !== kept) throw new EngineError("look: other planes were looked at since");
+        return engine.noGradient(() =>
+          scope(() => {
+            const index = engine.constant(planes, { shape: [planes.length], dtype: "i64" });
+            const chosen = mapScales(volumes, (volume) => engine.compute("aten::index_select", volume, AXIS.plane, index));
+            return engine.read(network.decode(chosen, [H, W]).p) as Float32Array;
+          }),
+        );
+      }),
+    );
+  };
+  return { look, forget };
+}
+
+function checkInputs(inputs: Readonly<Record<string, Value>>): Record<(typeof INPUTS)[number], Value> {
+  const { images, focusDistances, ...others } = inputs;
+  const extra = Object.keys(others);
+  if (!images || !focusDistances || extra.length > 0)
+    throw new EngineError(`run: got ${Object.keys(inputs).join(", ")}; the network's inputs are ${INPUTS.join(", ")}`);
+  const [B, N, channels, ...size] = images.shape;
+  if (channels !== 3 || size.length !== 2) throw new EngineError(`run: images are [${images.shape.join(", ")}], not [B, N, 3, H, W]`);
+  if (focusDistances.shape.join() !== `${B},${N}`)
+    throw new EngineError(`run: focusDistances are [${focusDistances.shape.join(", ")}], not [${B}, ${N}] as the images are`);
+  return { images, focusDistances };
+}
+
+const dtypeOf = ({ data }: Value): "u8" | "f32" => {
+  if (data instanceof Uint8Array) return "u8";
+  if (data instanceof Float32Array) return "f32";
+  throw new EngineError(`run: images and focusDistances are bytes or 32-bit floats, got a ${data.constructor.name}`);
+};
+
+/** The network ready for stacks of one size. */
+interface Plan {
+  run(images: Value, focusDistances: Value): Record<string, Value>;
+  dispose(): void;
+}
+
+function createPlan(engine: TorchEngine, network: Network, inputs: Record<(typeof INPUTS)[number], Value>): Plan {
+  const [images, focusDistances] = INPUTS.map((name) => createTransfer(engine, inputs[name].shape, dtypeOf(inputs[name]))) as [
+    Transfer,
+    Transfer,
+  ];
+  const forward = (): Outputs =>
+    engine.noGradient(() => predict(network, { images: images.tensor, focusDistances: focusDistances.tensor }));
+  const fill = (pictures: Value, distances: Value): void => {
+    images.fill(pictures.data);
+    focusDistances.fill(distances.data);
+  };
+  const dispose = (): void => {
+    images.dispose();
+    focusDistances.dispose();
+  };
+  if (engine.device === "cpu")
+    return {
+      dispose,
+      run(...values) {
+        fill(...values);
+        return scope(() => readAll(engine, forward()));
+      },
+    };
+  fill(inputs.images, inputs.focusDistances); // the runs before the capture see the real thing
+  const graph = engine.captureGraph(forward);
+  const landing = OUTPUTS.map((name) => hostTensor(engine, graph.result[name].shape, "f32"));
+  return {
+    run(...values) {
+      fill(...values);
+      graph.replay();
+      OUTPUTS.forEach((name, i) => {
+        engine.compute("aten::copy_", landing[i], graph.result[name], true).dispose();
+      });
+      engine.synchronize();
+      return readAll(engine, Object.fromEntries(OUTPUTS.map((name, i) => [name, landing[i]])) as unknown as Outputs);
+    },
+    dispose() {
+      graph.dispose();
+      for (const tensor of [...Object.values(graph.result), ...landing]) tensor.dispose();
+      dispose();
+    },
+  };
+}
+
+const readAll = (engine: TorchEngine, outputs: Outputs): Record<string, Value> =>
+  Object.fromEntries(
+    OUTPUTS.map((name): [string, Value] => [name, { data: engine.read(outputs[name]), shape: outputs[name].shape, dtype: "f32" }]),
+  );
+
+/** Values in [0, 1]: bytes times a fraction are f32. */
+const pixelsOf = (images: Tensor): Tensor => (images.dtype === "u8" ? images.mul(1 / 255) : images);
+
+/** What `recordGraph` gives, computed now. */
+export function predict(
+  network: Network,
+  { images, focusDistances }: { readonly images: Tensor; readonly focusDistances: Tensor },
+): Outputs {
+  const { depth, focusProbability } = network.forward({ images: pixelsOf(images), focusDistances });
+  const probability = focusProbability as TorchTensor;
+  const together = probability.engine.fusion?.readOut(probability, focusDistances as TorchTensor);
+  return together ?? ({ depth, probability, spread: depthSpread({ focusProbability, focusDistances }) } as Outputs);
+}
+
+/** A tensor on the device that is filled from the host through pinned memory, where the device has any. */
+interface Transfer {
+  readonly tensor: TorchTensor;
+  fill(values: NumericArray): void;
+  dispose(): void;
+}
+
+/** Pinned: the device reads and writes it by itself. */
+const hostTensor = (engine: TorchEngine, shape: readonly number[], dtype: DType): TorchTensor =>
+  engine.compute("aten::empty.memory_format", shape, dtype, null, "cpu", true);
+
+function createTransfer(engine: TorchEngine, shape: readonly number[], dtype: DType): Transfer {
+  const onHost = engine.device === "cpu";
+  const tensor = engine.compute("aten::empty.memory_format", shape, dtype, null, engine.device);
+  const staging = onHost ? tensor : hostTensor(engine, shape, dtype);
+  return {
+    tensor,
+    fill(values) {
+      engine.write(staging, values);
+      if (!onHost) engine.compute("aten::copy_", tensor, staging, true).dispose();
+    },
+    dispose() {
+      tensor.dispose();
+      staging.dispose();
+    },
+  };
+}

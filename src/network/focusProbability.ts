@@ -1,0 +1,162 @@
+import type { FocalStack } from "../stack/focalStack.ts";
+import type { Image } from "../image/image.ts";
+import { createMerge } from "./merge.ts";
+import type { Size } from "../image/image.ts";
+import { crop, cropImage, packPictures, paddedSize } from "./pad.ts";
+import { planeWindows, windowWeights, type PlaneWindow, type PlaneWindows } from "./planeWindows.ts";
+import type { Session } from "./session.ts";
+import { stagedTiles, type RunnerOptions, type StageSessions, type TileRunner } from "./stages.ts";
+import { tilesOf, tileWeights, type Tile } from "./tiles.ts";
+import { meanOfViews, mirrorImage, type Quality } from "./views.ts";
+
+/** p of every plane and pixel, [planes, height, width]. */
+export interface FocusProbability extends Size {
+  readonly planes: number;
+  readonly values: Float32Array;
+}
+
+export interface ProbabilityOptions {
+  readonly session: Session;
+  /**
+   * The same network in stages (see `loadStages`) for runs of so many planes, asked for where the pictures or planes do not fit one run: a
+   * plane is then looked at once, and tiles know of the whole picture. Without it they do not, and differ from it by a few hundredths of a plane.
+   */
+  readonly stages?: ((planes: number) => Promise<StageSessions>) | undefined;
+  /** Planes the network was trained on, at most. */
+  readonly mostPlanes?: number;
+  /** Pixels of a plane in one run of the network, at most; larger pictures go through in overlapping tiles. Told by the planes if left out. */
+  readonly maxPixels?: number;
+  /** `best` averages two views of the stack in twice the time. */
+  readonly quality?: Quality;
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each run of the network. */
+  readonly onProgress?: ((done: number, of: number) => void) | undefined;
+}
+
+const MOST_PLANES = 10;
+/** Pixels of all planes in one run: about 0.5 GB with the small network and 1.7 GB with the base. Tiles that do not know of the whole are larger. */
+const MAX_SAMPLES = { staged: 6e6, whole: 15e6 } as const;
+
+/** Runs the network over a picture; larger ones go through in overlapping tiles, more planes than it knows in overlapping windows. */
+export async function focusProbability(stack: FocalStack, options: ProbabilityOptions): Promise<FocusProbability> {
+  const { mostPlanes = MOST_PLANES, quality = "fast" } = options;
+  const budget = MAX_SAMPLES[options.stages ? "staged" : "whole"];
+  const { maxPixels = Math.floor(budget / Math.min(stack.images.length, mostPlanes)) } = options;
+  const [{ width, height }] = stack.images as [Image];
+  const tiles = tilesOf({ width, height }, maxPixels);
+  const windows = planeWindows(stack.images.length, mostPlanes);
+  const staged = tiles.length > 1 || windows.sparse ? await options.stages?.(Math.min(stack.images.length, mostPlanes)) : undefined;
+  const views = quality === "best" ? [stack.images, stack.images.map(mirrorImage)] : [stack.images];
+  const runs = windows.dense.length + (windows.sparse ? 1 : 0);
+  let [done, steps] = [0, Infinity];
+  const step: RunnerOptions["step"] = async (body) => {
+    options.signal?.throwIfAborted();
+    const result = await body();
+    options.onProgress?.((done += 1), steps);
+    return result;
+  };
+  const runners = views.map((images) => {
+    const given = { images, tiles, step };
+    if (staged) return stagedTiles(staged, { ...given, maxPixels });
+    return windows.sparse && options.session.look ? lookedAtTiles(options.session.look, given) : wholeTiles(options.session, given);
+  });
+  steps = runners.reduce((sum, runner) => sum + runner.steps(runs), 0);
+  const found: Float32Array[] = [];
+  for (const runner of runners) found.push(await overTiles(runner, { tiles, windows, planes: stack.images.length, width, height }));
+  const [values, mirrored] = found as [Float32Array, Float32Array | undefined];
+  return { planes: stack.images.length, width, height, values: mirrored ? meanOfViews({ width, values }, mirrored) : values };
+}
+
+/** Every tile through the whole network by itself: what looks at the whole picture sees the tile instead. */
+function wholeTiles(session: Session, { images, tiles, step }: RunnerOptions): TileRunner {
+  return {
+    steps: (windows) => tiles.length * windows,
+    look: (tile) =>
+      Promise.resolve((window) =>
+        step(() =>
+          runNetwork(
+            session,
+            window.map((plane) => cropImage(images[plane] as Image, tile)),
+          ),
+        ),
+      ),
+  };
+}
+
+/** As `wholeTiles`, each plane of a tile looked at once for all windows. */
+function lookedAtTiles(look: NonNullable<Session["look"]>, { images, tiles, step }: RunnerOptions): TileRunner {
+  return {
+    steps: (windows) => tiles.length * (windows + 1),
+    async look(tile) {
+      const pictures = images.map((image) => cropImage(image, tile));
+      const padded = paddedSize(tile);
+      const shape = [1, pictures.length, 3, padded.height, padded.width];
+      const looked = await step(() => look({ data: packPictures(pictures, padded), shape }));
+      return (window) =>
+        step(async () => crop(await looked(window), { from: padded, to: { width: tile.width, height: tile.height }, maps: window.length }));
+    },
+  };
+}
+
+interface Area extends Size {
+  readonly tiles: readonly Tile[];
+  readonly windows: PlaneWindows;
+  readonly planes: number;
+}
+
+async function overTiles(runner: TileRunner, { tiles, windows, planes, width, height }: Area): Promise<Float32Array> {
+  const merge = tiles.length > 1 ? createMerge({ maps: planes, width, height }) : undefined;
+  for (const tile of tiles) {
+    const values = await overPlanes(await runner.look(tile), { windows, planes, pixels: tile.width * tile.height });
+    if (!merge) return values;
+    merge.add(tile, values, tileWeights(tile, { width, height }));
+  }
+  return merge?.finish() as Float32Array;
+}
+
+/** p of all planes; where they are too many for one run, a sparse run tells which dense windows count at a pixel. */
+async function overPlanes(
+  run: (window: PlaneWindow) => Promise<Float32Array>,
+  { windows: { sparse, dense }, planes, pixels }: { windows: PlaneWindows; planes: number; pixels: number },
+): Promise<Float32Array> {
+  if (!sparse) return run(dense[0] as PlaneWindow);
+  const rough = meanPlane(await run(sparse), sparse, pixels);
+  const values = new Float32Array(planes * pixels);
+  for (const [i, window] of dense.entries()) addWindow(values, await run(window), { window, i, dense, rough });
+  return values;
+}
+
+async function runNetwork(session: Session, images: readonly Image[]): Promise<Float32Array> {
+  const [size] = images as [Image];
+  const padded = paddedSize(size);
+  const planes = images.length;
+  const { probability } = await session.run({
+    images: { data: packPictures(images, padded), shape: [1, planes, 3, padded.height, padded.width] },
+    focusDistances: { data: Float32Array.from(images, (_, n) => n), shape: [1, planes] }, // p does not depend on them
+  });
+  return crop(probability?.data as Float32Array, { from: padded, to: size, maps: planes });
+}
+
+/** Σ p_n n at each pixel, in planes of the whole stack. */
+function meanPlane(values: Float32Array, window: PlaneWindow, pixels: number): Float32Array {
+  const mean = new Float32Array(pixels);
+  window.forEach((plane, n) => {
+    for (let i = 0; i < pixels; i++) mean[i] = (mean[i] as number) + plane * (values[n * pixels + i] as number);
+  });
+  return mean;
+}
+
+function addWindow(
+  total: Float32Array,
+  values: Float32Array,
+  { window, i, dense, rough }: { window: PlaneWindow; i: number; dense: readonly PlaneWindow[]; rough: Float32Array },
+): void {
+  const pixels = rough.length;
+  const weight = rough.map((at) => windowWeights(dense, at)[i] as number);
+  window.forEach((plane, n) => {
+    for (let k = 0; k < pixels; k++) {
+      const at = plane * pixels + k;
+      total[at] = (total[at] as number) + (weight[k] as number) * (values[n * pixels + k] as number);
+    }
+  });
+}

@@ -1,0 +1,58 @@
+import type { Size } from "../image/image.ts";
+import type { Image } from "../image/image.ts";
+import { SIZE_MULTIPLE } from "../model/encoder.ts";
+
+/** The next size up that the network takes, and at least `least` pixels a side. */
+export function paddedSize({ width, height }: Size, { least = SIZE_MULTIPLE }: { readonly least?: number } = {}): Size {
+  const up = (side: number): number => Math.max(Math.ceil(side / SIZE_MULTIPLE) * SIZE_MULTIPLE, least);
+  return { width: up(width), height: up(height) };
+}
+
+/** Where pixel `i` comes from when the right or bottom edge is mirrored without repeating its pixel, again and again if need be. */
+export function mirrored(i: number, side: number): number {
+  if (side === 1) return 0;
+  const phase = i % (2 * (side - 1));
+  return phase < side ? phase : 2 * (side - 1) - phase;
+}
+
+/** Pictures as a network takes them, [N, 3, H, W] at the padded size; grey becomes three equal channels. */
+export function packPictures(images: readonly Image[], { width, height }: Size): Float32Array {
+  const packed = new Float32Array(images.length * 3 * width * height);
+  const columns = (side: number): Int32Array => Int32Array.from({ length: width }, (_, x) => mirrored(x, side));
+  for (const [n, image] of images.entries()) {
+    const across = columns(image.width);
+    for (let c = 0; c < 3; c++) {
+      const channel = image.channels === 1 ? 0 : c;
+      for (let y = 0; y < height; y++) {
+        const row = mirrored(y, image.height) * image.width;
+        const to = ((n * 3 + c) * height + y) * width;
+        for (let x = 0; x < width; x++) packed[to + x] = image.data[(row + (across[x] as number)) * image.channels + channel] as number;
+      }
+    }
+  }
+  return packed;
+}
+
+/** The part `to` (top left unless it says where) of each of `maps` maps of size `from`. */
+export function crop(
+  values: Float32Array,
+  { from, to, maps }: { from: Size; to: Size & { readonly left?: number; readonly top?: number }; maps: number },
+): Float32Array {
+  const { left = 0, top = 0 } = to;
+  const kept = new Float32Array(maps * to.width * to.height);
+  for (let map = 0; map < maps; map++)
+    for (let y = 0; y < to.height; y++) {
+      const start = (map * from.height + top + y) * from.width + left;
+      kept.set(values.subarray(start, start + to.width), (map * to.height + y) * to.width);
+    }
+  return kept;
+}
+
+/** A part of a picture; the picture itself if that is all of it. */
+export function cropImage(image: Image, { left, top, width, height }: Size & { readonly left: number; readonly top: number }): Image {
+  if (width === image.width && height === image.height) return image;
+  const { channels } = image;
+  const inSamples = { width: width * channels, height, left: left * channels, top };
+  const data = crop(image.data, { from: { width: image.width * channels, height: image.height }, to: inSamples, maps: 1 });
+  return { width, height, channels, data };
+}

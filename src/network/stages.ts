@@ -1,0 +1,181 @@
+import type { Image } from "../image/image.ts";
+import { SIZE_MULTIPLE } from "../model/encoder.ts";
+import { STAGE_NAMES, type StageName } from "../model/stages.ts";
+import { createMerge } from "./merge.ts";
+import type { Size } from "../image/image.ts";
+import { crop, cropImage, packPictures, paddedSize } from "./pad.ts";
+import type { PlaneWindow } from "./planeWindows.ts";
+import type { Session, Value } from "./session.ts";
+import { tilesOf, tileWeights, TRUNK_SEAM, type Tile } from "./tiles.ts";
+import { enlarge } from "../image/upsample.ts";
+
+/** The network in stages, for pictures and stacks that do not fit one run; `recordStages` makes the graphs. */
+export type StageSessions = Readonly<Record<StageName, Session>>;
+
+/** Loads the graphs, one after the other. */
+export async function loadStages(
+  graphs: Readonly<Record<StageName, Uint8Array>>,
+  load: (graph: Uint8Array) => Promise<Session>,
+): Promise<StageSessions> {
+  const sessions: Partial<Record<StageName, Session>> = {};
+  try {
+    for (const name of STAGE_NAMES) sessions[name] = await load(graphs[name]);
+  } catch (error) {
+    await Promise.all(Object.values(sessions).map((session) => session.dispose()));
+    throw error;
+  }
+  return sessions as StageSessions;
+}
+
+export async function disposeStages(stages: StageSessions): Promise<void> {
+  await Promise.all(STAGE_NAMES.map((name) => stages[name].dispose()));
+}
+
+/** Gives p tile by tile. */
+export interface TileRunner {
+  /** How often `step` will be called, with so many windows over the planes. */
+  steps(windows: number): number;
+  /** Looks at a tile; what it returns gives p of a window of planes there, [planes, height, width]. */
+  look(tile: Tile): Promise<(window: PlaneWindow) => Promise<Float32Array>>;
+}
+
+export interface RunnerOptions {
+  readonly images: readonly Image[];
+  readonly tiles: readonly Tile[];
+  /** Runs a part of the work that can be counted and stopped before. */
+  readonly step: <T>(body: () => Promise<T>) => Promise<T>;
+}
+
+/** The trunk sees one plane at a time, the decoder up to ten: its tiles may be larger by this. */
+const TRUNK_SHARE = 5;
+
+type Maps = Readonly<Record<string, Value>>;
+
+/** Tiles that know of the whole picture: its context and its surface are found first, from the coarsest features of all of it. */
+export function stagedTiles(
+  stages: StageSessions,
+  { images, tiles, step, maxPixels }: RunnerOptions & { readonly maxPixels: number },
+): TileRunner {
+  const [size] = images as [Image];
+  const whole = cellsOf(paddedSize(size));
+  const trunkTiles = tilesOf(size, maxPixels * TRUNK_SHARE, TRUNK_SEAM);
+  const once = tiles.length === 1 && trunkTiles.length === 1;
+  const trunk = (image: Image, tile: Tile): Promise<Maps> => step(() => stages.trunk.run({ pictures: picture(cropImage(image, tile)) }));
+
+  const contexts: Maps[] = [];
+  const encode = async (plane: number, tile: Tile): Promise<Maps> => {
+    const image = images[plane] as Image;
+    const seen = contexts[plane] ? undefined : await coarsest(size, trunkTiles, (part) => trunk(image, part));
+    const context = (contexts[plane] ??= await stages.context.run({ features: (seen as Coarsest).features }));
+    const { quarter, eighth, sixteenth } = (once && seen ? seen.last : await trunk(image, tile)) as Record<string, Value>;
+    const pooled = windowOf(context["pooled"] as Value, cellTile(tile));
+    return stages.pyramid.run({ pooled, sixteenth, eighth, quarter } as Maps);
+  };
+
+  const surfaces = new Map<PlaneWindow, Value>();
+  const surfaceOf = async (planes: PlaneWindow): Promise<Value> => {
+    const known = surfaces.get(planes);
+    if (known) return known;
+    const volume = besides(planes.map((plane) => (contexts[plane] as Maps)["volume"] as Value));
+    const { coarse } = (await stages.surface.run({ volume })) as { coarse: Value };
+    surfaces.set(planes, coarse);
+    return coarse;
+  };
+
+  return {
+    steps: (windows) => images.length * (trunkTiles.length + (once ? 0 : tiles.length)) + tiles.length * windows,
+    async look(tile) {
+      const encoded: Maps[] = [];
+      for (const plane of images.keys()) encoded.push(await encode(plane, tile));
+      return async (planes) => {
+        const coarse = enlargedWindow(await surfaceOf(planes), { of: doubled(whole), window: doubled(cellTile(tile)) });
+        const volume = (name: string): Value => besides(planes.map((plane) => encoded[plane]?.[name] as Value));
+        const inputs = { volume16: volume("volume16"), volume8: volume("volume8"), volume4: volume("volume4"), coarse };
+        const { probability } = await step(() => stages.decode.run(inputs));
+        return crop(probability?.data as Float32Array, { from: paddedSize(tile), to: sizeOf(tile), maps: planes.length });
+      };
+    },
+  };
+}
+
+interface Coarsest {
+  /** Of the whole picture, at 1/32. */
+  readonly features: Value;
+  /** What the trunk found in the last tile. */
+  readonly last: Maps;
+}
+
+/** The trunk's features at 1/32 of a whole picture, tile by tile. */
+async function coarsest(picture: Size, tiles: readonly Tile[], trunk: (tile: Tile) => Promise<Maps>): Promise<Coarsest> {
+  const whole = cellsOf(paddedSize(picture));
+  let last: Maps = {};
+  let merge: ReturnType<typeof createMerge> | undefined;
+  let channels = 0;
+  for (const tile of tiles) {
+    last = await trunk(tile);
+    const { data, shape } = last["thirtySecond"] as Value;
+    channels = shape[1] as number;
+    merge ??= createMerge({ maps: channels, ...whole });
+    merge.add(cellTile(tile), data as Float32Array, cellWeights(tile, picture));
+  }
+  return { features: { data: merge?.finish() as Float32Array, shape: [1, channels, whole.height, whole.width] }, last };
+}
+
+function picture(image: Image): Value {
+  const padded = paddedSize(image);
+  return { data: packPictures([image], padded), shape: [1, 3, padded.height, padded.width] };
+}
+
+const sizeOf = ({ width, height }: Size): Size => ({ width, height });
+
+const cellsOf = ({ width, height }: Size): Size => ({ width: width / SIZE_MULTIPLE, height: height / SIZE_MULTIPLE });
+
+const doubled = <T extends Size | Tile>(area: T): T =>
+  Object.fromEntries(Object.entries(area).map(([name, length]: [string, number]) => [name, 2 * length])) as unknown as T;
+
+/** The tile in cells of the coarsest features; tiles begin where cells do. */
+const cellTile = (tile: Tile): Tile => ({
+  left: tile.left / SIZE_MULTIPLE,
+  top: tile.top / SIZE_MULTIPLE,
+  ...cellsOf(paddedSize(tile)),
+});
+
+/** The weight of each cell of a tile: that of the pixel in its middle. */
+function cellWeights(tile: Tile, picture: Size): Float32Array {
+  const weights = tileWeights(tile, picture, TRUNK_SEAM);
+  const { width, height } = cellTile(tile);
+  const middle = (cell: number, side: number): number => Math.min(SIZE_MULTIPLE * cell + SIZE_MULTIPLE / 2, side - 1);
+  return Float32Array.from(
+    { length: width * height },
+    (_, i) => weights[middle(Math.floor(i / width), tile.height) * tile.width + middle(i % width, tile.width)] as number,
+  );
+}
+
+/** Values of planes put after one another: [1, …] each → [planes, …]. */
+function besides(values: readonly Value[]): Value {
+  const [first] = values as readonly [Value];
+  const data = new Float32Array(values.length * first.data.length);
+  values.forEach((value, n) => {
+    data.set(value.data as Float32Array, n * first.data.length);
+  });
+  return { data, shape: [values.length, ...first.shape.slice(1)] };
+}
+
+/** A part of each map, [planes, channels, height, width]. */
+function windowOf({ data, shape }: Value, tile: Tile): Value {
+  const [planes, channels, height, width] = shape as [number, number, number, number];
+  const cut = crop(data as Float32Array, { from: { width, height }, to: tile, maps: planes * channels });
+  return { data: cut, shape: [planes, channels, tile.height, tile.width] };
+}
+
+/** A part of each map enlarged to a size, bilinear as the network does it. */
+function enlargedWindow({ data, shape }: Value, { of, window }: { readonly of: Size; readonly window: Tile }): Value {
+  const [planes, channels, height, width] = shape as [number, number, number, number];
+  const [area, cut] = [width * height, window.width * window.height];
+  const out = new Float32Array(planes * channels * cut);
+  for (let map = 0; map < planes * channels; map++) {
+    const values = (data as Float32Array).subarray(map * area, (map + 1) * area);
+    out.set(enlarge({ width, height, values }, of, window), map * cut);
+  }
+  return { data: out, shape: [planes, channels, window.height, window.width] };
+}

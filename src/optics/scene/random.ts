@@ -1,0 +1,142 @@
+import type { Random } from "../../random.ts";
+import { createRandom } from "../../random.ts";
+import type { Imperfections, Primitive, Scene } from "./scene.ts";
+import type { PackedScenes } from "./pack.ts";
+import { packScenes } from "./pack.ts";
+import type { Stage } from "./stage.ts";
+import { between, chance, logBetween, pick, unit } from "./stage.ts";
+import { THEMES } from "./themes.ts";
+import type { Theme } from "./themes.ts";
+import { GENERATED_TEXTURES } from "../texture/texture.ts";
+
+export interface RandomSceneOptions {
+  readonly planes?: number;
+  readonly width?: number;
+  readonly height?: number;
+  /** Indices of the textures to use, for instance one half of `splitTextures`. */
+  readonly textures?: readonly number[];
+  /** Range of the nearest distance, metres. Everything else is in proportion to it. */
+  readonly metres?: readonly [number, number];
+  /** Range of the mean blur between neighbouring planes, pixels of diameter. */
+  readonly blur?: readonly [number, number];
+  /** Share of scenes that differ from the ideal as real stacks do. */
+  readonly imperfect?: number;
+  readonly theme?: Theme;
+}
+
+/** The largest blur disk of the stack, as a share of the picture's width. */
+const WIDEST_BLUR = 0.22;
+
+const everyTexture = Array.from({ length: GENERATED_TEXTURES }, (_, i) => i);
+
+/** The same seed and options give the same scene. */
+export function randomScene(seed: number, options: RandomSceneOptions = {}): Scene {
+  const { planes = 5, width = 256, height = 256, textures = everyTexture, metres = [0.02, 3], blur = [0.5, 10], imperfect = 0 } = options;
+  const random = createRandom(seed);
+  const theme = options.theme ?? pick(random, THEME_DRAW);
+  const { ratio, field, plainness } = THEMES[theme];
+  const near = logBetween(random, metres[0], metres[1]);
+  const far = near * logBetween(random, ratio[0], ratio[1]);
+  const slope = Math.tan((between(random, field[0], field[1]) * Math.PI) / 360); // half the field of view
+  const larger = Math.max(width, height);
+  const scale = larger / 2 / slope;
+  const stage: Stage = {
+    random,
+    near,
+    far,
+    slopeX: (slope * width) / larger,
+    slopeY: (slope * height) / larger,
+    scale,
+    textures,
+    plainness,
+    gloss: chance(random, 0.6) ? between(random, 0, 0.5) : 0,
+    primitives: [],
+  };
+  THEMES[theme].build(stage);
+
+  const focusDistances = focusSteps(stage, planes);
+  const lens = lensFor(stage, { focusDistances, blur, width });
+  return {
+    camera: { ...lens, pixelPitch: lens.focalLength / scale, width, height },
+    focusDistances,
+    light: {
+      direction: unit([between(random, -1, 1), between(random, -1.6, 0.4), between(random, -1.6, -0.3)]),
+      ambient: between(random, 0.25, 0.75),
+      exposure: logBetween(random, 0.75, 1.5),
+    },
+    primitives: fitting(stage.primitives),
+    ...(chance(random, imperfect) && {
+      imperfections: flaws(random, { focusDistances, blurPerDioptre: (lens.focalLength / lens.fNumber) * scale }),
+    }),
+    seed: random.integer(0x1000000),
+  };
+}
+
+const THEME_DRAW: readonly Theme[] = [
+  ...["desk", "desk", "desk", "room", "room", "macro", "macro", "slope", "clutter", "clutter", "foliage", "terrain", "board", "plain"],
+] as Theme[];
+
+/** Scenes stay within what one training batch packs. */
+const fitting = (primitives: readonly Primitive[]): readonly Primitive[] => primitives.slice(0, PRIMITIVES_PER_SCENE);
+export const PRIMITIVES_PER_SCENE = 16;
+
+/** Planes spaced evenly in dioptres or in metres, some jittered, over the scene's depth range or, at times, less or more of it. */
+function focusSteps({ random, near, far }: Stage, planes: number): number[] {
+  const span = 1 / near - 1 / far;
+  const off = (): number => (chance(random, 0.3) ? between(random, -0.15, 0.25) * span : 0);
+  const first = 1 / (1 / near - off());
+  const last = 1 / Math.max(1 / far + off(), 0.2 / far);
+  if (planes === 1) return [Math.sqrt(first * last)];
+  const evenDioptres = chance(random, 0.6);
+  const jitter = chance(random, 0.5) ? 0.35 : 0;
+  return Array.from({ length: planes }, (_, n) => {
+    const inner = n > 0 && n < planes - 1;
+    const share = (n + (inner ? jitter * between(random, -1, 1) : 0)) / (planes - 1);
+    return evenDioptres ? 1 / (1 / first + (1 / last - 1 / first) * share) : first + (last - first) * share;
+  });
+}
+
+/** A lens whose blur between neighbouring planes is in the range asked for. */
+function lensFor(
+  { random, near, far, scale }: Stage,
+  { focusDistances, blur, width }: { focusDistances: readonly number[]; blur: readonly [number, number]; width: number },
+): { focalLength: number; fNumber: number } {
+  const steps = Math.max(focusDistances.length - 1, 1);
+  const span = focusDistances.length > 1 ? 1 / (focusDistances[0] as number) - 1 / (focusDistances.at(-1) as number) : 1 / near - 1 / far;
+  const wanted = Math.min(logBetween(random, blur[0], blur[1]), (WIDEST_BLUR * width) / steps);
+  const aperture = (wanted * steps) / (scale * span);
+  const focalLength = Math.min(aperture * pick(random, [1.4, 2, 2.8, 4, 5.6, 8]), 0.2 * near);
+  return { focalLength, fNumber: focalLength / aperture };
+}
+
+/** Each flaw is present about half the time; amounts in pixels of blur are turned into dioptres. */
+function flaws(
+  random: Random,
+  { focusDistances, blurPerDioptre }: { focusDistances: readonly number[]; blurPerDioptre: number },
+): Imperfections {
+  const moved = (): NonNullable<Imperfections["misalignment"]>[number] => ({
+    shift: [random.normal() * 0.4, random.normal() * 0.4],
+    angle: random.normal() * 0.0007,
+    scale: 1 + random.normal() * 0.001,
+  });
+  return {
+    ...(chance(random, 0.5) && { blades: 5 + random.integer(5), bladeAngle: between(random, 0, 1.3) }),
+    ...(chance(random, 0.4) && { fieldCurvature: (random.normal() * 0.6) / blurPerDioptre }),
+    ...(chance(random, 0.15) && { chromaticShift: (random.normal() * 0.7) / blurPerDioptre }),
+    ...(chance(random, 0.6) && { readNoise: logBetween(random, 0.001, 0.012), shotNoise: logBetween(random, 0.003, 0.04) }),
+    ...(chance(random, 0.3) && { jpegQuality: 60 + random.integer(38) }),
+    ...(chance(random, 0.5) && { misalignment: focusDistances.map(moved) }),
+    ...(chance(random, 0.5) && { exposureDrift: focusDistances.map(() => 1 + random.normal() * 0.025) }),
+  };
+}
+
+/** `count` random scenes packed for a kernel. `seeds[i]` gives scene i back: `randomScene(seeds[i], options)`. */
+export function packRandomScenes(
+  random: Random,
+  { count, ...options }: RandomSceneOptions & { readonly count: number },
+): PackedScenes & { readonly seeds: readonly number[]; readonly focusDistances: Float32Array } {
+  const seeds = Array.from({ length: count }, () => random.integer(0x80000000));
+  const scenes = seeds.map((seed) => randomScene(seed, options));
+  const packed = packScenes(scenes, { primitivesPerScene: PRIMITIVES_PER_SCENE });
+  return { ...packed, seeds, focusDistances: Float32Array.from(scenes.flatMap((scene) => scene.focusDistances)) };
+}

@@ -1,0 +1,74 @@
+import { FormatError } from "../io/formatError.ts";
+import { parseQuantity, parseUnit } from "./quantity.ts";
+import type { Quantity } from "./quantity.ts";
+import type { Unit } from "./stackFormat.ts";
+
+/** Numbers listed beside a stack: in the order of its pictures, or each with the name of its picture. */
+export interface DistanceList {
+  readonly entries: readonly { readonly file?: string; readonly quantity: Quantity }[];
+}
+
+/** Files beside the pictures that are read as such a list. */
+export const DISTANCE_FILE = /^(stack|(focus|focal)([_-]?(distances?|positions?))?|distances?|z([_-]?positions?)?)\.(csv|tsv|txt)$/i;
+
+/** `"0.5, 0.65m, inf"`: what a command line gives. Not a number: an error that says which one. */
+export function parseDistances(text: string, where = "distances"): Quantity[] {
+  return text
+    .trim()
+    .split(/[\s,;]+/)
+    .map((word) => {
+      const quantity = parseQuantity(word);
+      if (!quantity) throw new FormatError(`${where}: “${word}” is not a focus distance; expected numbers such as 0.5 or 650mm`);
+      return quantity;
+    });
+}
+
+/**
+ * One number a line, or a table with a column of names and one of numbers. A heading may name the columns and the unit
+ * (`file,distance_mm`); lines that start with # and empty ones are skipped.
+ */
+export function parseDistanceFile(text: string, file = "distance list"): DistanceList {
+  const rows = text
+    .replace(/^\uFEFF/, "")
+    .split(/\r?\n/)
+    .map((line, index) => ({ number: index + 1, cells: splitLine(line) }))
+    .filter(({ cells }) => cells.length > 0);
+  const heading = rows[0]?.cells.some((cell) => parseQuantity(cell)) === false ? rows.shift()?.cells : undefined;
+  if (rows.length === 0) throw new FormatError(`${file}: no focus distances in it; expected one number a line`);
+  const columns = chooseColumns(heading, rows[0]?.cells ?? []);
+  const entries = rows.map(({ number, cells }) => {
+    const cell = cells[columns.distance] ?? "";
+    const quantity = parseQuantity(cell);
+    if (!quantity) throw new FormatError(`${file}: line ${number}: “${cell}” is not a focus distance`);
+    const name = columns.name === undefined ? undefined : cells[columns.name];
+    const scaled = quantity.unit || !columns.unit ? quantity : { value: quantity.value * columns.unit.factor, unit: columns.unit.unit };
+    return { quantity: scaled, ...(name ? { file: name } : {}) };
+  });
+  return { entries };
+}
+
+function splitLine(line: string): string[] {
+  const bare = line.replace(/^\s*#.*$/, "").trim();
+  if (bare === "") return [];
+  if (parseQuantity(bare)) return [bare];
+  const separator = ["\t", ";", ","].find((mark) => bare.includes(mark)) ?? /\s+(?![A-Za-zµμ]+$)/; // a unit stays with its number
+  const cells = bare.split(separator);
+  return cells.map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
+}
+
+/** Columns by their heading; without one, the last number is the distance and the first cell that is none is the name. */
+function chooseColumns(
+  heading: readonly string[] | undefined,
+  first: readonly string[],
+): { distance: number; name?: number; unit?: { unit: Unit; factor: number } } {
+  const numeric = first.map((cell) => parseQuantity(cell) !== undefined);
+  const words = (heading ?? []).map((title) => title.split(/[\s_[\]()/-]+/));
+  const named = words.findIndex((title) => title.some((word) => /^(z|focus|depth|dpt|dist.*|diopt.*)$/i.test(word)));
+  const distance = named >= 0 ? named : numeric.lastIndexOf(true);
+  const name = numeric.indexOf(false);
+  const unit = words[distance]
+    ?.filter((word) => !/^(index|d|in)$/i.test(word))
+    .map((word) => parseUnit(word))
+    .find((found) => found !== undefined);
+  return { distance: Math.max(distance, 0), ...(name >= 0 ? { name } : {}), ...(unit ? { unit } : {}) };
+}

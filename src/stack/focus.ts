@@ -1,0 +1,227 @@
+import { baseName } from "../io/baseName.ts";
+import { parseDistanceFile, parseDistances } from "./distanceList.ts";
+import type { DistanceList } from "./distanceList.ts";
+import { FOCUS_TAGS } from "../io/exif.ts";
+import type { PhotoFacts } from "../io/exif.ts";
+import { distancesInNames } from "./fileNameDistance.ts";
+import { unify } from "./quantity.ts";
+import type { Quantity } from "./quantity.ts";
+import { StackError } from "./stackError.ts";
+import { orderPlanes } from "./stackFormat.ts";
+import type { FocusSource, StackPlane, Unit } from "./stackFormat.ts";
+import type { Space } from "../image/depthMap.ts";
+import type { Listing } from "./listingRules.ts";
+import type { StackFiles } from "./stackFiles.ts";
+
+/** One picture of the stack: a file, or a page of one. */
+export interface Frame {
+  readonly file: string;
+  readonly page: number;
+  /** Where the microscope stood [m]; its zero is anywhere. */
+  readonly position?: number;
+}
+
+export interface FocusOptions {
+  /** One number for each picture, in the order of their names, or such a list as text (`0.5,650mm,inf`), or the name of a text file. */
+  readonly distances?: readonly number[] | string;
+  /** Of numbers that come without one; metres if nothing is said. `index` alone: ignore all distances. */
+  readonly unit?: Unit;
+}
+
+export interface FocusPlane extends StackPlane, Frame {
+  /** Which of the pictures it is, in the order in which `FocusOptions.distances` are given. */
+  readonly frame: number;
+}
+
+/** The planes near to far. */
+export interface Focus {
+  readonly planes: readonly FocusPlane[];
+  readonly unit: Unit;
+  readonly focusDistances: readonly number[];
+  readonly space: Space;
+  /** Metres to add to a depth to get back the file's own z; 0 unless the positions have an arbitrary zero. */
+  readonly offset: number;
+  readonly notes: readonly string[];
+}
+
+interface Found {
+  readonly quantities: readonly Quantity[];
+  readonly source: FocusSource;
+  /** The numbers are distances from an arbitrary zero. */
+  readonly relative?: boolean;
+}
+
+interface Stack {
+  readonly frames: readonly Frame[];
+  readonly listing: Listing;
+  readonly positionSource: FocusSource;
+  readonly readText: StackFiles["readText"];
+  /** Reads what the photographs say; asked only if nothing better is known. */
+  readonly facts: () => Promise<readonly PhotoFacts[]>;
+}
+
+/**
+ * Focus distances: the caller's > stack.json or a list beside the pictures > positions in the TIFF > numbers in the file names > EXIF,
+ * maker note, XMP > none, and then the stack is in plane numbers.
+ */
+export async function findFocus(stack: Stack, { distances, unit }: FocusOptions): Promise<Focus> {
+  const { frames, listing } = stack;
+  const notes: string[] = [];
+  const found =
+    (distances === undefined ? undefined : await givenDistances(distances, stack)) ??
+    (unit === "index" ? fileOrder(frames) : undefined) ??
+    jsonDistances(listing) ??
+    (listing.distanceFile ? await listedDistances(listing.distanceFile, stack) : undefined) ??
+    zPositions(stack) ??
+    nameDistances(frames) ??
+    photoDistances(await stack.facts(), { frames, notes }) ??
+    missing(stack, unit);
+  const count = found.quantities.length;
+  if (count !== frames.length)
+    throw new StackError(`${listing.name}: ${frames.length} pictures but ${count} focus distances (${found.source})`, {
+      code: "input",
+      remedy: "give one for each picture, in the order of their names",
+    });
+  return inOrder(found, { frames, unit, listing, notes });
+}
+
+const fileOrder = (frames: readonly Frame[]): Found => ({
+  quantities: frames.map((_, value) => ({ value, unit: "index" })),
+  source: "file order",
+});
+
+function missing({ frames, listing }: Stack, unit: Unit | undefined): Found {
+  if (unit === undefined) return fileOrder(frames);
+  throw new StackError(`${listing.name}: no focus distances found, so nothing can be said in ${unit}`, {
+    code: "metadata",
+    remedy: "give them with --distances or a stack.json, or leave out --unit to get depth in plane numbers",
+  });
+}
+
+async function givenDistances(distances: readonly number[] | string, stack: Stack): Promise<Found> {
+  if (typeof distances !== "string") return { quantities: distances.map((value) => ({ value })), source: "argument" };
+  if (!/\.(csv|tsv|txt)$/i.test(distances)) return { quantities: parseDistances(distances, "--distances"), source: "argument" };
+  return { ...(await listedDistances(distances, stack)), source: "argument" };
+}
+
+function jsonDistances({ json }: Listing): Found | undefined {
+  if (!json) return undefined;
+  return { quantities: json.content.focus.map((value) => ({ value, unit: json.content.unit })), source: "stack.json" };
+}
+
+async function listedDistances(file: string, { frames, readText }: Stack): Promise<Found> {
+  const text = await readText(file).catch((cause: unknown) => {
+    throw new StackError(`${file}: cannot be read`, { code: "input", remedy: "check its name and permissions", cause });
+  });
+  const list = parseDistanceFile(text, file);
+  return { quantities: byName(list, frames, file) ?? list.entries.map(({ quantity }) => quantity), source: "distance list" };
+}
+
+/** If the list names pictures, each takes the number on its line. */
+function byName({ entries }: DistanceList, frames: readonly Frame[], file: string): Quantity[] | undefined {
+  const named = new Map(entries.flatMap((entry) => (entry.file === undefined ? [] : [[baseName(entry.file), entry.quantity]])));
+  const stems = new Map([...named].map(([name, quantity]) => [name.replace(/\.[^.]+$/, ""), quantity]));
+  const lookUp = (frame: Frame): Quantity | undefined => {
+    const name = baseName(frame.file);
+    return named.get(name) ?? stems.get(name.replace(/\.[^.]+$/, ""));
+  };
+  if (!frames.some(lookUp)) return undefined; // the other column was not names
+  return frames.map((frame) => {
+    const quantity = lookUp(frame);
+    if (quantity) return quantity;
+    throw new StackError(`${file}: has no line for ${baseName(frame.file)}`, {
+      code: "metadata",
+      remedy: "add one, or remove the picture",
+    });
+  });
+}
+
+function zPositions({ frames, positionSource }: Stack): Found | undefined {
+  const positions = frames.map(({ position }) => position);
+  const first = frames.find(({ position }) => position === undefined);
+  if (first && frames.some(({ position }) => position !== undefined))
+    throw new StackError(`${first.file}: page ${first.page + 1} has no z position while others have`, {
+      code: "metadata",
+      remedy: "give all distances with --distances, or --unit index to go by page numbers",
+    });
+  if (first) return undefined;
+  return {
+    quantities: positions.map((position) => ({ value: (position as number) * 1e6, unit: "um" })),
+    source: positionSource,
+    relative: true,
+  };
+}
+
+function nameDistances(frames: readonly Frame[]): Found | undefined {
+  const quantities = distancesInNames(frames.map(({ file }) => baseName(file)));
+  return quantities && { quantities, source: "file name" };
+}
+
+/** Only if every picture says it in the same place, and they are not all equal: then the camera did not note the bracketing. */
+function photoDistances(facts: readonly PhotoFacts[], { frames, notes }: { frames: readonly Frame[]; notes: string[] }): Found | undefined {
+  for (const source of FOCUS_TAGS) {
+    const values = facts.map(({ focusDistance }) => focusDistance[source]);
+    const known = values.filter((value) => value !== undefined);
+    if (known.length === 0) continue;
+    const silent = frames[values.indexOf(undefined)];
+    if (silent) notes.push(`${baseName(silent.file)}: no focus distance in its ${source}, while others have one; ignored`);
+    else if (new Set(known).size === 1) notes.push(`all pictures state the same focus distance in their ${source}, ${known[0]} m; ignored`);
+    else return { quantities: known.map((value) => ({ value, unit: "m" })), source };
+  }
+  return undefined;
+}
+
+interface Context {
+  readonly frames: readonly Frame[];
+  readonly unit: Unit | undefined;
+  readonly listing: Listing;
+  readonly notes: string[];
+}
+
+function inOrder({ quantities, source, relative = false }: Found, { frames, unit, listing, notes }: Context): Focus {
+  const unified = unify(quantities, unit ?? "m");
+  if (!unified)
+    throw new StackError(`${listing.name}: the focus distances (${source}) mix units that cannot be compared`, {
+      code: "input",
+      remedy: "use lengths and dioptres, or one of disparity and index throughout",
+    });
+  if (unit === undefined && quantities.some((quantity) => quantity.unit === undefined) && source !== "argument")
+    notes.push(`${listing.name}: the focus distances (${source}) have no unit; taken as metres, or say --unit mm, um or dpt`);
+  const { values, unit: used } = farIsInfinite(unified, { frames, notes });
+  const offset = relative ? arbitraryZero(values) : 0;
+  const planes = frames.map((frame, n) => ({ ...frame, frame: n, value: (values[n] as number) - offset, source }));
+  try {
+    const ordered = orderPlanes(planes, used);
+    return {
+      ...ordered,
+      planes: ordered.planes.map((plane) => ({ ...plane, value: plane.value + offset })),
+      offset: offset * 1e-6,
+      notes,
+    };
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const remedy = "correct the focus distances, give others with --distances, or --unit index to go by the order of the files";
+    throw new StackError(`${message} (from the ${source})`, { code: "input", remedy, cause });
+  }
+}
+
+/** In metres; no lens tells more from infinity, and an average over planes must not be ruled by such a number. */
+const BEYOND_FOCUS = 1000;
+
+/** Lengths with one of more than a kilometre become dioptres, that one 0. */
+function farIsInfinite(
+  { values, unit }: { values: readonly number[]; unit: Unit },
+  { frames, notes }: Pick<Context, "frames" | "notes">,
+): { values: readonly number[]; unit: Unit } {
+  const perMetre = { m: 1, mm: 1e3, um: 1e6, dpt: NaN, disparity: NaN, index: NaN }[unit];
+  const far = values.findIndex((value) => value / perMetre > BEYOND_FOCUS);
+  if (far < 0) return { values, unit };
+  notes.push(`${baseName(frames[far]?.file ?? "")}: ${values[far]} ${unit} is as good as infinity; the stack is taken in dioptres`);
+  return { values: values.map((value) => (value / perMetre > BEYOND_FOCUS ? 0 : perMetre / value)), unit: "dpt" };
+}
+
+/** So placed that the nearest plane lies one mean spacing away from zero: depth must be positive. */
+function arbitraryZero(positions: readonly number[]): number {
+  const [least, most] = [Math.min(...positions), Math.max(...positions)];
+  return least - (most - least) / Math.max(1, positions.length - 1);
+}

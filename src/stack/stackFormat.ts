@@ -1,0 +1,81 @@
+import { z } from "zod";
+import type { Space } from "../image/depthMap.ts";
+import { baseName } from "../io/baseName.ts";
+import { FormatError } from "../io/formatError.ts";
+
+export const UNITS = ["m", "mm", "um", "dpt", "disparity", "index"] as const;
+export type Unit = (typeof UNITS)[number];
+
+/** Where a focus distance came from; the earlier ones win. `ImageJ` is that program's note in a TIFF. */
+export type FocusSource =
+  "argument" | "stack.json" | "distance list" | "OME-TIFF" | "ImageJ" | "file name" | "EXIF" | "MakerNote" | "XMP" | "file order";
+
+/** One plane: its picture, the number given for it, and where that number came from. */
+export interface StackPlane {
+  readonly file: string;
+  readonly value: number;
+  readonly source: FocusSource;
+}
+
+/** Planes from near to far. */
+export interface OrderedPlanes<P extends StackPlane> {
+  readonly planes: readonly P[];
+  /** Of the planes' `value`. */
+  readonly unit: Unit;
+  readonly focusDistances: readonly number[];
+  readonly space: Space;
+}
+
+const stackJson = z.object({
+  unit: z.enum(UNITS),
+  focus: z.array(z.number()).min(1),
+  files: z.array(z.string()).optional(),
+  camera: z.object({ focalLength: z.number().positive(), fNumber: z.number().positive(), pixelPitch: z.number().positive() }).optional(),
+});
+
+export type StackJson = z.infer<typeof stackJson>;
+
+const PICTURE = /\.(jpe?g|png|tiff?|webp|avif|hei[cf])$/i;
+const NOT_A_PLANE = /^(depth(16)?|disparity|aif|confidence|color|index|normals?)([._-].*)?$/i;
+
+/** Names as people order them: plane_2 before plane_10. */
+export function naturalOrder(names: readonly string[]): string[] {
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  return [...names].sort((a, b) => compare(a, b) || (a < b ? -1 : 1));
+}
+
+/** Near to far, in metres where the unit allows it. A plane at infinity (0 dpt) keeps the whole stack in dioptres. */
+export function orderPlanes<P extends StackPlane>(planes: readonly P[], unit: Unit): OrderedPlanes<P> {
+  const least = { m: Number.MIN_VALUE, mm: Number.MIN_VALUE, um: Number.MIN_VALUE, dpt: 0, disparity: -Infinity, index: -Infinity }[unit];
+  const bad = planes.find(({ value }) => !Number.isFinite(value) || value < least);
+  if (bad) throw new FormatError(`${bad.file}: ${bad.value} ${unit} is not a focus distance`);
+  const inDioptres = unit === "dpt" && planes.some(({ value }) => value === 0);
+  const space: Space = unit === "index" ? "index" : unit === "disparity" || inDioptres ? "disparity" : "depth";
+  const convert = { m: (v: number) => v, mm: (v: number) => v / 1e3, um: (v: number) => v / 1e6, dpt: (v: number) => 1 / v };
+  const distance = (value: number): number => (space === "depth" ? convert[unit as keyof typeof convert](value) : value);
+  const sign = space === "disparity" ? -1 : 1;
+  const ordered = [...planes].sort((a, b) => sign * (distance(a.value) - distance(b.value)));
+  const twin = ordered.find(({ value }, n) => value === ordered[n - 1]?.value);
+  if (twin) {
+    const files = ordered.filter(({ value }) => value === twin.value).map(({ file }) => baseName(file));
+    throw new FormatError(`${files.join(" and ")} have the same focus distance, ${twin.value} ${unit}; remove one or correct it`);
+  }
+  return { planes: ordered, unit, focusDistances: ordered.map(({ value }) => distance(value)), space };
+}
+
+/** `plane_*` if there are any; else every picture that is not named like a result. */
+export function planeFiles(names: readonly string[]): string[] {
+  const pictures = names.filter((name) => PICTURE.test(name) && !name.startsWith("."));
+  const numbered = pictures.filter((name) => /^plane[_-]?\d/i.test(name));
+  return naturalOrder(numbered.length > 0 ? numbered : pictures.filter((name) => !NOT_A_PLANE.test(name)));
+}
+
+/** The content of a stack.json; `file` names it in the error. */
+export function parseStackJson(text: string, file: string): StackJson {
+  try {
+    return stackJson.parse(JSON.parse(text));
+  } catch (cause) {
+    const reason = cause instanceof z.ZodError ? z.prettifyError(cause).replaceAll("\n", " ") : String(cause);
+    throw new FormatError(`${file}: ${reason}; expected { "unit": "${UNITS.join('"|"')}", "focus": [one number per plane] }`, { cause });
+  }
+}

@@ -1,0 +1,154 @@
+import type { Image } from "../image/image.ts";
+import { readPhotoFacts } from "../io/exif.ts";
+import type { PhotoFacts } from "../io/exif.ts";
+import { FormatError } from "../io/formatError.ts";
+import { StackError } from "./stackError.ts";
+import type { FocusSource, Unit } from "./stackFormat.ts";
+import type { Camera } from "./camera.ts";
+import type { Space } from "../image/depthMap.ts";
+import { findFocus } from "./focus.ts";
+import type { Focus, FocusOptions } from "./focus.ts";
+import { findFrames } from "./frames.ts";
+import type { FrameSet } from "./frames.ts";
+import type { Listing } from "./listingRules.ts";
+import type { Size } from "../image/image.ts";
+import type { StackFiles } from "./stackFiles.ts";
+import { tiffPicture } from "./tiffPicture.ts";
+
+/** A stack, near to far, read one plane at a time: nothing here holds more than one picture. */
+export interface StackSource {
+  /** The folder or file it came from. */
+  readonly name: string;
+  /** One for each plane; the same file again and again if it has many pages. */
+  readonly files: readonly string[];
+  /** Which picture each plane is, in the order of the files' names: that in which distances are given. */
+  readonly frames: readonly number[];
+  /** What was given for each plane, where it was found, in which unit. */
+  readonly focus: readonly { readonly value: number; readonly source: FocusSource; readonly unit: Unit }[];
+  /** Metres where `space` is "depth". */
+  readonly focusDistances: readonly number[];
+  readonly space: Space;
+  readonly unit: Unit;
+  /** Metres to add to a depth to get the microscope's z; 0 for everything else. */
+  readonly offset: number;
+  /** Upright. */
+  readonly size: Size;
+  readonly channels: 1 | 3;
+  /** Of the files, for writing results that lose nothing. */
+  readonly bits: 8 | 16;
+  readonly orientation: number;
+  readonly camera?: Camera;
+  /** Width of a pixel in the object [m], where a microscope says so. */
+  readonly pixelSize?: number;
+  /** What a person should know: assumptions made, things ignored. */
+  readonly notes: readonly string[];
+  readPlane(plane: number): Promise<Image>;
+  /** The same picture with at most `maxPixels`, in the size of `scaledSize`. */
+  readScaled(plane: number, maxPixels: number): Promise<Image>;
+}
+
+/** Finds the planes of a stack among its files, their order and distances. Only headers are read. */
+export async function openListing(listing: Listing, files: StackFiles, options: FocusOptions = {}): Promise<StackSource> {
+  const set = await findFrames(listing, files);
+  const facts = (file: string): Promise<PhotoFacts> => photoFacts(files, file);
+  const focus = await findFocus({ ...set, listing, readText: (file) => files.readText(file), facts: () => allFacts(set, facts) }, options);
+  const camera = listing.json?.content.camera ?? cameraFrom(await facts(set.frames[0]?.file ?? ""), set.size);
+  return stackSource({
+    name: listing.name,
+    set,
+    files,
+    focus,
+    ...(camera ? { camera } : {}),
+    notes: [...listing.notes, ...set.notes, ...focus.notes],
+  });
+}
+
+/** The largest size of the same shape with at most `maxPixels`. */
+export function scaledSize({ width, height }: Size, maxPixels: number): Size {
+  const factor = Math.min(1, Math.sqrt(maxPixels / (width * height)));
+  const side = (length: number): number => Math.max(1, Math.floor(length * factor));
+  return factor === 1 ? { width, height } : { width: side(width), height: side(height) };
+}
+
+interface Parts {
+  readonly name: string;
+  readonly set: FrameSet;
+  readonly files: StackFiles;
+  readonly focus: Focus;
+  readonly camera?: Camera;
+  readonly notes: readonly string[];
+}
+
+function stackSource({ name, set, files, focus, camera, notes }: Parts): StackSource {
+  const { size, channels, bits, orientation, pixelSize } = set;
+  const read = async (plane: number, target?: Size): Promise<Image> => {
+    const found = focus.planes[plane];
+    if (!found) throw new RangeError(`${name}: there is no plane ${plane}; the stack has ${focus.planes.length}`);
+    const { file, page } = found;
+    const options = { orientation, ...(target ? { size: target } : {}) };
+    try {
+      const white = set.tiffWhite(file);
+      const picture =
+        white === undefined
+          ? await files.readPicture(file, options)
+          : tiffPicture(await files.readTiffPlane(file, page), { ...options, file, page, white });
+      return channels === 3 ? inColour(picture) : picture;
+    } catch (error) {
+      throw asStackError(error);
+    }
+  };
+  return {
+    name,
+    files: focus.planes.map(({ file }) => file),
+    frames: focus.planes.map(({ frame }) => frame),
+    focus: focus.planes.map(({ value, source }) => ({ value, source, unit: focus.unit })),
+    focusDistances: focus.focusDistances,
+    space: focus.space,
+    unit: focus.unit,
+    offset: focus.offset,
+    ...{ size, channels, bits, orientation, notes },
+    ...(camera ? { camera } : {}),
+    ...(pixelSize === undefined ? {} : { pixelSize }),
+    readPlane: (plane) => read(plane),
+    readScaled: (plane, maxPixels) => {
+      const target = scaledSize(size, maxPixels);
+      return read(plane, target.width === size.width && target.height === size.height ? undefined : target);
+    },
+  };
+}
+
+function inColour(picture: Image): Image {
+  if (picture.channels === 3) return picture;
+  const data = new Float32Array(picture.data.length * 3);
+  for (let i = 0; i < data.length; i++) data[i] = picture.data[Math.floor(i / 3)] as number;
+  return { ...picture, channels: 3, data };
+}
+
+/** One after the other: each may take megabytes for a moment. */
+async function allFacts({ frames }: FrameSet, read: (file: string) => Promise<PhotoFacts>): Promise<PhotoFacts[]> {
+  const facts: PhotoFacts[] = [];
+  for (const { file } of frames) facts.push(await read(file));
+  return facts;
+}
+
+/** Where cameras put their notes: well within the first megabyte, except in TIFF, which is read whole if that is reasonable. */
+async function photoFacts(files: StackFiles, file: string): Promise<PhotoFacts> {
+  const whole = /\.tiff?$/i.test(file);
+  return readPhotoFacts(await files.readHead(file, whole ? 64 << 20 : 1 << 20));
+}
+
+/** Needs the focal length, the f-number and the size of the sensor; without one of them there is no camera. */
+function cameraFrom({ focalLength, fNumber, sensorDiagonal }: PhotoFacts, size: Size): Camera | undefined {
+  if (focalLength === undefined || fNumber === undefined || sensorDiagonal === undefined) return undefined;
+  return { focalLength, fNumber, pixelPitch: sensorDiagonal / Math.hypot(size.width, size.height) };
+}
+
+/** What a decoder refuses, with something to do about it. */
+export function asStackError(error: unknown): unknown {
+  if (!(error instanceof FormatError)) return error;
+  const name = /^([^:]+): /.exec(error.message)?.[1] ?? "";
+  const remedy = /\.hei[cf]$/i.test(name)
+    ? "HEIC cannot be decoded here; convert it to JPEG, PNG or TIFF"
+    : "replace or remove the file, or correct what the message names";
+  return new StackError(error.message, { code: "input", remedy, cause: error });
+}

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { depthMaps } from "../../src/depth/depthMaps.ts";
+import { ERROR_TABLES, expectedError } from "../../src/network/errorTable.ts";
+import { assertClose } from "../helpers/close.ts";
+
+/** Pixels in one row, each with its p. */
+function row(pixels: readonly (readonly number[])[]) {
+  const planes = pixels[0]?.length ?? 0;
+  const values = Float32Array.from({ length: planes * pixels.length }, (_, i) => pixels[i % pixels.length]?.[Math.floor(i / pixels.length)] as number); // prettier-ignore
+  return { planes, width: pixels.length, height: 1, values };
+}
+
+const TABLE = { spread: [0.5, 1], error: [0.2, 1] };
+
+test("metres are averaged in dioptres: half of p at 0.5 m and half at 1 m is 2/3 m", () => {
+  const maps = depthMaps(row([[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5]]), { focusDistances: [0.5, 1, 2], space: "depth" }, { errorTable: TABLE }); // prettier-ignore
+  assertClose(maps.depth, [2 / 3, 1, 4 / 3], 1e-6);
+  assert.deepEqual([...maps.planeIndex], [0, 1, 1]);
+  // √(½ (1/6)² + ½ (1/3)²) and √(½ (1/3)² + ½ (2/3)²)
+  assertClose(maps.spread, [Math.sqrt(5 / 72), 0, Math.sqrt(5 / 18)], 1e-6);
+});
+
+test("weights trained on the mean as printed are averaged in metres, and their error is in planes there", () => {
+  const stack = { focusDistances: [0.5, 1, 2], space: "depth" } as const;
+  const maps = depthMaps(row([[0.5, 0.5, 0], [0, 0.5, 0.5]]), stack, { errorTable: TABLE, average: "as printed" }); // prettier-ignore
+  assertClose(maps.depth, [0.75, 1.5], 1e-6);
+  assertClose(maps.spread, [0.25, 0.5], 1e-6);
+  assertClose(maps.error, [0.2 * 0.5, 0.2 * 1], 1e-6);
+});
+
+test("disparities and plane numbers are averaged as they are", () => {
+  const p = row([[0.25, 0.75, 0]]);
+  assertClose(depthMaps(p, { focusDistances: [0.28, 0.2, 0.1], space: "disparity" }).depth, [0.22], 1e-6);
+  assertClose(depthMaps(p, { focusDistances: [0, 1, 2], space: "index" }).depth, [0.75], 1e-6);
+});
+
+test("the error is the table's planes times the planes' distance there", () => {
+  // Spread of ½ and ½ on neighbours: ½ plane, so 0.2 planes. Around 2/3 m planes are 1 dpt apart: 0.2 · 1 · (2/3)² metres.
+  const metric = depthMaps(row([[0.5, 0.5, 0], [0, 0.5, 0.5]]), { focusDistances: [0.5, 1, 2], space: "depth" }, { errorTable: TABLE }); // prettier-ignore
+  assertClose(metric.error, [0.2 * (2 / 3) ** 2, 0.2 * 0.5 * (4 / 3) ** 2], 1e-6);
+  assertClose(metric.confidence, [1 / 1.16, 1 / 1.16], 1e-6);
+  // Half on the first and half on the third: spread 1 plane, 1 plane of error, confidence 1 / (1 + 2²).
+  const falling = depthMaps(row([[0.5, 0, 0.5]]), { focusDistances: [0.3, 0.2, 0.1], space: "disparity" }, { errorTable: TABLE });
+  assertClose(falling.error, [0.1], 1e-5);
+  assertClose(falling.confidence, [0.2], 1e-6);
+});
+
+test("almost all of p on an end plane marks the pixel as beyond it and takes its confidence away", () => {
+  const pixels = [[0.9, 0.1, 0], [0.5, 0.5, 0], [0, 0.05, 0.95], [0.05, 0.9, 0.05]]; // prettier-ignore
+  const { beyond, confidence } = depthMaps(row(pixels), { focusDistances: [1, 2, 3], space: "depth" });
+  assert.deepEqual([...beyond], [-1, 0, 1, 0]);
+  assert.deepEqual([...confidence].map((value) => value > 0), [false, true, false, true]); // prettier-ignore
+});
+
+test("the error table is linear between its knots, even before the first and in proportion behind the last", () => {
+  assert.deepEqual([0, 0.5, 0.75, 1, 3].map((spread) => expectedError(TABLE, spread)), [0.2, 0.2, 0.6, 1, 3]); // prettier-ignore
+});
+
+test("the shipped tables never promise more where the network hesitates more", () => {
+  for (const { spread, error } of Object.values(ERROR_TABLES)) {
+    assert.equal(spread.length, error.length);
+    for (let i = 1; i < spread.length; i++)
+      assert.ok((spread[i] as number) > (spread[i - 1] as number) && (error[i] as number) >= (error[i - 1] as number));
+  }
+});

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { createScenes, isClaimed, type Finding } from "../../scripts/calibrationScenes.ts";
+import { loadModel } from "../../src/network/loadModel.ts";
+import { packageFolder } from "../../src/system/packageFolder.ts";
+import { readImage } from "../../src/stack/readImage.ts";
+import type { Image } from "../../src/image/image.ts";
+import { estimateDepth } from "../../src/depth/estimateDepth.ts";
+import { createNodeSession } from "../../src/network/nodeSession.ts";
+import type { Session } from "../../src/network/session.ts";
+import { decodeNpy } from "../../src/io/npy.ts";
+import { recordGraph } from "../../src/model/graph.ts";
+import type { FocalStack } from "../../src/stack/focalStack.ts";
+import { assertClose } from "../helpers/close.ts";
+import { fakeSession } from "../network/fakeSession.ts";
+
+let small: Session;
+before(async () => {
+  small = await createNodeSession(recordGraph(loadModel("small")), { threads: 2 });
+});
+after(() => small.dispose());
+
+const EXAMPLES = join(packageFolder(), "examples");
+
+async function example(name: string, focusDistances: readonly number[]): Promise<{ stack: FocalStack; truth: ArrayLike<number> }> {
+  const images = await Promise.all(focusDistances.map((_, n) => readImage(join(EXAMPLES, name, `plane_0${n}.png`))));
+  const file = join(EXAMPLES, name, "depth.npy");
+  return { stack: { images, focusDistances, space: "depth" }, truth: decodeNpy(readFileSync(file), file).data };
+}
+
+const DESK = [0.5, 0.57, 0.66, 0.78, 0.96, 1.25, 1.75];
+const MACRO = [0.06, 0.0615, 0.063, 0.0645, 0.066, 0.0675];
+
+/** Mean of |found − true| / true where `counts`. */
+function absRel(found: Float32Array, truth: ArrayLike<number>, counts: (i: number) => boolean): number {
+  let [sum, pixels] = [0, 0];
+  found.forEach((value, i) => {
+    const wanted = truth[i] as number;
+    if (!(wanted > 0 && counts(i))) return;
+    sum += Math.abs(value - wanted) / wanted;
+    pixels += 1;
+  });
+  return sum / pixels;
+}
+
+test("with p known, depth, plane, error and the all-in-focus picture are those worked out by hand", async () => {
+  // Red is 0.25, 0.75, 0 over the planes: p = ¼, ¾, 0 at 1, 2 and 4 m.
+  const images = [0.25, 0.75, 0].map((red): Image => ({ width: 1, height: 1, channels: 3, data: Float32Array.of(red, 0.5, 1) }));
+  const errorTable = { spread: [1], error: [1] };
+  const found = await estimateDepth({ images, focusDistances: [1, 2, 4], space: "depth" }, { session: fakeSession(), errorTable });
+  assertClose(found.depth.values, [1 / (0.25 / 1 + 0.75 / 2)], 1e-6); // 1.6 m
+  assertClose(found.error, [0.5 * 1.6 ** 2], 1e-6);
+  assertClose(found.spread, [Math.sqrt(0.25 * 0.6 ** 2 + 0.75 * 0.4 ** 2)], 1e-6);
+  assert.deepEqual([found.planeIndex[0], found.beyond[0], found.invalidFocusTrend], [1, 0, 0]);
+  const [near, sharp] = [0.25 ** 2, 0.75 ** 2];
+  assertClose(found.allInFocus.data, [(near * 0.25 + sharp * 0.75) / (near + sharp), 0.5, 1], 1e-5);
+});
+
+test("the shipped small network finds the depth of the macro example within 1 %", async () => {
+  const { stack, truth } = await example("macro", MACRO);
+  const { depth } = await estimateDepth(stack, { session: small });
+  const error = absRel(depth.values, truth, () => true);
+  assert.ok(error < 0.01, `AbsRel ${error}`);
+});
+
+test("on the desk example without its last plane what lies behind the others is marked, and the rest is within 3 %", async () => {
+  const { stack, truth } = await example("desk", DESK.slice(0, -1));
+  const { depth, beyond } = await estimateDepth(stack, { session: small });
+  const error = absRel(depth.values, truth, (i) => beyond[i] === 0);
+  assert.ok(error <= 0.03, `AbsRel ${error}`);
+  const behind = Array.from(beyond.keys()).filter((i) => (truth[i] as number) > 1.25);
+  const marked = behind.filter((i) => beyond[i] === 1).length / behind.length;
+  assert.ok(marked > 0.5, `${marked} of what lies behind 1.25 m is marked`);
+});
+
+test("about 68 % of the pixels of rendered scenes lie within the error claimed for them", async () => {
+  const scene = createScenes({ sessions: { small }, side: 128, samples: 16 });
+  const findings: Finding[] = [];
+  for (let seed = 4_000_000; seed < 4_000_008; seed++) findings.push(...((await scene(seed)).small ?? []).filter(isClaimed));
+  const covered = findings.filter(({ off, claimed }) => off <= claimed).length / findings.length;
+  assert.ok(covered > 0.6 && covered < 0.76, `${covered} of ${findings.length}`);
+});

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { boxMean } from "../../src/image/boxFilter.ts";
+import type { Image } from "../../src/image/image.ts";
+import { enlargedTo, goodEnlargement } from "../../src/depth/workingSize.ts";
+import { createRandom } from "../../src/random.ts";
+
+const size = { width: 192, height: 128 };
+
+/**
+ * Two planes of noise below a plain strip: the left half is sharp on the first, the right half on the second; the other is mixed with a
+ * 3×3 mean by `share`.
+ */
+function stackBlurredBy(share: number): { images: Image[] } {
+  const random = createRandom(5);
+  const sharp = Float32Array.from({ length: size.width * size.height }, (_, i) => (i < 20 * size.width ? 0.5 : random.uniform()));
+  const smooth = boxMean({ ...size, values: sharp }, 1);
+  const images = [0, 1].map((plane): Image => {
+    const data = sharp.map((value, i) => {
+      const inFocus = i % size.width < size.width / 2 === (plane === 0);
+      return inFocus ? value : share * (smooth[i] as number) + (1 - share) * value;
+    });
+    return { ...size, channels: 1, data };
+  });
+  return { images };
+}
+
+test("the less blur a step adds, the larger the network sees the stack, up to twice", () => {
+  // A box of 3 has variance ⅔, as a disk of 4 √⅔ = 3.27 pixels; mixed in by s, of 4 √(⅔ s).
+  assert.equal(goodEnlargement(stackBlurredBy(1)), 4 / (4 * Math.sqrt(2 / 3)));
+  assert.equal(goodEnlargement(stackBlurredBy(0.5)), 4 / (4 * Math.sqrt(1 / 3)));
+  assert.equal(goodEnlargement(stackBlurredBy(0.25)), 2);
+});
+
+test("a stack without any texture is left as it is, and so is one that would take too long", () => {
+  const flat: Image = { ...size, channels: 1, data: new Float32Array(size.width * size.height).fill(0.5) };
+  assert.equal(goodEnlargement({ images: [flat, flat] }), 1);
+  const { images } = stackBlurredBy(0.25);
+  const many = Array.from({ length: 400 }, (_, n) => images[n < 200 ? 0 : 1] as Image); // 9.8 million pixels already
+  assert.equal(goodEnlargement({ images: many }), 1);
+});
+
+test("pictures smaller than wanted are interpolated, others left alone", () => {
+  const ramp: Image = { width: 20, height: 2, channels: 1, data: Float32Array.from({ length: 40 }, (_, i) => i % 20) };
+  const large = enlargedTo(ramp, { width: 40, height: 4 });
+  assert.deepEqual([large.width, large.height, large.channels, large.data.length], [40, 4, 1, 160]);
+  assert.ok(Math.abs((large.data[20] as number) - 9.75) < 0.02, "halfway pixels lie between their neighbours");
+  assert.equal(enlargedTo(ramp, { width: 20, height: 2 }), ramp);
+});

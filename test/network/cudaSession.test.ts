@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
+import { createCudaSession } from "../../src/network/cudaSession.ts";
+import { focusProbability } from "../../src/network/focusProbability.ts";
+import { createNodeSession } from "../../src/network/nodeSession.ts";
+import type { Session } from "../../src/network/session.ts";
+import { recordGraph } from "../../src/model/graph.ts";
+import { assertClose } from "../helpers/close.ts";
+import { randomImages, randomWeights, tiny } from "../helpers/network.ts";
+
+const engine = createTorchEngine({ threads: 2 });
+const model = { config: tiny, weights: randomWeights(engine, tiny) };
+const open = (): Session => createCudaSession(model, { device: "cpu", precision: "f32" });
+
+const stack = (N: number, [H, W]: readonly [number, number]) => ({
+  images: { data: randomImages({ B: 1, N, H, W }), shape: [1, N, 3, H, W] },
+  focusDistances: { data: Float32Array.from({ length: N }, (_, n) => n), shape: [1, N] },
+});
+
+test("the arranged network answers as ONNX Runtime does, size after size", async () => {
+  const [ours, theirs] = [open(), await createNodeSession(recordGraph(model), { threads: 1 })];
+  for (const inputs of [stack(3, [32, 64]), stack(2, [64, 32]), stack(3, [32, 64])]) {
+    const [got, want] = [await ours.run(inputs), await theirs.run(inputs)];
+    assert.deepEqual(Object.keys(got), [...ours.outputNames]);
+    for (const name of ours.outputNames) {
+      assert.deepEqual(got[name]?.shape, want[name]?.shape);
+      assertClose(got[name]?.data as Float32Array, want[name]?.data as Float32Array, 1e-4);
+    }
+  }
+  await Promise.all([ours.dispose(), theirs.dispose()]);
+});
+
+test("bytes give what their values over 255 give", async () => {
+  const session = open();
+  const { images, focusDistances } = stack(2, [32, 32]);
+  const bytes = Uint8Array.from(images.data, (value) => Math.round(255 * value));
+  const values = Float32Array.from(bytes, (byte) => byte / 255);
+  const [fromBytes, fromValues] = [
+    await session.run({ images: { data: bytes, shape: images.shape }, focusDistances }),
+    await session.run({ images: { data: values, shape: images.shape }, focusDistances }),
+  ];
+  assertClose(fromBytes["probability"]?.data as Float32Array, fromValues["probability"]?.data as Float32Array, 1e-5);
+  await session.dispose();
+});
+
+// bf16 stands for f16, which libtorch cannot convolve on the CPU; bench/infer.ts holds f16 to a hundredth of a plane on a GPU.
+test("half precision, whose kernels are the same with another type, stays near f32", async () => {
+  const inputs = stack(3, [64, 32]);
+  const images = { ...inputs.images, data: Uint8Array.from(inputs.images.data, (value) => Math.round(255 * value)) };
+  const [exact, half] = (await Promise.all(
+    (["f32", "bf16"] as const).map(async (precision) => {
+      const session = createCudaSession(model, { device: "cpu", precision });
+      const result = await session.run({ ...inputs, images });
+      await session.dispose();
+      return result["depth"]?.data as Float32Array;
+    }),
+  )) as [Float32Array, Float32Array];
+  const distances = exact.map((depth, i) => Math.abs(depth - (half[i] as number)));
+  const mean = distances.reduce((sum, distance) => sum + distance, 0) / distances.length;
+  assert.ok(mean > 0 && mean < 0.02, `${mean} of 2 planes apart`);
+});
+
+test("planes looked at once give the same windows as planes run again, until others are looked at", async () => {
+  const session = open();
+  const { images } = stack(12, [32, 32]);
+  const looked = await session.look?.(images);
+  assert.ok(looked);
+  for (const planes of [
+    [0, 1, 2],
+    [3, 7, 11],
+  ]) {
+    // prettier-ignore
+    const area = 3 * 32 * 32;
+    const data = Float32Array.from(planes.flatMap((n) => [...images.data.subarray(n * area, (n + 1) * area)]));
+    const again = { images: { data, shape: [1, 3, 3, 32, 32] }, focusDistances: { data: Float32Array.of(0, 1, 2), shape: [1, 3] } };
+    assertClose(await looked(planes), (await session.run(again))["probability"]?.data as Float32Array, 1e-4);
+  }
+  await session.look?.(images);
+  await assert.rejects(looked([0, 1]), /other planes were looked at since/);
+  await session.dispose();
+});
+
+test("a stack of more planes than a run takes is looked at once, and comes out as from a session that cannot", async () => {
+  const session = open();
+  const without = Object.fromEntries(Object.entries(session).filter(([name]) => name !== "look")) as unknown as Session;
+  const [N, side] = [14, 32];
+  const data = randomImages({ B: 1, N, H: side, W: side });
+  const images = Array.from({ length: N }, (__, n) => ({
+    width: side,
+    height: side,
+    channels: 1 as const,
+    data: data.slice(3 * n * side * side, (3 * n + 1) * side * side),
+  }));
+  const focal = { images, focusDistances: images.map((__, n) => n + 1), space: "depth" as const };
+  const [got, want] = [await focusProbability(focal, { session }), await focusProbability(focal, { session: without })];
+  assertClose(got.values, want.values, 1e-4);
+  await session.dispose();
+});
+
+test("wrong inputs are named, and the session goes on", async () => {
+  const session = open();
+  const { images, focusDistances } = stack(2, [32, 32]);
+  await assert.rejects(session.run({ images }), /got images; the network's inputs are images, focusDistances/);
+  await assert.rejects(session.run({ images: { ...images, shape: [2, 3, 32, 32] }, focusDistances }), /not \[B, N, 3, H, W\]/);
+  await assert.rejects(
+    session.run({ images, focusDistances: { data: Float32Array.of(1), shape: [1, 1] } }),
+    /not \[1, 2\] as the images are/,
+  );
+  await assert.rejects(
+    session.run({ images: { data: new Float64Array(images.data), shape: images.shape }, focusDistances }),
+    /Float64Array/,
+  );
+  const odd = stack(2, [40, 32]);
+  await assert.rejects(session.run(odd), /the height must be a multiple of 32, got 40/);
+  assert.equal((await session.run({ images, focusDistances }))["depth"]?.data.length, 32 * 32);
+  await session.dispose();
+});
+
+test("a session gives all its tensors back", async () => {
+  const before = engine.liveTensors();
+  const session = open();
+  await session.run(stack(2, [32, 32]));
+  await session.look?.(stack(3, [32, 32]).images);
+  await session.dispose();
+  assert.ok(engine.liveTensors() - before < 30, `${engine.liveTensors() - before} tensors are left`);
+});

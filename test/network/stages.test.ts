@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+
+import { focusProbability, type FocusProbability } from "../../src/network/focusProbability.ts";
+import { createNodeSession } from "../../src/network/nodeSession.ts";
+import type { Session } from "../../src/network/session.ts";
+import { disposeStages, loadStages } from "../../src/network/stages.ts";
+import { leastPixels, SEAM, tilesOf, TRUNK_SEAM } from "../../src/network/tiles.ts";
+import { loadModel } from "../../src/network/loadModel.ts";
+import { configs } from "../../src/model/config.ts";
+import { recordGraph } from "../../src/model/graph.ts";
+import { recordStages, STAGE_NAMES, type StageName } from "../../src/model/stages.ts";
+import { initialWeights } from "../../src/model/state.ts";
+import { generateTextures } from "../../src/optics/texture/texture.ts";
+import { randomScene } from "../../src/optics/scene/random.ts";
+import { renderScene } from "../../src/optics/render/render.ts";
+import { createRandom } from "../../src/random.ts";
+import type { FocalStack } from "../../src/stack/focalStack.ts";
+import { texture } from "../helpers/texturedStack.ts";
+
+const SIZE = { width: 704, height: 320 };
+/** The least the tiles can be told, so that the picture is several. */
+const MAX_PIXELS = leastPixels(SEAM);
+
+let stack: FocalStack;
+before(() => {
+  const textures = generateTextures({ count: 4 });
+  stack = renderScene(randomScene(11, { ...SIZE, planes: 5, textures: [0, 1, 2, 3] }), { textures, samples: 4 }).stack;
+});
+
+const load = (graph: Uint8Array): Promise<Session> => createNodeSession(graph, { threads: 2 });
+
+/** Σ n p_n. */
+function planeNumbers({ planes, width, height, values }: FocusProbability): Float64Array {
+  const pixels = width * height;
+  return Float64Array.from({ length: pixels }, (_, i) => {
+    let sum = 0;
+    for (let n = 0; n < planes; n++) sum += n * (values[n * pixels + i] as number);
+    return sum;
+  });
+}
+
+function mostApart(one: FocusProbability, other: FocusProbability): number {
+  const numbers = planeNumbers(other);
+  return planeNumbers(one).reduce((most, number, i) => Math.max(most, Math.abs(number - (numbers[i] as number))), 0);
+}
+
+for (const [name, planes] of [
+  ["small", 5],
+  ["base", 2],
+] as const)
+  test(`tiles of a rendered stack give what ${name} finds in the whole picture, within a hundredth of a plane everywhere`, async () => {
+    assert.ok(tilesOf(SIZE, MAX_PIXELS).length >= 2);
+    const shown = { ...stack, images: stack.images.slice(0, planes), focusDistances: stack.focusDistances.slice(0, planes) };
+    const model = loadModel(name);
+    const session = await load(recordGraph(model));
+    const whole = await focusProbability(shown, { session });
+    await session.dispose();
+    const stages = await loadStages(recordStages(model), load);
+    const told: string[] = [];
+    const tiled = await focusProbability(shown, {
+      session,
+      stages: () => Promise.resolve(stages),
+      maxPixels: MAX_PIXELS,
+      onProgress: (done, of) => told.push(`${done}/${of}`),
+    });
+    await disposeStages(stages);
+    const most = mostApart(whole, tiled);
+    assert.ok(most < 0.01, `${most} planes apart`);
+    assert.deepEqual(told, Array.from({ length: told.length }, (_, i) => `${i + 1}/${told.length}`)); // prettier-ignore
+  });
+
+test("a picture too large for the trunk is put together from what it finds in tiles", async () => {
+  const [width, height] = [1664, 544];
+  assert.ok(tilesOf({ width, height }, leastPixels(TRUNK_SEAM), TRUNK_SEAM).length > 1);
+  const images = [1, 2].map((seed) => texture({ width, height, seed }));
+  const model = loadModel("small");
+  const session = await load(recordGraph(model));
+  const stages = await loadStages(recordStages(model), load);
+  const given: FocalStack = { images, focusDistances: [0, 1], space: "index" };
+  const whole = await focusProbability(given, { session });
+  const tiled = await focusProbability(given, { session, stages: () => Promise.resolve(stages), maxPixels: MAX_PIXELS });
+  await Promise.all([session.dispose(), disposeStages(stages)]);
+  const most = mostApart(whole, tiled);
+  assert.ok(most < 0.01, `${most} planes apart`);
+});
+
+test("windows over planes that share their planes' features give what they give run by run", async () => {
+  const model = loadModel("small");
+  const session = await load(recordGraph(model));
+  const stages = await loadStages(recordStages({ ...model, planes: 4, forCpu: true }), load);
+  const asked: number[] = [];
+  const alone = await focusProbability(stack, { session, mostPlanes: 4 });
+  const shared = await focusProbability(stack, {
+    session,
+    mostPlanes: 4,
+    stages: (planes) => (asked.push(planes), Promise.resolve(stages)),
+  });
+  await Promise.all([session.dispose(), disposeStages(stages)]);
+  const most = mostApart(alone, shared);
+  assert.ok(most < 1e-4, `${most} planes apart`);
+  assert.deepEqual(asked, [4]);
+});
+
+test("stages are loaded only where something does not fit one run", async () => {
+  const session = await load(recordGraph(loadModel("small")));
+  const stages = (): never => assert.fail("nobody needs them");
+  await focusProbability({ ...stack, images: stack.images.slice(0, 2) }, { session, stages });
+  await session.dispose();
+});
+
+test("the baseline, whose pooling depends on the picture's size everywhere, is refused by name", () => {
+  const weights = initialWeights(configs.dfv, createRandom(1));
+  assert.throws(() => recordStages({ config: configs.dfv, weights }), /recordStages: dfv .* cannot be cut/);
+});
+
+test("a stage that cannot be loaded frees those that were", async () => {
+  const freed: number[] = [];
+  let loaded = 0;
+  const load = (): Promise<Session> => {
+    const n = loaded++;
+    if (n === 2) return Promise.reject(new Error("no memory"));
+    const dispose = (): Promise<void> => Promise.resolve(void freed.push(n));
+    return Promise.resolve({ device: "cpu", inputNames: [], outputNames: [], run: () => Promise.reject(new Error("it ran")), dispose });
+  };
+  const graphs = Object.fromEntries(STAGE_NAMES.map((name) => [name, new Uint8Array()])) as Record<StageName, Uint8Array>;
+  await assert.rejects(loadStages(graphs, load), /no memory/);
+  assert.deepEqual(freed, [0, 1]);
+});

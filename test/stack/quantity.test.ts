@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseDistanceFile, parseDistances } from "../../src/stack/distanceList.ts";
+import { distancesInNames } from "../../src/stack/fileNameDistance.ts";
+import { metresPer, parseQuantity, unify } from "../../src/stack/quantity.ts";
+import { createRandom } from "../../src/random.ts";
+import { assertClose } from "../helpers/close.ts";
+
+test("numbers are read with their units, and nothing else is", () => {
+  assert.deepEqual(parseQuantity("0.65"), { value: 0.65 });
+  assert.deepEqual(parseQuantity(" 650 mm "), { value: 650, unit: "mm" });
+  assert.deepEqual(parseQuantity("65cm"), { value: 650, unit: "mm" });
+  assert.deepEqual(parseQuantity("2.0D"), { value: 2, unit: "dpt" });
+  assert.deepEqual(parseQuantity("1e-3m"), { value: 0.001, unit: "m" });
+  assert.deepEqual(parseQuantity("-1.5µm"), { value: -1.5, unit: "um" });
+  assert.deepEqual(parseQuantity("inf"), { value: Infinity });
+  for (const bad of ["", "abc", "1.2.3", "5 apples", "NaN", "0x10", "1,5", "--1"]) assert.equal(parseQuantity(bad), undefined, bad);
+  assertClose([metresPer("micron") ?? 0, metresPer("Âµm") ?? 0, metresPer("nm") ?? 0], [1e-6, 1e-6, 1e-9], 1e-12);
+  assert.equal(metresPer("reference frame"), undefined);
+});
+
+test("mixed lengths become metres, an infinite one makes dioptres", () => {
+  assert.deepEqual(
+    unify(
+      [
+        { value: 500, unit: "mm" },
+        { value: 2, unit: "m" },
+      ],
+      "m",
+    ),
+    { values: [0.5, 2], unit: "m" },
+  );
+  assert.deepEqual(unify([{ value: 0.5 }, { value: Infinity }], "m"), { values: [2, 0], unit: "dpt" });
+  assert.deepEqual(unify([{ value: 3 }, { value: 4 }], "mm"), { values: [3, 4], unit: "mm" });
+  assert.equal(unify([{ value: 3, unit: "index" }, { value: 4 }], "m"), undefined);
+});
+
+test("a list on the command line is read, and the word that is no number is named", () => {
+  assert.deepEqual(parseDistances("0.5, 65cm,inf"), [{ value: 0.5 }, { value: 650, unit: "mm" }, { value: Infinity }]);
+  assert.throws(() => parseDistances("1,two,3"), /“two” is not a focus distance/);
+});
+
+test("one number a line, a table with names, a heading with a unit", () => {
+  const quantities = (text: string): unknown => parseDistanceFile(text).entries.map(({ quantity }) => quantity);
+  assert.deepEqual(quantities("525.7\n208\r\n\n# far first\n10.0\n"), [{ value: 525.7 }, { value: 208 }, { value: 10 }]);
+  assert.deepEqual(parseDistanceFile("file,distance_mm\na.jpg,100\nb.jpg,200\n").entries, [
+    { file: "a.jpg", quantity: { value: 100, unit: "mm" } },
+    { file: "b.jpg", quantity: { value: 200, unit: "mm" } },
+  ]);
+  assert.deepEqual(quantities("run\tfocus [cm]\tf-number\n1\t50\t2.8\n2\t60\t2.8"), [
+    { value: 500, unit: "mm" },
+    { value: 600, unit: "mm" },
+  ]);
+  assert.deepEqual(parseDistanceFile("a.jpg 0.5 m\nb.jpg 0.7 m").entries[0], { file: "a.jpg", quantity: { value: 0.5, unit: "m" } });
+  assert.deepEqual(quantities("0.5 m\n700 mm"), [
+    { value: 0.5, unit: "m" },
+    { value: 700, unit: "mm" },
+  ]);
+});
+
+test("what is wrong with a list is named with its line", () => {
+  assert.throws(() => parseDistanceFile("1\n2\nthree\n", "focus.txt"), /focus\.txt: line 3: “three” is not a focus distance/);
+  assert.throws(() => parseDistanceFile("", "focus.txt"), /focus\.txt: no focus distances/);
+  assert.throws(() => parseDistanceFile("file,distance\na.jpg,\n", "f.csv"), /f\.csv: line 2: “”/);
+});
+
+test("the distance in a file name is the number with a unit or a fraction that changes, never a counter or a date", () => {
+  const values = (...names: string[]): unknown => distancesInNames(names)?.map(({ value, unit }) => (unit ? `${value} ${unit}` : value));
+  assert.deepEqual(values("image_1_0.5.jpg", "image_2_0.65.jpg", "image_3_0.80.jpg"), [0.5, 0.65, 0.8]);
+  assert.deepEqual(values("f50mm_650mm.jpg", "f50mm_800mm.jpg"), ["650 mm", "800 mm"]);
+  assert.deepEqual(values("a 2.0dpt.png", "b 1.5dpt.png", "c 0dpt.png"), ["2 dpt", "1.5 dpt", "0 dpt"]);
+  assert.deepEqual(values("z_-5um.tif", "z_0um.tif"), ["-5 um", "0 um"]);
+  assert.deepEqual(values("0.5.jpg", "0.45.jpg", "1.jpg"), [0.5, 0.45, 1]);
+  assert.deepEqual(values("x-0.5.jpg", "x-0.6.jpg"), [0.5, 0.6]);
+  assert.deepEqual(values("500mm_2dpt.jpg", "1000mm_1dpt.jpg"), ["500 mm", "1000 mm"]);
+  assert.deepEqual(values("1_0.3_2.5.jpg", "2_0.2_2.9.jpg", "3_0.4_3.1.jpg"), [2.5, 2.9, 3.1], "the monotonic one");
+  for (const counters of [
+    ["IMG_1234.JPG", "IMG_1236.JPG", "IMG_1240.JPG"],
+    ["20230131_120000.jpg", "20230131_120002.jpg"],
+    ["2023.01.31 12.30.45.jpg", "2023.01.31 12.30.47.jpg"],
+    ["pcb_001.jpg", "pcb_002.jpg"],
+    ["img_run_1_aperture_F2.8.jpg", "img_run_2_aperture_F2.8.jpg"],
+    ["a.jpg", "b2.jpg"],
+  ])
+    assert.equal(values(...counters), undefined, counters[0]);
+  assert.throws(() => values("500mm_4dpt.jpg", "1000mm_1dpt.jpg"), /500mm_4dpt\.jpg: its name states two different distances/);
+});
+
+test("random text never breaks the readers of lists and names", () => {
+  const random = createRandom(3);
+  const alphabet = "01259.,;-+ \t\n\rmµudptinfD_#\"'xe∞/=()";
+  const noise = (): string => Array.from({ length: random.integer(60) }, () => alphabet[random.integer(alphabet.length)]).join("");
+  for (let round = 0; round < 2000; round++) {
+    for (const read of [
+      () => parseDistanceFile(noise()),
+      () => parseDistances(noise()),
+      () => distancesInNames([noise(), noise(), noise()]),
+    ])
+      try {
+        read();
+      } catch (error) {
+        assert.equal((error as Error).name, "FormatError", String(error));
+      }
+  }
+});

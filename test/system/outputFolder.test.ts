@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { asUserError } from "../../src/depth/errors.ts";
+import { UserError } from "../../src/system/userError.ts";
+import { fillFolder, makeFolder } from "../../src/system/outputFolder.ts";
+import { put, temporaryFolder } from "../data/files.ts";
+import { runCommand } from "../helpers/command.ts";
+
+const root = temporaryFolder();
+const gentle = { force: false };
+const writeTwo = async (folder: string): Promise<void> => {
+  await writeFile(join(folder, "result.json"), "{}");
+  await writeFile(join(folder, "depth.tif"), "depth");
+};
+
+test("a folder that is not there appears when all of it is written", async () => {
+  const folder = join(root, "deep", "new");
+  await fillFolder(folder, gentle, async (temporary) => {
+    await writeTwo(temporary);
+    assert.equal(existsSync(folder), false);
+  });
+  assert.deepEqual(readdirSync(folder).sort(), ["depth.tif", "result.json"]);
+  assert.deepEqual(readdirSync(join(root, "deep")), ["new"]);
+});
+
+test("an empty folder that is there is filled, not replaced: it may be a mount, or the one we are in", async () => {
+  const folder = join(root, "empty");
+  mkdirSync(folder);
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    await fillFolder(".", gentle, writeTwo);
+    assert.deepEqual(readdirSync(".").sort(), ["depth.tif", "result.json"]);
+  } finally {
+    process.chdir(before);
+  }
+});
+
+test("what a killed run left inside is removed, and does not count as content", async () => {
+  const folder = join(root, "left");
+  let leftover = "";
+  await fillFolder(join(root, "other"), gentle, (temporary) => {
+    leftover = temporary.replace(/\d+$/, "999999999").replace("other", "left");
+    return Promise.resolve();
+  });
+  put(join(folder, leftover.slice(root.length + 1), "half.tif"), "half");
+  await fillFolder(folder, gentle, writeTwo);
+  assert.deepEqual(readdirSync(folder).sort(), ["depth.tif", "result.json"]);
+});
+
+test("a disk that is full while writing leaves nothing, and the error names the folder", async () => {
+  const folder = join(root, "full", "out");
+  const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });
+  const failing = fillFolder(folder, gentle, async (temporary) => {
+    await writeTwo(temporary);
+    throw full;
+  });
+  await assert.rejects(failing, (error: unknown) => {
+    const told = asUserError(error);
+    assert.ok(told instanceof UserError && told.exitCode === 2);
+    assert.match(told.message, /full[\\/]out: cannot be written \(ENOSPC/);
+    assert.equal(told.remedy, "make room, or choose another -o");
+    return true;
+  });
+  assert.equal(existsSync(join(root, "full")), false, "not even the folder above it");
+});
+
+test("where no folder can be made, the error names the one asked for", { skip: !existsSync("/proc/self") }, async () => {
+  for (const folder of ["/proc/none", "/proc/none/out"]) {
+    const message = new RegExp(`^${folder}: no folder can be made there \\(ENOENT: no such file or directory\\)$`);
+    await assert.rejects(fillFolder(folder, gentle, writeTwo), { name: "UserError", exitCode: 2, message });
+  }
+});
+
+test(
+  "a folder that may not be written into is told before the work",
+  { skip: process.getuid?.() === 0 || process.platform === "win32" },
+  async () => {
+    const folder = join(root, "locked");
+    mkdirSync(folder, { mode: 0o555 });
+    await assert.rejects(makeFolder(folder, { option: "--store" }), {
+      message: `${folder}: may not be written into`,
+      remedy: "choose another --store",
+    });
+  },
+);
+
+test("a full disk ends the command with its exit code, the folder, what to do, and nothing left", async (context) => {
+  const mount = join(root, "tiny");
+  mkdirSync(mount);
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=32k", "none", mount]);
+  if (mounted.status !== 0) {
+    context.skip("no small file system may be mounted here");
+    return;
+  }
+  try {
+    const macro = join(import.meta.dirname, "../../examples/macro");
+    const { code, out, err } = await runCommand(context, "depth", macro, "-o", join(mount, "out"), "--quiet", "--size", "96");
+    assert.deepEqual([code, out], [2, ""], err);
+    assert.match(err, /tiny[\\/]out: cannot be written \(ENOSPC.*\n {2}make room, or choose another -o/);
+    assert.deepEqual(readdirSync(mount), []);
+    put(join(mount, "still"), "room");
+    assert.equal(readFileSync(join(mount, "still"), "utf8"), "room");
+  } finally {
+    assert.equal(spawnSync("umount", [mount]).status, 0);
+  }
+});

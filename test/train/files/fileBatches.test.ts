@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { collate } from "../../../src/train/files/collate.ts";
+import { mirrorPlanes } from "../../../src/data/flip.ts";
+import { createTorchEngine } from "../../../src/engine/torch/torchEngine.ts";
+import { createRandom } from "../../../src/random.ts";
+import type { AugmentConfig } from "../../../src/train/config.ts";
+import { changeImages, dealStacks, joinStacks } from "../../../src/train/files/fileBatches.ts";
+import { presets } from "../../../src/train/presets.ts";
+import { randomSample } from "../../data/files.ts";
+import { assertClose } from "../../helpers/close.ts";
+
+const engine = createTorchEngine({ threads: 1 });
+const off = presets.nyu.augment;
+const SIDE = 16;
+
+/** What `changeImages` makes of 0.5 everywhere, or of `value(x, y)`; [stacks × planes] pictures of 3 × SIDE × SIDE. */
+function changedPictures(
+  augment: Partial<AugmentConfig>,
+  {
+    stacks = 40,
+    planes = 2,
+    seed = 1,
+    value = () => 0.5,
+  }: { stacks?: number; planes?: number; seed?: number; value?: (x: number, y: number) => number } = {},
+): Float32Array[] {
+  const size = 3 * SIDE * SIDE;
+  const pixels = Float32Array.from({ length: stacks * planes * size }, (_, i) => value(i % SIDE, Math.floor(i / SIDE) % SIDE));
+  const images = engine.constant(pixels, { shape: [stacks, planes, 3, SIDE, SIDE] });
+  const made = engine.read(changeImages(engine, images, { augment: { ...off, ...augment }, random: createRandom(seed) })) as Float32Array;
+  return Array.from({ length: stacks * planes }, (_, i) => made.slice(i * size, (i + 1) * size));
+}
+
+const level = (picture: Float32Array | undefined, channel = 0): number => picture?.[channel * SIDE * SIDE] as number;
+const range = (values: readonly number[]): [number, number] => [Math.min(...values), Math.max(...values)];
+
+test("the published recipes' settings leave every pixel as it is", () => {
+  for (const { augment } of [presets.nyu, presets.fod500, presets.ddff12, presets.dfv]) {
+    const images = engine.full([1, 2, 3, 4, 4], 0.3);
+    assert.equal(changeImages(engine, images, { augment, random: createRandom(0) }), images);
+  }
+});
+
+test("gamma, colour and exposure are drawn from the whole of their ranges, below one too", () => {
+  const gammas = changedPictures({ gamma: [2, 4] }).map((picture) => Math.log(level(picture)) / Math.log(0.5));
+  const colours = changedPictures({ colour: [0.5, 0.9] }).flatMap((picture) => [0, 1, 2].map((channel) => level(picture, channel) / 0.5));
+  const exposures = changedPictures({ exposure: [0.25, 0.75] }).map((picture) => level(picture) / 0.5);
+  for (const [drawn, low, high] of [
+    [gammas, 2, 4],
+    [colours, 0.5, 0.9],
+    [exposures, 0.25, 0.75],
+  ] as const) {
+    // prettier-ignore
+    const [least, most] = range(drawn);
+    assert.ok(least >= low - 1e-5 && most <= high + 1e-5, `${least} to ${most}`);
+    assert.ok(least < low + 0.1 * (high - low) && most > high - 0.1 * (high - low), `${least} to ${most}`);
+  }
+  const same = (values: readonly number[], i: number): boolean =>
+    Math.abs((values[2 * i] as number) - (values[2 * i + 1] as number)) < 1e-5;
+  assert.ok([0, 1, 2].every((stack) => same(gammas, stack) && !same(exposures, stack))); // of the stack; of each plane
+});
+
+test("noise has at most the standard deviation asked for, and the same seed the same noise", () => {
+  const deviations = changedPictures({ noise: 0.1 }, { planes: 1 }).map((picture) =>
+    Math.sqrt(picture.reduce((sum, value) => sum + (value - 0.5) ** 2, 0) / picture.length),
+  );
+  const [least, most] = range(deviations);
+  assert.ok(least < 0.02 && most > 0.07 && most < 0.11, `${least} to ${most}`);
+  assert.deepEqual(changedPictures({ noise: 0.1 }, { stacks: 2 }), changedPictures({ noise: 0.1 }, { stacks: 2 }));
+  assert.notDeepEqual(changedPictures({ noise: 0.1 }, { stacks: 2 }), changedPictures({ noise: 0.1 }, { stacks: 2, seed: 2 }));
+});
+
+test("misalign is the share of stacks whose planes move, by shifts of the deviation given", () => {
+  const ramp = (x: number): number => 0.2 + 0.03 * x;
+  const middle = 8 * SIDE + 8;
+  const shifts = changedPictures({ misalign: 0.25, shift: 0.6 }, { stacks: 200, value: ramp }).map(
+    (picture) => ((picture[middle] as number) - ramp(8)) / 0.03,
+  );
+  const moved = shifts.map((shift) => Math.abs(shift) > 1e-3);
+  const stacks = Array.from({ length: 200 }, (_, b) => moved[2 * b] === true);
+  assert.ok(stacks.every((is, b) => is === moved[2 * b + 1])); // all planes of a stack or none
+  const share = stacks.filter(Boolean).length / 200;
+  assert.ok(share > 0.16 && share < 0.34, `share ${share}`); // 0.25 ± 3 standard deviations
+  const those = shifts.filter((_, i) => moved[i]);
+  const deviation = Math.sqrt(those.reduce((sum, shift) => sum + shift ** 2, 0) / those.length);
+  assert.ok(deviation > 0.45 && deviation < 0.75, `deviation ${deviation}`);
+});
+
+test("scale grows a picture around its middle", () => {
+  const far = (picture: Float32Array): number => ((picture[8 * SIDE + 12] as number) - (picture[8 * SIDE + 3] as number)) / (9 * 0.03);
+  const [least, most] = range(changedPictures({ misalign: 1, scale: 0.05 }, { value: (x) => 0.2 + 0.03 * x }).map(far));
+  assert.ok(least < 0.95 && most > 1.05 && least > 0.75 && most < 1.25, `${least} to ${most}`);
+});
+
+test("a reversed stack is the mirrored one, and fewer planes are spread evenly with both ends", () => {
+  const samples = [randomSample({ seed: 1, planes: 5 }), randomSample({ seed: 2, planes: 5 })] as const;
+  const singles = samples.map((sample) => collate([sample]));
+  assert.deepEqual(joinStacks(singles, { planes: 5, reversed: [false, false] }), collate(samples));
+  assert.deepEqual(joinStacks(singles, { planes: 5, reversed: [false, true] }), collate([samples[0], mirrorPlanes(samples[1])]));
+  const { images, focusDistances } = joinStacks(singles, { planes: 3, reversed: [false, true] });
+  assertClose(focusDistances, [1, 3, 5, 1, 3, 5]);
+  const plane = 3 * 12 * 10;
+  const [first, second] = singles;
+  assert.deepEqual(images.subarray(plane, 2 * plane), first?.images.subarray(2 * plane, 3 * plane));
+  assert.deepEqual(images.subarray(3 * plane, 4 * plane), second?.images.subarray(4 * plane, 5 * plane));
+});
+
+test("plane counts are drawn evenly, deeper batches have fewer stacks, and the stream has neither gaps nor overlaps", () => {
+  const deal = dealStacks({ size: 6, planes: [5, 3, 10], crop: 32 }, 4);
+  const steps = Array.from({ length: 300 }, (_, step) => deal.at(step));
+  for (const [i, { from, size, planes }] of steps.entries()) {
+    assert.equal(size, { 5: 6, 3: 10, 10: 3 }[planes]);
+    assert.equal(steps[i + 1]?.from ?? from + size, from + size);
+  }
+  for (const count of [5, 3, 10]) {
+    const times = steps.filter(({ planes }) => planes === count).length;
+    assert.ok(times > 75 && times < 125, `${count} planes: ${times} of 300`);
+  }
+  assert.deepEqual(dealStacks({ size: 6, planes: [5, 3, 10], crop: 32 }, 4).at(123), steps[123]); // a resumed run
+  assert.deepEqual([deal.largest, deal.meanSize], [10, 19 / 3]);
+  assert.deepEqual(dealStacks({ size: 1, planes: [5], crop: 32 }, 0).at(7), { from: 7, size: 1, planes: 5 });
+});
