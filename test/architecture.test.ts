@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, "..", "src");
 
 /** Low to high: a file may import from its own folder or from folders listed before it. */
 const LAYERS: readonly (readonly string[])[] = [
-  ["random", "image"],
+  ["random", "image", "errors"],
   ["io", "system"],
   ["stack"],
   ["engine", "optics", "metrics", "classical"],
