@@ -7,9 +7,10 @@ export { configs, type DfvConfig, type DualFocusConfig, type NetworkConfig } fro
 export { ablations, dfvLoss, paperLoss, type LossConfig } from "./losses/total.ts";
 export { createAdam, type Adam, type AdamConfig } from "./train/adam.ts";
 export { exportWeights, readCheckpoint, restoreCheckpoint, saveCheckpoint, type Checkpoint } from "./train/checkpoint.ts";
+export type { TrainBatch } from "./train/batch.ts";
 export { checkConfig, overrideConfig, ConfigError, type TrainConfig } from "./train/config.ts";
 export { evaluate, type Metrics } from "./train/evaluate.ts";
 export { createClock, train, DivergedError, type BatchSource, type Clock, type LogEntry, type Run } from "./train/loop.ts";
 export { presets } from "./train/presets.ts";
 export { runTraining, type TrainRequest, type TrainResult } from "./train/run.ts";
-export { createTrainer, type Losses, type TrainBatch, type Trainer, type TrainerOptions } from "./train/trainer.ts";
+export { createTrainer, type Losses, type Trainer, type TrainerOptions } from "./train/trainer.ts";

@@ -2,10 +2,10 @@ import type { Engine, Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
 import { createRandom, type Random } from "../random.ts";
+import type { TrainBatch } from "./batch.ts";
 import type { AugmentConfig, TrainConfig } from "./config.ts";
 import type { BatchSource } from "./loop.ts";
 import type { StackPool } from "./renderPool.ts";
-import type { TrainBatch } from "./trainer.ts";
 
 /** Stacks a step takes at this many planes: fewer of deeper ones, so that steps stay the same work. */
 export const stacksFor = ({ size, planes: [first = 1] }: TrainConfig["batch"], planes: number): number =>

@@ -5,9 +5,10 @@ import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine } from "../engine/torch/torchEngine.ts";
 import { wrongSteps } from "../losses/focalVariational.ts";
 import { choosePlanes } from "../stack/focalStack.ts";
+import { disposeBatch, type TrainBatch } from "./batch.ts";
 import { planeCoordinates } from "./deviceAugment.ts";
 import type { StackPool } from "./renderPool.ts";
-import { pixelValues, type TrainBatch, type Trainer } from "./trainer.ts";
+import { forward, type Trainer } from "./trainer.ts";
 
 /** Over all valid pixels together; in the unit of the depth, planes for rendered stacks. */
 export interface Metrics {
@@ -42,7 +43,7 @@ export async function evaluate(
           engine.call("aten::add_.Tensor", sums, batchSums({ engine, trainer, precision }, batch));
         });
       });
-      for (const tensor of [batch.images, batch.focusDistances, batch.trueDepth, batch.valid]) tensor.dispose();
+      disposeBatch(batch);
       await setImmediate(); // signals arrive only when the event loop turns
       stop?.throwIfAborted();
     }
@@ -56,11 +57,10 @@ export async function evaluate(
   }
 }
 
-function batchSums({ engine, trainer, precision }: Evaluation, { images, focusDistances, trueDepth, valid }: TrainBatch): Tensor {
+function batchSums({ engine, trainer, precision }: Evaluation, batch: TrainBatch): Tensor {
+  const { trueDepth, valid } = batch;
   trainer.tree.mode.training = false;
-  const forward = () => trainer.network.forward({ images: pixelValues(images), focusDistances });
-  const bf16 = precision === "bf16" && engine.device.startsWith("cuda");
-  const { depth, focusProbability } = bf16 ? engine.autocast(forward) : forward();
+  const { depth, focusProbability } = forward({ engine, network: trainer.network, precision }, batch);
   const error = depth.cast("f32").sub(trueDepth).abs();
   const total = (values: Tensor): Tensor => values.cast("f64").mul(valid.cast("f64")).sum();
   const parts = [valid, error.square(), error, error.less(0.25), wrongTrend(focusProbability)].map(total);

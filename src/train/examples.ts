@@ -1,8 +1,8 @@
 import { scope } from "../engine/scope.ts";
 import { interleave } from "../optics/render/render.ts";
+import { pixelValues, type TrainBatch } from "./batch.ts";
 import type { Evaluation } from "./evaluate.ts";
 import type { Example } from "./report.ts";
-import { pixelValues, type TrainBatch } from "./trainer.ts";
 
 /**
  * Depth maps of one batch by the averaged weights, from the first plane (white) to the last (black), in whatever unit the depth is; the

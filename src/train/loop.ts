@@ -1,8 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { concrete } from "../engine/dims.ts";
+import { disposeBatch, type TrainBatch } from "./batch.ts";
 import type { TrainConfig } from "./config.ts";
 import { cosineRate } from "./schedule.ts";
-import type { Losses, TrainBatch, Trainer } from "./trainer.ts";
+import type { Losses, Trainer } from "./trainer.ts";
 
 /** Where batches come from. The batch of a step depends on the step alone, so that a resumed run sees the same ones. */
 export interface BatchSource {
@@ -65,7 +66,7 @@ export async function train(config: TrainConfig, { trainer, batches, clock, from
     step += 1;
     trainer.step(batch, { step, rate });
     stacks += concrete(batch.images.shape[0] ?? 0, "batch");
-    release(batch);
+    disposeBatch(batch);
 
     const saveDue = clock.seconds() - lastSave >= 60 * config.saveEveryMinutes;
     if (step % config.logEvery === 0 || saveDue) report();
@@ -86,10 +87,6 @@ function finite(losses: Losses | undefined, step: number): Losses | undefined {
   const broken = Object.entries(losses ?? {}).find(([, value]) => !Number.isFinite(value));
   if (broken) throw new DivergedError(`train: the ${broken[0]} loss is ${broken[1]} at step ${step}`);
   return losses;
-}
-
-function release(batch: TrainBatch): void {
-  for (const tensor of [batch.images, batch.focusDistances, batch.trueDepth, batch.valid]) tensor.dispose();
 }
 
 /** A clock by steps, or by minutes of training. `now` in seconds; `before` those of earlier runs. */

@@ -1,29 +1,20 @@
-import { formatShape } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
-import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
-import { totalLoss } from "../losses/total.ts";
-import { createNetwork, type Network } from "../model/network.ts";
+import type { TorchEngine } from "../engine/torch/torchEngine.ts";
+import { totalLoss, type LossParts } from "../losses/total.ts";
+import { createNetwork, type Network, type Prediction } from "../model/network.ts";
 import { stateShapes } from "../model/state.ts";
 import { checkWeights, type Weights } from "../io/safetensors.ts";
 import { createParameters, type ParameterTree } from "../nn/module.ts";
 import { createRandom } from "../random.ts";
 import { createAdam, type Adam } from "./adam.ts";
+import { pixelValues, type TrainBatch } from "./batch.ts";
 import { clipGradients } from "./clip.ts";
 import type { TrainConfig } from "./config.ts";
+import { captured, type StepPart } from "./cudaGraph.ts";
 import { createEma, type Ema } from "./ema.ts";
 
-/** Stacks on the device. */
-export interface TrainBatch {
-  /** [B, N, 3, H, W], f32 in [0, 1] or u8. */
-  readonly images: Tensor;
-  /** f, [B, N], in the unit of the depth. */
-  readonly focusDistances: Tensor;
-  /** D*, [B, 1, H, W]. */
-  readonly trueDepth: Tensor;
-  /** 1 where D* counts, else 0; [B, 1, H, W]. */
-  readonly valid: Tensor;
-}
+export type { TrainBatch } from "./batch.ts";
 
 /** Means over the steps since they were last taken. */
 export interface Losses {
@@ -55,8 +46,6 @@ export interface TrainerOptions {
   readonly reduce?: ((gradients: readonly Tensor[]) => void) | undefined;
 }
 
-const EAGER_STEPS = 3; // of each batch shape, before it is captured: they find cuDNN's algorithms
-
 export function createTrainer({ engine, config, weights, reduce }: TrainerOptions): Trainer {
   const cuda = engine.device.startsWith("cuda");
   if (weights) checkWeights(stateShapes(config.model), weights);
@@ -66,40 +55,35 @@ export function createTrainer({ engine, config, weights, reduce }: TrainerOption
   const parameters = [...tree.parameters.values()].map((parameter) => engine.requireGradient(parameter));
   const adam = createAdam(engine, tree.parameters, config.adam);
   const ema = createEma(engine, tree.state, config.ema);
-  const totals = createTotals(engine);
+  const sums = createLossSums(engine);
 
-  const differentiate = (batch: TrainBatch): TorchTensor[] =>
+  /** Forward → loss → backward. */
+  const differentiate: StepPart = (batch) =>
     scope(() => {
       tree.mode.training = config.norms !== "frozen";
       for (const parameter of parameters) engine.setGradient(parameter);
-      const images = pixelValues(batch.images);
-      const forward = () => network.forward({ images, focusDistances: batch.focusDistances });
-      const prediction = cuda && config.precision === "bf16" ? engine.autocast(forward) : forward();
-      const parts = totalLoss(prediction, batch, config.loss); // eq. 8
-      engine.backward(parts.total);
-      totals.add([parts.total, parts.depth, parts.spatial, parts.focal]);
+      const prediction = forward({ engine, network, precision: config.precision }, batch);
+      const losses = totalLoss(prediction, batch, config.loss); // eq. 8
+      engine.backward(losses.total);
+      sums.add(losses);
       return parameters.map((parameter) => engine.gradient(parameter) ?? engine.compute("aten::zeros_like", parameter));
     });
-  const update = (gradients: readonly TorchTensor[]): void => {
+
+  // On CUDA the device runs as much of a step as it can by itself, as one graph: all of it, or what precedes the exchange with others.
+  const graphOf = (part: StepPart): StepPart => (cuda ? captured(engine, part) : part);
+  const gradientsOf = reduce ? graphOf(differentiate) : differentiate;
+
+  /** Forward → loss → backward → reduce → clip → Adam. */
+  const optimize: StepPart = (batch) => {
     scope(() => {
-      totals.addNorm(clipGradients(engine, gradients, config.clip));
+      const gradients = gradientsOf(batch);
+      reduce?.(gradients);
+      sums.addNorm(clipGradients(engine, gradients, config.clip));
       adam.apply(gradients);
-    });
-  };
-  const whole = (batch: TrainBatch): readonly TorchTensor[] => {
-    scope(() => {
-      update(differentiate(batch));
     });
     return [];
   };
-  const reduced = (run: (batch: TrainBatch) => readonly TorchTensor[], average: NonNullable<typeof reduce>) => (batch: TrainBatch) => {
-    const gradients = run(batch);
-    average(gradients);
-    update(gradients);
-    return gradients;
-  };
-  const device = (body: (batch: TrainBatch) => readonly TorchTensor[]) => (cuda ? captured(engine, body) : body);
-  const run = reduce ? reduced(device(differentiate), reduce) : device(whole);
+  const run = reduce ? optimize : graphOf(optimize);
 
   return {
     tree,
@@ -109,15 +93,22 @@ export function createTrainer({ engine, config, weights, reduce }: TrainerOption
     step(batch, next) {
       adam.prepare(next);
       scope(() => void run(batch));
-      totals.count();
       ema.update(next.step);
+      sums.countStep();
     },
-    takeLosses: () => totals.take(),
+    takeLosses: () => sums.take(),
   };
 }
 
-/** Bytes as values in [0, 1]. */
-export const pixelValues = (images: Tensor): Tensor => (images.dtype === "u8" ? images.cast("f32").mul(1 / 255) : images);
+/** The network on a batch; convolutions and products in bf16 where that is asked for and the device is a GPU. */
+export function forward(
+  { engine, network, precision }: { engine: TorchEngine; network: Network; precision: TrainConfig["precision"] },
+  { images, focusDistances }: Pick<TrainBatch, "images" | "focusDistances">,
+): Prediction {
+  const input = { images: pixelValues(images), focusDistances };
+  const run = (): Prediction => network.forward(input);
+  return precision === "bf16" && engine.device.startsWith("cuda") ? engine.autocast(run) : run();
+}
 
 /** Convolution weights with the channels innermost, in place: bf16 convolutions on CUDA are fastest so, and activations follow the weights. */
 function channelsLast(engine: TorchEngine, tree: ParameterTree): void {
@@ -127,71 +118,31 @@ function channelsLast(engine: TorchEngine, tree: ParameterTree): void {
   });
 }
 
-/** Sums of the losses that stay on the device, so that nobody waits for them at every step. */
-function createTotals(engine: TorchEngine) {
-  const names = ["total", "depth", "spatial", "focal"] as const;
-  const sums = keep(engine.full([names.length], 0));
+/** Sums of the losses. They stay on the device, so that nothing waits for them at every step. */
+function createLossSums(engine: TorchEngine) {
+  const sums = keep(engine.full([4], 0)); // total, depth, spatial, focal
   const norm = keep(engine.full([], 0));
   let steps = 0;
-  const accumulate = (target: Tensor, value: Tensor): void => {
-    engine.noGradient(() => engine.call("aten::add_.Tensor", target, value));
-  };
   return {
-    add(parts: readonly Tensor[]): void {
-      accumulate(
-        sums,
-        engine.noGradient(() => engine.compute("aten::stack", parts)),
-      );
+    add({ total, depth, spatial, focal }: LossParts): void {
+      engine.noGradient(() => engine.call("aten::add_.Tensor", sums, engine.compute("aten::stack", [total, depth, spatial, focal])));
     },
     addNorm(value: Tensor): void {
-      accumulate(norm, value);
+      engine.noGradient(() => engine.call("aten::add_.Tensor", norm, value));
     },
-    count(): void {
+    countStep(): void {
       steps += 1;
     },
     take(): Losses | undefined {
       if (steps === 0) return undefined;
-      const values = [...(engine.read(sums) as Float32Array), engine.item(norm)].map((sum) => sum / steps);
+      const means = [...(engine.read(sums) as Float32Array), engine.item(norm)].map((sum) => sum / steps);
       steps = 0;
       scope(() => {
         engine.compute("aten::fill_.Scalar", sums, 0);
         engine.compute("aten::fill_.Scalar", norm, 0);
       });
-      const [total = NaN, depth = NaN, spatial = NaN, focal = NaN, gradient = NaN] = values;
+      const [total = NaN, depth = NaN, spatial = NaN, focal = NaN, gradient = NaN] = means;
       return { total, depth, spatial, focal, gradient };
     },
   };
 }
-
-/** The step as a CUDA graph, one for each batch shape: inputs are copied into the graph's own, then it is replayed. */
-function captured(engine: TorchEngine, body: (batch: TrainBatch) => readonly TorchTensor[]) {
-  const known = new Map<string, { seen: number; run?: (batch: TrainBatch) => readonly TorchTensor[] }>();
-  const capture = (batch: TrainBatch) => {
-    const inputs = mapBatch(batch, (tensor) => keep(engine.compute("aten::clone", tensor)));
-    const graph = engine.captureGraph(() => body(inputs), { warmups: 0 });
-    for (const gradient of graph.result) keep(gradient);
-    return (next: TrainBatch): readonly TorchTensor[] => {
-      for (const name of BATCH_KEYS) engine.copy(inputs[name], next[name]);
-      graph.replay();
-      return graph.result;
-    };
-  };
-  return (batch: TrainBatch): readonly TorchTensor[] => {
-    const key = formatShape(batch.images.shape);
-    const entry = known.get(key) ?? { seen: 0 };
-    known.set(key, entry);
-    entry.seen += 1;
-    if (entry.seen <= EAGER_STEPS) return body(batch);
-    entry.run ??= capture(batch);
-    return entry.run(batch);
-  };
-}
-
-const BATCH_KEYS = ["images", "focusDistances", "trueDepth", "valid"] as const satisfies (keyof TrainBatch)[];
-
-const mapBatch = (batch: TrainBatch, f: (tensor: Tensor) => Tensor): TrainBatch => ({
-  images: f(batch.images),
-  focusDistances: f(batch.focusDistances),
-  trueDepth: f(batch.trueDepth),
-  valid: f(batch.valid),
-});
