@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { run } from "../src/cli/run.ts";
-import { createPlaneGraphs } from "../src/network/planeGraphs.ts";
-import { loadModel } from "../src/network/loadModel.ts";
+import { createPlaneGraphs } from "../src/network/node/planeGraphs.ts";
+import { loadModel } from "../src/network/node/loadModel.ts";
 import { createRandom } from "../src/random.ts";
 import { option } from "./timing.ts";
 

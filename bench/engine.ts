@@ -6,7 +6,7 @@ import { createOnnxEngine } from "../src/engine/onnx/onnxEngine.ts";
 import { scope } from "../src/engine/scope.ts";
 import { createTorchEngine } from "../src/engine/torch/torchEngine.ts";
 import type { TorchEngine, TorchTensor } from "../src/engine/torch/torchEngine.ts";
-import { createNodeSession } from "../src/network/nodeSession.ts";
+import { createNodeSession } from "../src/network/node/onnxSession.ts";
 import { option } from "./timing.ts";
 
 const device = option("device", "cpu");

@@ -1,8 +1,8 @@
 // Inference in ONNX Runtime on the CPU: the graph for any number of planes against the one arranged for this number, run in turn, and the
 // limit of the machine by the same runtime.
 import { onnxRuntime } from "../src/bench/onnxRuntime.ts";
-import { createNodeSession } from "../src/network/nodeSession.ts";
-import { loadModel, untrainedModel } from "../src/network/loadModel.ts";
+import { createNodeSession } from "../src/network/node/onnxSession.ts";
+import { loadModel, untrainedModel } from "../src/network/node/loadModel.ts";
 import type { ConfigName } from "../src/model/config.ts";
 import { recordGraph } from "../src/model/graph.ts";
 import { countMultiplyAccumulates } from "../src/model/state.ts";

@@ -4,7 +4,7 @@ import { lensTextures, renderLens } from "../src/engine/torch/lens.ts";
 import { scope } from "../src/engine/scope.ts";
 import { createTorchEngine, TorchTensor, type TorchEngine } from "../src/engine/torch/torchEngine.ts";
 import type { FusionOptions } from "../src/engine/fusion/fusion.ts";
-import { createCudaSession, predict } from "../src/network/cudaSession.ts";
+import { createCudaSession, predict } from "../src/network/node/cudaSession.ts";
 import { configs, type ConfigName } from "../src/model/config.ts";
 import { DualFocus } from "../src/model/dualFocus.ts";
 import { createNetwork, type Network } from "../src/model/network.ts";

@@ -1,5 +1,5 @@
 import { renderHost } from "../src/cli/renderHost.ts";
-import { depthMaps } from "../src/depth/depthMaps.ts";
+import { depthMaps } from "../src/depth/maps.ts";
 import { focusProbability, type FocusProbability } from "../src/network/focusProbability.ts";
 import type { Session } from "../src/network/session.ts";
 import type { Quality } from "../src/network/views.ts";

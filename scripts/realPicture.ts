@@ -6,7 +6,7 @@ import sharp, { type Sharp } from "sharp";
 import { laplacianDepth } from "../src/classical/modifiedLaplacian.ts";
 import type { Image } from "../src/image/image.ts";
 import { encodePng } from "../src/io/png.ts";
-import { loadNetwork } from "../src/network/loadNetwork.ts";
+import { loadNetwork } from "../src/network/node/loadNetwork.ts";
 import { runDepth, type DepthRun } from "../src/depth/run.ts";
 import type { Canvas } from "../src/output/canvas.ts";
 import { paintDepth } from "../src/output/colorPicture.ts";

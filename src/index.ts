@@ -1,9 +1,9 @@
 /** The public API in Node. Training is `dualfocus/train`. */
 export * from "./everywhere.ts";
-export { createNodeSession as createSession, type NodeSessionOptions as SessionOptions } from "./network/nodeSession.ts";
-export { createCudaSession, type CudaOptions } from "./network/cudaSession.ts";
-export { createPlaneGraphs, type PlaneGraphOptions } from "./network/planeGraphs.ts";
-export { openSession, type DeviceName, type OpenedSession, type SessionRequest } from "./network/openSession.ts";
+export { createNodeSession as createSession, type NodeSessionOptions as SessionOptions } from "./network/node/onnxSession.ts";
+export { createCudaSession, type CudaOptions } from "./network/node/cudaSession.ts";
+export { createPlaneGraphs, type PlaneGraphOptions } from "./network/node/planeGraphs.ts";
+export { openSession, type DeviceName, type OpenedSession, type SessionRequest } from "./network/node/openSession.ts";
 export { openStack, type StackSource } from "./stack/openStack.ts";
 export type { FocusOptions } from "./stack/focus.ts";
 export type { FocusSource, Unit } from "./stack/stackFormat.ts";
@@ -12,4 +12,4 @@ export { StackError, type StackErrorCode } from "./stack/stackError.ts";
 export { UserError, type ExitCode } from "./system/userError.ts";
 export { readDepth } from "./data/readDepth.ts";
 export { readImage } from "./stack/readImage.ts";
-export { loadModel } from "./network/loadModel.ts";
+export { loadModel } from "./network/node/loadModel.ts";

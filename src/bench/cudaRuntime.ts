@@ -1,6 +1,6 @@
 import { keep, scope } from "../engine/scope.ts";
 import { createTorchEngine } from "../engine/torch/torchEngine.ts";
-import { createCudaSession } from "../network/cudaSession.ts";
+import { createCudaSession } from "../network/node/cudaSession.ts";
 import { initialWeights } from "../model/state.ts";
 import { createRandom } from "../random.ts";
 import type { BenchRuntime, Work } from "./runtime.ts";

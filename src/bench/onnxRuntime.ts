@@ -1,5 +1,5 @@
 import { createOnnxEngine } from "../engine/onnx/onnxEngine.ts";
-import { createNodeSession, type NodeSessionOptions } from "../network/nodeSession.ts";
+import { createNodeSession, type NodeSessionOptions } from "../network/node/onnxSession.ts";
 import type { Value } from "../network/session.ts";
 import { recordGraph } from "../model/graph.ts";
 import { initialWeights } from "../model/state.ts";

@@ -6,7 +6,7 @@ import { UNITS } from "../stack/stackFolder.ts";
 import { asUserError } from "../depth/errors.ts";
 import { WORKING_SIDE } from "../depth/options.ts";
 import { depthSettings, MODEL_NAMES, type DepthSettings } from "../depth/settings.ts";
-import { defaultOutput, placed } from "../depth/depthStack.ts";
+import { defaultOutput, placed } from "../depth/node/stackRun.ts";
 import { UserError } from "../system/userError.ts";
 import { fillFolder } from "../system/outputFolder.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES, type OutputName } from "../output/outputs.ts";

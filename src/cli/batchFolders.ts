@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 import { naturalOrder } from "../stack/stackFolder.ts";
-import { placed, type DepthDocument } from "../depth/depthStack.ts";
+import { placed, type DepthDocument } from "../depth/node/stackRun.ts";
 import { UserError } from "../system/userError.ts";
 import { batchTable, type BatchEntry } from "./depthText.ts";
 

@@ -10,7 +10,7 @@ import { bench } from "../bench/run.ts";
 import type { BenchRuntime } from "../bench/runtime.ts";
 import { DFV_LEAST } from "../evaluate/networkPredictor.ts";
 import { UserError } from "../system/userError.ts";
-import { isConfigName } from "../network/loadModel.ts";
+import { isConfigName } from "../network/node/loadModel.ts";
 import { configs, type ConfigName } from "../model/config.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { wholeNumber } from "./numbers.ts";

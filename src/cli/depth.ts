@@ -7,12 +7,12 @@ import { asUserError } from "../depth/errors.ts";
 import { WORKING_SIDE, type DepthOptions } from "../depth/options.ts";
 import { outputNames, threadCount, workingSize } from "./depthArguments.ts";
 import { createReport } from "./depthReport.ts";
-import { depthOfStack } from "../depth/depthStack.ts";
-import type { LoadedNetwork } from "../network/loadNetwork.ts";
+import { depthOfStack } from "../depth/node/stackRun.ts";
+import type { LoadedNetwork } from "../network/node/loadNetwork.ts";
 import { describeResult } from "./depthText.ts";
 import { UserError } from "../system/userError.ts";
-import { loadNetwork } from "../network/loadNetwork.ts";
-import { DEVICES } from "../network/openSession.ts";
+import { loadNetwork } from "../network/node/loadNetwork.ts";
+import { DEVICES } from "../network/node/openSession.ts";
 
 export function depthCommand(): Command {
   return new Command("depth")

@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import { asUserError } from "../depth/errors.ts";
 import type { DepthOptions } from "../depth/options.ts";
-import { defaultOutput, depthOfStack, type StackRun } from "../depth/depthStack.ts";
+import { defaultOutput, depthOfStack, type StackRun } from "../depth/node/stackRun.ts";
 import { createReport } from "./depthReport.ts";
 import { finished, reportBatch, stackFolders } from "./batchFolders.ts";
 import type { BatchEntry } from "./depthText.ts";

@@ -1,6 +1,6 @@
 import type { Finding } from "../check/finding.ts";
 import { createProgress } from "../depth/progress.ts";
-import type { RunReport } from "../depth/depthStack.ts";
+import type { RunReport } from "../depth/node/stackRun.ts";
 
 /** Progress, notes and warnings on standard error; nothing if `quiet`. */
 export function createReport({ quiet }: { quiet: boolean }): RunReport {

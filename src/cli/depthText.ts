@@ -1,4 +1,4 @@
-import type { DepthDocument } from "../depth/depthStack.ts";
+import type { DepthDocument } from "../depth/node/stackRun.ts";
 
 const number = (value: number): string => value.toPrecision(4);
 

@@ -7,7 +7,7 @@ import { recordGraph, type GraphSize } from "../model/graph.ts";
 import { writeModel, type Model } from "../network/weightsFile.ts";
 import { writeAtomically } from "../system/atomicFile.ts";
 import { UserError } from "../system/userError.ts";
-import { isConfigName, loadModel, shippedModel, untrainedModel } from "../network/loadModel.ts";
+import { isConfigName, loadModel, shippedModel, untrainedModel } from "../network/node/loadModel.ts";
 import { packageVersion } from "../system/packageFolder.ts";
 
 interface ExportOptions {

@@ -3,7 +3,7 @@ import { Command } from "commander";
 
 import { configs, type ConfigName } from "../model/config.ts";
 import { countMultiplyAccumulates, countParameters } from "../model/state.ts";
-import { shippedModel } from "../network/loadModel.ts";
+import { shippedModel } from "../network/node/loadModel.ts";
 
 /** DDFF 12-Scene's padded size: what the paper's runtime table measures. */
 const STACK = { planes: 5, height: 384, width: 576 } as const;

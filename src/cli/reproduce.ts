@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 
 import { UserError } from "../system/userError.ts";
-import { isConfigName, shippedModel } from "../network/loadModel.ts";
+import { isConfigName, shippedModel } from "../network/node/loadModel.ts";
 import { configs, type ConfigName, type DualFocusConfig } from "../model/config.ts";
 import { runInChild, type RunCommand } from "../reproduce/child.ts";
 import { evaluateTable } from "../reproduce/evaluateTables.ts";

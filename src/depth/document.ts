@@ -3,7 +3,7 @@ import { validFraction, validRange } from "../output/result.ts";
 import type { ResultSummary } from "../output/resultJson.ts";
 import type { StackSource } from "../stack/stackSource.ts";
 import type { DepthRun } from "./run.ts";
-import type { TruthErrors } from "./truth.ts";
+import type { TruthErrors } from "./node/truth.ts";
 
 export interface DepthDocument extends ResultSummary {
   /** Mean ±e of the pixels within the planes, in the unit of the depth; null if there are none. */

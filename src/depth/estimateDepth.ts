@@ -3,7 +3,7 @@ import type { Image } from "../image/image.ts";
 import { invalidFocusTrend } from "../metrics/focusTrend.ts";
 import { focalStack, type FocalStack } from "../stack/focalStack.ts";
 import { blendPlanes } from "./blend.ts";
-import { depthMaps, type DepthMapOptions } from "./depthMaps.ts";
+import { depthMaps, type DepthMapOptions } from "./maps.ts";
 import { focusProbability, type FocusProbability, type ProbabilityOptions } from "../network/focusProbability.ts";
 
 /** What the network says about a stack, pixel by pixel, in the size of its pictures. */

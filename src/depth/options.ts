@@ -1,6 +1,6 @@
 import type { Unit } from "../stack/stackFolder.ts";
 import type { OutputName } from "../output/outputs.ts";
-import type { DeviceName } from "../network/openSession.ts";
+import type { DeviceName } from "../network/node/openSession.ts";
 
 export interface DepthOptions {
   readonly output?: string;

@@ -1,5 +1,5 @@
 import { depthMap } from "../image/depthMap.ts";
-import { createNodeSession } from "../network/nodeSession.ts";
+import { createNodeSession } from "../network/node/onnxSession.ts";
 import type { Size } from "../image/image.ts";
 import { crop, packPictures, paddedSize } from "../network/pad.ts";
 import type { Session, Value } from "../network/session.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import type { DepthDocument } from "../depth/depthStack.ts";
+import type { DepthDocument } from "../depth/node/stackRun.ts";
 import { jobPrefix } from "./job.ts";
 import { readText, type FileStore } from "./store.ts";
 

@@ -3,8 +3,8 @@ import { basename, join } from "node:path";
 import { randomUUID } from "node:crypto";
 
 import { asUserError } from "../depth/errors.ts";
-import { depthOfStack, type DepthDocument } from "../depth/depthStack.ts";
-import type { LoadedNetwork } from "../network/loadNetwork.ts";
+import { depthOfStack, type DepthDocument } from "../depth/node/stackRun.ts";
+import type { LoadedNetwork } from "../network/node/loadNetwork.ts";
 import { UserError } from "../system/userError.ts";
 import { encodeResultJson } from "../output/resultJson.ts";
 import { jobPrefix, type Job } from "./job.ts";

@@ -1,6 +1,6 @@
 // The process that computes: started by `createSlot`, told what to do by messages. It keeps the networks it has loaded.
-import type { LoadedNetwork } from "../network/loadNetwork.ts";
-import { loadNetwork } from "../network/loadNetwork.ts";
+import type { LoadedNetwork } from "../network/node/loadNetwork.ts";
+import { loadNetwork } from "../network/node/loadNetwork.ts";
 import { batchSession } from "./batchSession.ts";
 import type { Job } from "./job.ts";
 import { openStore } from "./openStore.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import sharp from "sharp";
-import type { DepthDocument } from "../../src/depth/depthStack.ts";
+import type { DepthDocument } from "../../src/depth/node/stackRun.ts";
 import { readDepth } from "../../src/data/readDepth.ts";
 import { decodeNpy, encodeNpy } from "../../src/io/npy.ts";
 import { decodePng, decodePngPixels, encodePng } from "../../src/io/png.ts";

@@ -9,7 +9,7 @@ import { CommanderError } from "commander";
 import { UserError } from "../../src/system/userError.ts";
 import { exportCommand } from "../../src/cli/export.ts";
 import { FormatError } from "../../src/io/formatError.ts";
-import { createNodeSession } from "../../src/network/nodeSession.ts";
+import { createNodeSession } from "../../src/network/node/onnxSession.ts";
 import { dfv, type NetworkConfig } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
 import { readModel, writeModel } from "../../src/network/weightsFile.ts";

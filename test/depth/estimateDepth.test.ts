@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { createScenes, isClaimed, type Finding } from "../../scripts/calibrationScenes.ts";
-import { loadModel } from "../../src/network/loadModel.ts";
+import { loadModel } from "../../src/network/node/loadModel.ts";
 import { packageFolder } from "../../src/system/packageFolder.ts";
 import { readImage } from "../../src/stack/readImage.ts";
 import type { Image } from "../../src/image/image.ts";
 import { estimateDepth } from "../../src/depth/estimateDepth.ts";
-import { createNodeSession } from "../../src/network/nodeSession.ts";
+import { createNodeSession } from "../../src/network/node/onnxSession.ts";
 import type { Session } from "../../src/network/session.ts";
 import { decodeNpy } from "../../src/io/npy.ts";
 import { recordGraph } from "../../src/model/graph.ts";

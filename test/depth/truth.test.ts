@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { depthMap } from "../../src/image/depthMap.ts";
-import { compareWithTruth } from "../../src/depth/truth.ts";
+import { compareWithTruth } from "../../src/depth/node/truth.ts";
 import { assertClose } from "../helpers/close.ts";
 
 const row = (values: readonly number[], space: "depth" | "index") =>

@@ -6,7 +6,7 @@ import { EngineError } from "../../src/engine/errors.ts";
 import { createOnnxEngine } from "../../src/engine/onnx/onnxEngine.ts";
 import { scope } from "../../src/engine/scope.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
-import { createNodeSession } from "../../src/network/nodeSession.ts";
+import { createNodeSession } from "../../src/network/node/onnxSession.ts";
 import type { Value } from "../../src/network/session.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose, directionalError } from "../helpers/close.ts";

@@ -1,7 +1,7 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import type { Tensor } from "../../src/engine/engine.ts";
 import type { OnnxEngine } from "../../src/engine/onnx/onnxEngine.ts";
-import { createNodeSession } from "../../src/network/nodeSession.ts";
+import { createNodeSession } from "../../src/network/node/onnxSession.ts";
 import type { Value } from "../../src/network/session.ts";
 import { createRandom } from "../../src/random.ts";
 

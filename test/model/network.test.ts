@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { scope } from "../../src/engine/scope.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
-import { createNodeSession } from "../../src/network/nodeSession.ts";
+import { createNodeSession } from "../../src/network/node/onnxSession.ts";
 import { base, configs, dfv, small, type DualFocusConfig, type NetworkConfig } from "../../src/model/config.ts";
 import { recordGraph } from "../../src/model/graph.ts";
 import { createNetwork } from "../../src/model/network.ts";

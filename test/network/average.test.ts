@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { decodeNpy } from "../../src/io/npy.ts";
 import { encodePng } from "../../src/io/png.ts";
-import { loadModel } from "../../src/network/loadModel.ts";
+import { loadModel } from "../../src/network/node/loadModel.ts";
 import { averageOf, writeModel } from "../../src/network/weightsFile.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { runCommand } from "../helpers/command.ts";

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
-import { createCudaSession } from "../../src/network/cudaSession.ts";
+import { createCudaSession } from "../../src/network/node/cudaSession.ts";
 import { focusProbability } from "../../src/network/focusProbability.ts";
-import { createNodeSession } from "../../src/network/nodeSession.ts";
+import { createNodeSession } from "../../src/network/node/onnxSession.ts";
 import type { Session } from "../../src/network/session.ts";
 import { recordGraph } from "../../src/model/graph.ts";
 import { assertClose } from "../helpers/close.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { loadNetwork } from "../../src/network/loadNetwork.ts";
+import { loadNetwork } from "../../src/network/node/loadNetwork.ts";
 import { configs, type NetworkConfig, type SurfaceConfig } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
 import { writeModel } from "../../src/network/weightsFile.ts";

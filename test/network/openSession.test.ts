@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Session } from "../../src/network/session.ts";
-import { openSession, type Machine } from "../../src/network/openSession.ts";
+import { openSession, type Machine } from "../../src/network/node/openSession.ts";
 import { initialWeights } from "../../src/model/state.ts";
 import { createRandom } from "../../src/random.ts";
 import { tiny } from "../helpers/network.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createNodeSession } from "../../src/network/nodeSession.ts";
-import { createPlaneGraphs } from "../../src/network/planeGraphs.ts";
+import { createNodeSession } from "../../src/network/node/onnxSession.ts";
+import { createPlaneGraphs } from "../../src/network/node/planeGraphs.ts";
 import { configs } from "../../src/model/config.ts";
 import { recordGraph } from "../../src/model/graph.ts";
 import { initialWeights } from "../../src/model/state.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { symbol } from "../../src/engine/dims.ts";
 import { EngineError } from "../../src/engine/errors.ts";
 import { createOnnxEngine } from "../../src/engine/onnx/onnxEngine.ts";
-import { createNodeSession } from "../../src/network/nodeSession.ts";
+import { createNodeSession } from "../../src/network/node/onnxSession.ts";
 
 function model(): Uint8Array {
   const engine = createOnnxEngine();

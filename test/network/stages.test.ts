@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
 import { focusProbability, type FocusProbability } from "../../src/network/focusProbability.ts";
-import { createNodeSession } from "../../src/network/nodeSession.ts";
+import { createNodeSession } from "../../src/network/node/onnxSession.ts";
 import type { Session } from "../../src/network/session.ts";
 import { disposeStages, loadStages } from "../../src/network/stages.ts";
 import { leastPixels, SEAM, tilesOf, TRUNK_SEAM } from "../../src/network/tiles.ts";
-import { loadModel } from "../../src/network/loadModel.ts";
+import { loadModel } from "../../src/network/node/loadModel.ts";
 import { configs } from "../../src/model/config.ts";
 import { recordGraph } from "../../src/model/graph.ts";
 import { recordStages, STAGE_NAMES, type StageName } from "../../src/model/stages.ts";

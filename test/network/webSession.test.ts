@@ -4,7 +4,7 @@ import { symbol } from "../../src/engine/dims.ts";
 import { createOnnxEngine } from "../../src/engine/onnx/onnxEngine.ts";
 import { scope } from "../../src/engine/scope.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
-import { createNodeSession } from "../../src/network/nodeSession.ts";
+import { createNodeSession } from "../../src/network/node/onnxSession.ts";
 import { withPage } from "../helpers/browser.ts";
 import { wireInputs, wireNet } from "../helpers/wireNet.ts";
 
@@ -34,8 +34,8 @@ function torchDepth(): Float32Array {
 
 /** What the page does: fetch the graph, run it, return the numbers. */
 const pageScript = `
-  import { createWebSession } from "../src/network/webSession.ts";
-  import { wireInputs } from "./helpers/wireNet.ts";
+  import { createWebSession } from "../src/network/browser/webSession.ts";
+  import { wireInputs } from "../helpers/wireNet.ts";
   globalThis.runWireNet = async (device, threads) => {
     const model = new Uint8Array(await (await fetch("/wire.onnx")).arrayBuffer());
     const session = await createWebSession(model, { device, threads, wasmPath: new URL("/runtime/", location.href).href });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createNodeSession } from "../../src/network/nodeSession.ts";
+import { createNodeSession } from "../../src/network/node/onnxSession.ts";
 import type { Session, Value } from "../../src/network/session.ts";
-import { untrainedModel } from "../../src/network/loadModel.ts";
+import { untrainedModel } from "../../src/network/node/loadModel.ts";
 import { recordGraph } from "../../src/model/graph.ts";
 import { batchSession } from "../../src/queue/batchSession.ts";
 import { createRandom } from "../../src/random.ts";

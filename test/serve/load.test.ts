@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DepthDocument } from "../../src/depth/depthStack.ts";
+import type { DepthDocument } from "../../src/depth/node/stackRun.ts";
 import { createDirectoryStore } from "../../src/queue/directoryStore.ts";
 import { jobPrefix } from "../../src/queue/job.ts";
 import { commitResults } from "../../src/queue/results.ts";

@@ -1,6 +1,6 @@
 import type { Session } from "../../../src/network/session.ts";
 import { loadStages, type StageSessions } from "../../../src/network/stages.ts";
-import { createWebSession } from "../../../src/network/webSession.ts";
+import { createWebSession } from "../../../src/network/browser/webSession.ts";
 import { recordGraph } from "../../../src/model/graph.ts";
 import { recordStages } from "../../../src/model/stages.ts";
 import { readModel, type Model } from "../../../src/network/weightsFile.ts";

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { configs, type ConfigName } from "../model/config.ts";
-import { initialWeights } from "../model/state.ts";
-import { readModel, type Model } from "./weightsFile.ts";
-import { createRandom } from "../random.ts";
-import { UserError } from "../system/userError.ts";
-import { packageFolder } from "../system/packageFolder.ts";
+import { configs, type ConfigName } from "../../model/config.ts";
+import { initialWeights } from "../../model/state.ts";
+import { readModel, type Model } from "../weightsFile.ts";
+import { createRandom } from "../../random.ts";
+import { UserError } from "../../system/userError.ts";
+import { packageFolder } from "../../system/packageFolder.ts";
 
 export const isConfigName = (name: string): name is ConfigName => name in configs;
 

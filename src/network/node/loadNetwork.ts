@@ -1,11 +1,11 @@
-import { createNodeSession } from "./nodeSession.ts";
-import type { Session } from "./session.ts";
-import { disposeStages, loadStages, type StageSessions } from "./stages.ts";
-import { recordStages } from "../model/stages.ts";
-import type { NetworkConfig } from "../model/config.ts";
-import { averageOf, type Average, type Model } from "./weightsFile.ts";
-import { readingInput } from "../system/readingInput.ts";
-import { UserError } from "../system/userError.ts";
+import { createNodeSession } from "./onnxSession.ts";
+import type { Session } from "../session.ts";
+import { disposeStages, loadStages, type StageSessions } from "../stages.ts";
+import { recordStages } from "../../model/stages.ts";
+import type { NetworkConfig } from "../../model/config.ts";
+import { averageOf, type Average, type Model } from "../weightsFile.ts";
+import { readingInput } from "../../system/readingInput.ts";
+import { UserError } from "../../system/userError.ts";
 import { loadModel } from "./loadModel.ts";
 import { openSession, type DeviceName } from "./openSession.ts";
 

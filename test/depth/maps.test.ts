@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { depthMaps } from "../../src/depth/depthMaps.ts";
+import { depthMaps } from "../../src/depth/maps.ts";
 import { ERROR_TABLES, expectedError } from "../../src/network/errorTable.ts";
 import { assertClose } from "../helpers/close.ts";
 

@@ -1,9 +1,9 @@
-import { readDepth } from "../data/readDepth.ts";
-import type { DepthMap } from "../image/depthMap.ts";
-import { absoluteRelativeError, ratioAccuracy, rootMeanSquaredError } from "../metrics/depthErrors.ts";
-import { comparedPixels } from "../metrics/comparison.ts";
-import { readingInput } from "../system/readingInput.ts";
-import { UserError } from "../system/userError.ts";
+import { readDepth } from "../../data/readDepth.ts";
+import type { DepthMap } from "../../image/depthMap.ts";
+import { absoluteRelativeError, ratioAccuracy, rootMeanSquaredError } from "../../metrics/depthErrors.ts";
+import { comparedPixels } from "../../metrics/comparison.ts";
+import { readingInput } from "../../system/readingInput.ts";
+import { UserError } from "../../system/userError.ts";
 
 /** How far the result is from the truth. `rmse` is in the truth's unit. */
 export interface TruthErrors {

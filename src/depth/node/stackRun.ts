@@ -3,24 +3,24 @@ import { totalmem } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { deflateSync } from "node:zlib";
 
-import { checkFits, parseAlignment, type Alignment } from "../align/alignment.ts";
-import type { Finding } from "../check/finding.ts";
-import type { DepthMap } from "../image/depthMap.ts";
-import { ERROR_TABLES } from "../network/errorTable.ts";
-import type { LoadedNetwork } from "../network/loadNetwork.ts";
-import { encodeOutputs } from "../output/outputs.ts";
-import { encodeResultJson } from "../output/resultJson.ts";
-import { openStack, type StackSource } from "../stack/openStack.ts";
-import { describeRun, type DepthDocument } from "./document.ts";
-import { readingInput } from "../system/readingInput.ts";
-import type { DepthOptions } from "./options.ts";
-import type { OnStage } from "./progress.ts";
-import { runDepth, savedAlignment, type DepthRun } from "./run.ts";
+import { checkFits, parseAlignment, type Alignment } from "../../align/alignment.ts";
+import type { Finding } from "../../check/finding.ts";
+import type { DepthMap } from "../../image/depthMap.ts";
+import { ERROR_TABLES } from "../../network/errorTable.ts";
+import type { LoadedNetwork } from "../../network/node/loadNetwork.ts";
+import { encodeOutputs } from "../../output/outputs.ts";
+import { encodeResultJson } from "../../output/resultJson.ts";
+import { openStack, type StackSource } from "../../stack/openStack.ts";
+import { describeRun, type DepthDocument } from "../document.ts";
+import { readingInput } from "../../system/readingInput.ts";
+import type { DepthOptions } from "../options.ts";
+import type { OnStage } from "../progress.ts";
+import { runDepth, savedAlignment, type DepthRun } from "../run.ts";
 import { compareWithTruth, readTruth, type TruthErrors } from "./truth.ts";
-import { UserError } from "../system/userError.ts";
-import { fillFolder } from "../system/outputFolder.ts";
+import { UserError } from "../../system/userError.ts";
+import { fillFolder } from "../../system/outputFolder.ts";
 
-export type { DepthDocument } from "./document.ts";
+export type { DepthDocument } from "../document.ts";
 
 /** Told how a run goes. */
 export interface RunReport {

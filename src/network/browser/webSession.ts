@@ -1,4 +1,4 @@
-import { failingAs, wrapSession, type Session } from "./session.ts";
+import { failingAs, wrapSession, type Session } from "../session.ts";
 
 export interface WebSessionOptions {
   readonly device?: "webgpu" | "wasm";

@@ -1,8 +1,8 @@
-import { EngineError } from "../engine/errors.ts";
-import { recordGraph, type GraphSize } from "../model/graph.ts";
-import type { Model } from "./weightsFile.ts";
-import { createNodeSession } from "./nodeSession.ts";
-import type { Session } from "./session.ts";
+import { EngineError } from "../../engine/errors.ts";
+import { recordGraph, type GraphSize } from "../../model/graph.ts";
+import type { Model } from "../weightsFile.ts";
+import { createNodeSession } from "./onnxSession.ts";
+import type { Session } from "../session.ts";
 
 /** Graphs kept loaded; a stack, its windows and its views have one or two plane counts between them. */
 const MOST_GRAPHS = 2;

@@ -1,18 +1,18 @@
-import { AXIS } from "../engine/axes.ts";
-import type { DType, NumericArray, Tensor } from "../engine/engine.ts";
-import { EngineError } from "../engine/errors.ts";
-import { scope } from "../engine/scope.ts";
-import { createTorchEngine, type TorchEngine, type TorchTensor } from "../engine/torch/torchEngine.ts";
-import { checkWeights } from "../io/safetensors.ts";
-import { DualFocus } from "../model/dualFocus.ts";
-import { mapScales } from "../model/encoder.ts";
-import { depthSpread } from "../model/focusHead.ts";
-import { createNetwork, type Network } from "../model/network.ts";
-import { stateShapes } from "../model/state.ts";
-import type { Model } from "./weightsFile.ts";
-import { createParameters } from "../nn/module.ts";
-import type { Pyramid } from "../nn/resnet.ts";
-import type { Look, Session, Value } from "./session.ts";
+import { AXIS } from "../../engine/axes.ts";
+import type { DType, NumericArray, Tensor } from "../../engine/engine.ts";
+import { EngineError } from "../../engine/errors.ts";
+import { scope } from "../../engine/scope.ts";
+import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../engine/torch/torchEngine.ts";
+import { checkWeights } from "../../io/safetensors.ts";
+import { DualFocus } from "../../model/dualFocus.ts";
+import { mapScales } from "../../model/encoder.ts";
+import { depthSpread } from "../../model/focusHead.ts";
+import { createNetwork, type Network } from "../../model/network.ts";
+import { stateShapes } from "../../model/state.ts";
+import type { Model } from "../weightsFile.ts";
+import { createParameters } from "../../nn/module.ts";
+import type { Pyramid } from "../../nn/resnet.ts";
+import type { Look, Session, Value } from "../session.ts";
 
 export interface CudaOptions {
   /** "cuda" or "cuda:N"; "cpu" runs the same arrangement there, for tests. */

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync } from "node:fs";
 
-import { createTorchEngine } from "../engine/torch/torchEngine.ts";
+import { createTorchEngine } from "../../engine/torch/torchEngine.ts";
 import { createCudaSession } from "./cudaSession.ts";
-import { createNodeSession } from "./nodeSession.ts";
+import { createNodeSession } from "./onnxSession.ts";
 import { createPlaneGraphs } from "./planeGraphs.ts";
-import type { Session, Value } from "./session.ts";
-import { recordGraph, type GraphSize } from "../model/graph.ts";
-import type { Model } from "./weightsFile.ts";
-import { UserError } from "../system/userError.ts";
+import type { Session, Value } from "../session.ts";
+import { recordGraph, type GraphSize } from "../../model/graph.ts";
+import type { Model } from "../weightsFile.ts";
+import { UserError } from "../../system/userError.ts";
 
 export const DEVICES = ["auto", "cpu", "webgpu", "cuda"] as const;
 export type DeviceName = (typeof DEVICES)[number];
