@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { MAP_AXIS } from "../engine/axes.ts";
 import { concrete } from "../engine/dims.ts";
 import type { Engine, Tensor } from "../engine/engine.ts";
@@ -8,16 +9,17 @@ import type { SpatialFields } from "../model/variational.ts";
 import { maskedMean } from "./maskedMean.ts";
 import { sharpnessWeight } from "./sharpnessWeight.ts";
 
-/** What the loss weighs planes by: q (eq. 4), nothing (1/N each), or blur, (1 − q) scaled to sum to 1: Table 5's last rows. */
-export type PlaneWeight = "sharpness" | "even" | "blur";
-
-export interface SpatialOptions {
-  readonly planeWeight?: PlaneWeight;
-  /** τ of q, in the unit of the depth. */
-  readonly temperature?: number;
-  /** `surface`: θ_grad(z*), the paper's loss. `gradientField`: Γ itself (its mean over channels), the ablation without integrability. */
-  readonly supervise?: "surface" | "gradientField";
-}
+export const spatialOptions = z
+  .strictObject({
+    /** What the loss weighs planes by: q (eq. 4), nothing (1/N each), or blur, (1 − q) scaled to sum to 1: Table 5's last rows. */
+    planeWeight: z.enum(["sharpness", "even", "blur"]),
+    /** τ of q, in the unit of the depth. */
+    temperature: z.number().positive(),
+    /** `surface`: θ_grad(z*), the paper's loss. `gradientField`: Γ itself (its mean over channels), the ablation without integrability. */
+    supervise: z.enum(["surface", "gradientField"]),
+  })
+  .readonly();
+export type SpatialOptions = z.infer<typeof spatialOptions>;
 
 export interface SpatialTruth {
   readonly trueDepth: Tensor;
@@ -33,7 +35,7 @@ export interface SpatialTruth {
  *
  * At the grid of z*: D* is the mean of the valid pixels of each cell, ∇ a forward difference between cells that are both known.
  */
-export function spatialVariationalLoss(fields: SpatialFields, truth: SpatialTruth, options: SpatialOptions = {}): Tensor {
+export function spatialVariationalLoss(fields: SpatialFields, truth: SpatialTruth, options: Partial<SpatialOptions> = {}): Tensor {
   const { planeWeight = "sharpness", temperature = 1, supervise = "surface" } = options;
   const predicted = supervise === "surface" ? fields.surfaceGradient : channelMean(fields.gradientField); // 2 × [B, N, h, w]
   const [, N, h, w] = predicted.x.shape.map((size) => concrete(size, "spatial loss")) as [number, number, number, number];

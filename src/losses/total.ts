@@ -1,19 +1,24 @@
+import { z } from "zod";
 import type { Tensor } from "../engine/engine.ts";
 import type { Prediction } from "../model/network.ts";
-import { focalTrendLoss } from "./focalTrend.ts";
-import { focalVariationalLoss } from "./focalVariational.ts";
+import { focalTrendLoss, focalVariationalLoss } from "./focalVariational.ts";
 import { smoothL1 } from "./smoothL1.ts";
-import { spatialVariationalLoss, type SpatialOptions, type SpatialTruth } from "./spatialVariational.ts";
+import { spatialOptions, spatialVariationalLoss, type SpatialTruth } from "./spatialVariational.ts";
 
-/** λ_sv and λ_fv of eq. 8, the weight of our own `focalTrendLoss`, and how the parts are computed. 0 leaves a part out. */
-export interface LossConfig {
-  readonly weights: { readonly spatial: number; readonly focal: number; readonly trend: number };
-  /** β of the smooth L1, in the unit of the depth. */
-  readonly beta: number;
-  readonly spatial: Required<SpatialOptions>;
-  /** Weights of the finest and each coarser prediction; DFV has four. */
-  readonly levels: readonly number[];
-}
+const weight = z.number().min(0);
+
+export const lossConfig = z
+  .strictObject({
+    /** λ_sv and λ_fv of eq. 8, and the weight of our own `focalTrendLoss`; 0 leaves a part out. */
+    weights: z.strictObject({ spatial: weight, focal: weight, trend: weight }).readonly(),
+    /** β of the smooth L1, in the unit of the depth. */
+    beta: z.number().positive(),
+    spatial: spatialOptions,
+    /** Weights of the finest and each coarser prediction; DFV has four. */
+    levels: z.array(weight).min(1).readonly(),
+  })
+  .readonly();
+export type LossConfig = z.infer<typeof lossConfig>;
 
 /** §3.5, A.1 and Table 6. */
 export const paperLoss: LossConfig = {

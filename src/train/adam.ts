@@ -1,12 +1,9 @@
 import type { Tensor } from "../engine/engine.ts";
 import { keep } from "../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
+import type { TrainConfig } from "./config.ts";
 
-export interface AdamConfig {
-  readonly beta1: number;
-  readonly beta2: number;
-  readonly epsilon: number;
-}
+export type AdamConfig = TrainConfig["adam"];
 
 /** Running means of the gradient (m) and of its square (v). */
 export interface Moments {

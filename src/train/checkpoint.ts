@@ -20,20 +20,22 @@ import { changedSettings, checkConfig, ConfigError, type TrainConfig } from "./c
 import { DivergedError } from "./loop.ts";
 import type { Trainer } from "./trainer.ts";
 
-/** Where a run stands. Batches follow from the seed and the step, so this and the tensors are all there is to continue from. */
-export interface Position {
-  readonly step: number;
+/** Where the data of a run is, as absolute paths; its configuration gives only the kind. */
+const trainedOn = z.object({ textures: z.string().optional(), textureCount: z.int().optional(), data: z.string().optional() }).readonly();
+export type TrainedOn = z.infer<typeof trainedOn>;
+
+const position = z.object({
+  step: z.int(),
   /** Of training, over all runs so far. */
-  readonly seconds: number;
-  readonly config: TrainConfig;
+  seconds: z.number(),
+  /** Checked apart: `checkConfig` does more than a schema can. */
+  config: z.custom<TrainConfig>((value) => value !== undefined, "missing"),
   /** Unknown in checkpoints of older versions. */
-  readonly trainedOn?: TrainedOn | undefined;
-}
+  trainedOn: trainedOn.optional(),
+});
 
-const trainedOn = z.object({ textures: z.string().optional(), textureCount: z.int().optional(), data: z.string().optional() });
-
-/** Where the data lies that a run is trained on; its configuration says only the kind. Absolute paths. */
-export type TrainedOn = Readonly<z.infer<typeof trainedOn>>;
+/** Where a run stands. Batches follow from the seed and the step, so this and the tensors are all there is to continue from. */
+export type Position = Readonly<z.infer<typeof position>>;
 
 export interface Checkpoint extends Position {
   readonly tensors: ReadonlyMap<string, RawTensor>;
@@ -93,23 +95,20 @@ export async function readCheckpoint(file: string): Promise<Checkpoint> {
 
 function parseCheckpoint({ tensors, metadata }: SafetensorsFile, file: string): Checkpoint {
   if (metadata.kind !== KIND) throw new FormatError(`${file}: holds weights, but is no checkpoint to resume; start from it with --init`);
-  const position = parsePosition(metadata.position ?? "", file);
-  return { ...position, config: checkConfig(position.config, file), tensors, file };
+  const { config, ...rest } = parsePosition(metadata.position ?? "", file);
+  return { ...rest, config: checkConfig(config, file), tensors, file };
 }
 
 function parsePosition(text: string, file: string): Position {
-  let value: Partial<Position>;
+  let value: unknown;
   try {
-    value = JSON.parse(text) as Partial<Position>;
+    value = JSON.parse(text);
   } catch (cause) {
-    throw new FormatError(`${file}: its position is no JSON`, { cause });
+    throw new FormatError(`${file}: its position in the run is not JSON`, { cause });
   }
-  const { step, seconds, config } = value;
-  const data = trainedOn.optional().safeParse(value.trainedOn);
-  if (!Number.isSafeInteger(step) || !Number.isFinite(seconds) || config === undefined)
-    throw new FormatError(`${file}: its position lacks step, seconds or config`);
-  if (!data.success) throw new FormatError(`${file}: where its data lies is wrong: ${z.prettifyError(data.error)}`);
-  return { step: step as number, seconds: seconds as number, config, trainedOn: data.data };
+  const result = position.safeParse(value);
+  if (!result.success) throw new FormatError(`${file}: its position in the run is wrong: ${z.prettifyError(result.error)}`);
+  return result.data;
 }
 
 /** Puts the tensors of a checkpoint into a trainer of the same network. With `config`, that of the trainer, errors name what was changed. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LossConfig } from "../losses/total.ts";
+import { lossConfig } from "../losses/total.ts";
 import type { NetworkConfig } from "../model/config.ts";
 import { parseNetworkConfig } from "../network/weightsFile.ts";
 
@@ -18,17 +18,6 @@ const network = z.unknown().transform((value, context): NetworkConfig => {
     context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
     return z.NEVER;
   }
-});
-
-const loss = z.strictObject({
-  weights: z.strictObject({ spatial: z.number().min(0), focal: z.number().min(0), trend: z.number().min(0) }),
-  beta: positive,
-  spatial: z.strictObject({
-    planeWeight: z.enum(["sharpness", "even", "blur"]),
-    temperature: positive,
-    supervise: z.enum(["surface", "gradientField"]),
-  }),
-  levels: z.array(z.number().min(0)).min(1),
 });
 
 /** Procedural scenes, rendered while training; depth is measured in planes. */
@@ -99,12 +88,22 @@ export const trainConfig = z.strictObject({
     crop: z.int().min(32).multipleOf(32),
   }),
   augment,
-  loss,
+  loss: lossConfig,
   adam: z.strictObject({ beta1: decay, beta2: decay, epsilon: positive }),
-  learningRate: z.strictObject({ from: positive, to: positive, warmUpSteps: z.int().min(0) }),
+  learningRate: z.strictObject({
+    from: positive,
+    to: positive,
+    /** Steps over which the rate rises linearly from 0. */
+    warmUpSteps: z.int().min(0),
+  }),
   /** Greatest norm of all gradients together. */
   clip: positive,
-  ema: z.strictObject({ decay: fraction, every: count }),
+  ema: z.strictObject({
+    /** How much of the average stays at each step. */
+    decay: fraction,
+    /** Steps between updates; each then counts for as many. */
+    every: count,
+  }),
   budget,
   /** `frozen`: batch norms keep their running statistics, for fine-tuning with few stacks at a time. */
   norms: z.enum(["batch", "frozen"]).optional(),
@@ -117,9 +116,7 @@ export const trainConfig = z.strictObject({
 });
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
-type Parsed = DeepReadonly<z.infer<typeof trainConfig>>;
-
-export type TrainConfig = Omit<Parsed, "model" | "loss"> & { readonly model: NetworkConfig; readonly loss: LossConfig };
+export type TrainConfig = DeepReadonly<z.infer<typeof trainConfig>>;
 export type RenderData = Extract<TrainConfig["data"], { kind: "render" }>;
 export type AugmentConfig = TrainConfig["augment"];
 export type BatchConfig = TrainConfig["batch"];
@@ -136,7 +133,7 @@ export function checkConfig(value: unknown, where = "training configuration"): T
     const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${path.join(".") || "it"}: ${message}`);
     throw new ConfigError(`${where}: ${issues.join("; ")}`);
   }
-  const config = result.data as TrainConfig;
+  const config: TrainConfig = result.data;
   if (config.data.kind === "render") checkRenderSizes(config.batch, config.data, where);
   return config;
 }

@@ -1,13 +1,7 @@
 import type { Tensor } from "../engine/engine.ts";
 import { keep } from "../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
-
-export interface EmaConfig {
-  /** How much of the average stays at each step. */
-  readonly decay: number;
-  /** Steps between updates; each then counts for as many. */
-  readonly every: number;
-}
+import type { TrainConfig } from "./config.ts";
 
 /** Exponential moving average of the weights, running statistics included: what is evaluated and shipped. */
 export interface Ema {
@@ -18,7 +12,7 @@ export interface Ema {
   withAverages<T>(body: () => Promise<T>): Promise<T>;
 }
 
-export function createEma(engine: TorchEngine, state: ReadonlyMap<string, Tensor>, { decay, every }: EmaConfig): Ema {
+export function createEma(engine: TorchEngine, state: ReadonlyMap<string, Tensor>, { decay, every }: TrainConfig["ema"]): Ema {
   const clone = (tensor: Tensor): TorchTensor => engine.noGradient(() => keep(engine.compute("aten::clone", tensor)));
   const averages = new Map([...state].map(([name, tensor]) => [name, clone(tensor)]));
   const [weights, means] = [[...state.values()], [...averages.values()]];

@@ -1,16 +1,14 @@
-export interface RateSchedule {
-  readonly from: number;
-  readonly to: number;
-  /** Steps over which the rate rises linearly from 0. */
-  readonly warmUpSteps: number;
-}
+import type { TrainConfig } from "./config.ts";
 
 /**
  * Learning rate: cosine from `from` to `to` over `progress` (share of the run that is done, 0 to 1), times the warm-up.
  *
  *     to + (from − to) (1 + cos π·progress) / 2 · min(1, (step + 1) / warmUpSteps)
  */
-export function cosineRate({ from, to, warmUpSteps }: RateSchedule, { progress, step }: { progress: number; step: number }): number {
+export function cosineRate(
+  { from, to, warmUpSteps }: TrainConfig["learningRate"],
+  { progress, step }: { readonly progress: number; readonly step: number },
+): number {
   const done = Math.min(Math.max(progress, 0), 1);
   const warmth = warmUpSteps > 0 ? Math.min(1, (step + 1) / warmUpSteps) : 1;
   return (to + ((from - to) * (1 + Math.cos(Math.PI * done))) / 2) * warmth;

@@ -3,8 +3,7 @@ import { test } from "node:test";
 
 import type { Tensor } from "../../src/engine/engine.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
-import { focalTrendLoss } from "../../src/losses/focalTrend.ts";
-import { focalVariationalLoss } from "../../src/losses/focalVariational.ts";
+import { focalTrendLoss, focalVariationalLoss } from "../../src/losses/focalVariational.ts";
 import { sharpnessWeight } from "../../src/losses/sharpnessWeight.ts";
 import { smoothL1 } from "../../src/losses/smoothL1.ts";
 import { areaWeights, spatialVariationalLoss, type SpatialOptions } from "../../src/losses/spatialVariational.ts";
@@ -123,7 +122,7 @@ const truth = (valid: Float64Array = new Float64Array(16).fill(1)) => ({
   valid: f64(valid, 1, 1, 4, 4),
   focusDistances: f64([1, 3], 1, 2),
 });
-const spatial = (options: SpatialOptions = {}, valid?: Float64Array): number =>
+const spatial = (options: Partial<SpatialOptions> = {}, valid?: Float64Array): number =>
   engine.item(spatialVariationalLoss(fields, truth(valid), options));
 
 test("L_sv on a 2×2 grid is the value worked by hand", () => {

@@ -6,7 +6,7 @@ import { after, mock, test } from "node:test";
 import type { DType, Tensor } from "../../src/engine/engine.ts";
 import { scope } from "../../src/engine/scope.ts";
 import { createTorchEngine, TorchTensor } from "../../src/engine/torch/torchEngine.ts";
-import { focalTrendLoss } from "../../src/losses/focalTrend.ts";
+import { focalTrendLoss } from "../../src/losses/focalVariational.ts";
 import { totalLoss } from "../../src/losses/total.ts";
 import { base, small, type DualFocusConfig } from "../../src/model/config.ts";
 import { createNetwork } from "../../src/model/network.ts";
