@@ -40,7 +40,6 @@ interface BatchOptions {
 
 export function batchCommand(): Command {
   return new Command("batch")
-    .description("Send a folder of stacks to the workers and collect the results. Run again, it goes on where it was stopped.")
     .argument("<folder>", "holds one sub-folder for each stack")
     .addOption(new Option("--redis <URL>", "of the queue").env("DUALFOCUS_REDIS").makeOptionMandatory())
     .addOption(

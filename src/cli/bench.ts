@@ -37,7 +37,6 @@ export type RunSelf = (args: readonly string[]) => Promise<string>;
 /** `self` may be replaced where this program is not the process's own. */
 export function benchCommand({ self = runSelf }: { readonly self?: RunSelf } = {}): Command {
   return new Command("bench")
-    .description("Time the networks on this machine, against what the machine can do at most.")
     .option("--device <NAME>", "where the networks run: cpu, webgpu, cuda or cuda:N", deviceName, "cpu")
     .option("--model <LIST>", "base, small, dfv; several with commas", modelList, ["small"] as const)
     .option("--size <LIST>", "height×width of the pictures, as 192x288,384x576", sizeList, [

@@ -20,9 +20,6 @@ const CHECKED_PIXELS = 1 << 20;
 
 export function checkCommand(): Command {
   return new Command("check")
-    .description(
-      "Look for what would spoil depth in a focal stack: order, gaps, shake, exposure, missing distances; and what to do about it.",
-    )
     .argument("<stack...>", "a folder, pictures, a stack.json or a multi-page TIFF", given)
     .option("--distances <LIST>", "focus distances, separated by commas, one per picture in the order of their names; or a text file")
     .addOption(new Option("--unit <UNIT>", "of the focus distances (default: m)").choices(UNITS))

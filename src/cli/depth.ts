@@ -16,7 +16,6 @@ import { DEVICES } from "../network/node/openSession.ts";
 
 export function depthCommand(): Command {
   return new Command("depth")
-    .description("Depth, all-in-focus picture and confidence from a focal stack: a folder, pictures, a stack.json or a multi-page TIFF.")
     .argument("<stack...>", "the stack")
     .option("-o, --output <DIR>", "folder for the results (default: NAME-depth in the current folder)")
     .option("--distances <LIST>", "focus distances, separated by commas, in the order of the file names; or a text file")

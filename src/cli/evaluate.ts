@@ -49,7 +49,6 @@ export type LoadPredictor = (name: string, options: { readonly device: DeviceNam
 /** `load` may be replaced to measure predictors of one's own. */
 export function evaluateCommand({ load = loadPredictor }: { readonly load?: LoadPredictor } = {}): Command {
   return new Command("evaluate")
-    .description("Measure depth against the truth of a dataset, by its published protocol: networks and classical methods side by side.")
     .addOption(new Option("--dataset <NAME>", "what to measure on").choices(EVALUATION_SETS).makeOptionMandatory())
     .option("--data <DIR>", "folder of the dataset (docs/datasets.md shows each layout); render needs none")
     .requiredOption(

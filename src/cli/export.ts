@@ -23,10 +23,6 @@ interface ExportOptions {
 
 export function exportCommand(): Command {
   return new Command("export")
-    .description(
-      "Write a model as an ONNX file (opset 21) for other runtimes; dualfocus itself builds its graph when it loads. " +
-        "With -o FILE.safetensors, store the weights anew.",
-    )
     .requiredOption("--model <base|small|dfv|FILE>", "shipped weights, or a .safetensors file")
     .requiredOption("-o, --output <FILE.onnx|FILE.safetensors>", "where to write it")
     .option("--planes <N>", "fix the number of planes (default: any)", planes)

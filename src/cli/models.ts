@@ -9,13 +9,10 @@ import { shippedModel } from "../network/node/loadModel.ts";
 const STACK = { planes: 5, height: 384, width: 576 } as const;
 
 export function modelsCommand(): Command {
-  return new Command("models")
-    .description("List the networks: parameters, multiply-accumulates, shipped weights.")
-    .option("--json", "print the list as JSON", false)
-    .action(({ json }: { json: boolean }) => {
-      const rows = (Object.keys(configs) as ConfigName[]).map(describe);
-      process.stdout.write(json ? `${JSON.stringify({ stack: STACK, models: rows })}\n` : table(rows));
-    });
+  return new Command("models").option("--json", "print the list as JSON", false).action(({ json }: { json: boolean }) => {
+    const rows = (Object.keys(configs) as ConfigName[]).map(describe);
+    process.stdout.write(json ? `${JSON.stringify({ stack: STACK, models: rows })}\n` : table(rows));
+  });
 }
 
 interface Row {

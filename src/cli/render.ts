@@ -36,7 +36,6 @@ const MOST_SAMPLES = 65536; // what the native kernel counts to
 
 export function renderCommand(): Command {
   return new Command("render")
-    .description("Render focal stacks of procedural scenes through a thin lens, with exact depth.")
     .option("--scenes <N>", "how many random scenes", wholeNumber(1))
     .option("--scene <FILE>", "render this scene instead (a scene.json)")
     .option("--seed <S>", "of the random scenes; the same seed gives the same scenes", wholeNumber(0), 0)

@@ -44,7 +44,6 @@ const isTrained = (name: TableName): name is keyof typeof trainedTables => name 
 
 export function reproduceCommand(): Command {
   return new Command("reproduce")
-    .description("Reproduce tables of the paper, its figures beside ours; without a table: list them.")
     .addArgument(new Argument("[tables...]", "which tables").choices(TABLE_NAMES))
     .option(
       "--data <dir>",

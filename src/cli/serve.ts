@@ -48,7 +48,6 @@ const MEGABYTE = 1 << 20;
 
 export function serveCommand(): Command {
   return new Command("serve")
-    .description("Depth over HTTP: POST a stack, follow the job, GET the results. /docs describes it.")
     .option("--host <ADDRESS>", "where to listen; 0.0.0.0 for every address", "127.0.0.1")
     .option("--port <N>", "where to listen; 0 for any that is free", portNumber, 8080)
     .addOption(

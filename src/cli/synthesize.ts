@@ -32,7 +32,6 @@ interface SynthesizeOptions {
 
 export function synthesizeCommand(): Command {
   return new Command("synthesize")
-    .description("Make a focal stack from one sharp picture and its depth, with the circle of confusion of a thin lens.")
     .argument("<image>", "the sharp picture")
     .argument("<depth>", "its depth: npy, tif, exr or pfm in metres, or 16-bit png in millimetres; 0 is unknown")
     .requiredOption("-o, --output <DIR>", "folder for plane_*.png, stack.json, depth.npy, aif.png and synthesis.json")

@@ -50,7 +50,6 @@ const collect = (value: string, before: readonly string[]): readonly string[] =>
 
 export function trainCommand(): Command {
   return new Command("train")
-    .description("Train a network, on rendered scenes or on a published set.")
     .addOption(new Option("--preset <name>", "recipe to start from").choices(Object.keys(presets)))
     .option("--model <name|file>", "base, small, dfv, or a JSON file that describes a network")
     .option("--init <file>", "weights to start from, or a run's checkpoint (.safetensors)")

@@ -18,7 +18,6 @@ interface WebOptions {
 
 export function webCommand(): Command {
   return new Command("web")
-    .description("Open the page: drop a focal stack, see depth, refocus and turn it in 3-D. Photos stay on this machine.")
     .option("--port <N>", "where to serve it; 0 takes any free port", portNumber, PORT)
     .option("--host <ADDRESS>", "serve on this address of the machine", "localhost")
     .option("--no-open", "do not open a browser")

@@ -35,7 +35,6 @@ interface WorkerOptions {
 
 export function workerCommand(): Command {
   return new Command("worker")
-    .description("Take jobs from Redis and compute them, or show and retry those that failed for good.")
     .addOption(new Option("--redis <URL>", "of the queue").env("DUALFOCUS_REDIS").makeOptionMandatory())
     .addOption(
       new Option("--store <PLACE>", "where the files are: a directory that all can see, or s3://bucket/prefix").env("DUALFOCUS_STORE"),

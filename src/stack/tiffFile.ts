@@ -1,5 +1,4 @@
 import { stat } from "node:fs/promises";
-import { fromFile } from "geotiff";
 import type { GeoTIFF } from "geotiff";
 import { decodingAsync } from "../io/formatError.ts";
 import { readTiffPage } from "../io/tiff.ts";
@@ -16,6 +15,7 @@ export async function readTiffPlane(file: string, page: number): Promise<TiffPag
 
 async function withTiff<T>(file: string, use: (tiff: GeoTIFF) => Promise<T>): Promise<T> {
   return decodingAsync({ file, format: "TIFF" }, async () => {
+    const { fromFile } = await import("geotiff"); // loaded only by those who read TIFF
     const tiff = await fromFile(file);
     try {
       return await use(tiff);
