@@ -1,4 +1,5 @@
-import type * as OnnxRuntime from "onnxruntime-node";
+import { availableParallelism } from "node:os";
+import type { InferenceSessionFactory, TensorConstructor } from "onnxruntime-common";
 import { failingAs, wrapSession, type Session } from "../session.ts";
 
 export interface NodeSessionOptions {
@@ -15,17 +16,37 @@ export interface NodeSessionOptions {
  * theirs, and leaves a device id and a database of events in the cache folder. It reads the variable when it is loaded, so this must be the
  * only import of it. (A worker thread of Node has a copy of the environment that native code does not see: set the variable outside.)
  */
-async function loadRuntime(): Promise<typeof OnnxRuntime> {
+async function loadRuntime(threads: number): Promise<Runtime> {
   process.env["ORT_DISABLE_TELEMETRY"] ??= "1";
-  return import("onnxruntime-node");
+  try {
+    return await import("onnxruntime-node");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    return loadWasmRuntime(threads);
+  }
 }
 
-/** Loads a graph into onnxruntime-node. */
+interface Runtime {
+  readonly InferenceSession: InferenceSessionFactory;
+  readonly Tensor: TensorConstructor;
+}
+
+/**
+ * onnxruntime-node is an optional dependency: its install script downloads CUDA libraries, which are not used here, and npm leaves the package
+ * out where that fails. ONNX Runtime's WASM build then takes its place: the same results, more slowly.
+ */
+async function loadWasmRuntime(threads: number): Promise<Runtime> {
+  const runtime = await import("onnxruntime-web");
+  runtime.env.wasm.numThreads = threads === 0 ? availableParallelism() : threads;
+  return runtime;
+}
+
+/** Loads a graph into ONNX Runtime. */
 export async function createNodeSession(
   model: Uint8Array,
   { device = "cpu", threads = 0, keepMemory = true }: NodeSessionOptions = {},
 ): Promise<Session> {
-  const { InferenceSession, Tensor } = await loadRuntime();
+  const { InferenceSession, Tensor } = await loadRuntime(threads);
   const session = await failingAs(`loading the graph on ${device}`, () =>
     InferenceSession.create(model, {
       executionProviders: device === "webgpu" ? ["webgpu", "cpu"] : ["cpu"],

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const root = join(import.meta.dirname, "..");
+const read = (name: string): unknown => JSON.parse(readFileSync(join(root, name), "utf8"));
+const { allowScripts } = read("package.json") as { allowScripts: Record<string, boolean> };
+const { packages } = read("package-lock.json") as { packages: Record<string, { hasInstallScript?: boolean }> };
+
+test("`npm ci` does not run onnxruntime-node's install script, which downloads CUDA libraries", () => {
+  assert.equal(allowScripts["onnxruntime-node"], false); // npm 11 and newer read this
+  const entry = packages["node_modules/onnxruntime-node"];
+  assert.ok(entry);
+  // npm 10 runs the script if the lock file says that there is one. Updating the package puts the line back: delete it again.
+  assert.equal(entry.hasInstallScript, undefined, 'delete "hasInstallScript": true of onnxruntime-node in package-lock.json');
+});
+
+test("package.json decides about every install script among the dependencies, so that npm 11 does not warn", () => {
+  const withScript = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
+  const undecided = withScript.map(([path]) => path.replace(/^.*node_modules\//, "")).filter((name) => !(name in allowScripts));
+  assert.deepEqual(undecided, []);
+});
+
+test("the npm package holds what its users need and nothing of the developers' own", () => {
+  const printed = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [{ files }] = JSON.parse(printed) as [{ files: { path: string }[] }];
+  const outside = new Set(files.map(({ path }) => path).filter((path) => !/^(dist|native|examples|docs|deploy)\//.test(path)));
+  assert.deepEqual([...outside].sort(), [
+    "CHANGELOG.md",
+    "LICENSE",
+    "PAPER.md",
+    "README.md",
+    "models/README.md",
+    "models/base.safetensors",
+    "models/small.safetensors",
+    "package.json",
+    "scripts/buildNative.js",
+  ]);
+});
