@@ -52,7 +52,6 @@ export interface Tensor {
   mul(other: Tensor | number): Tensor;
   div(other: Tensor | number): Tensor;
   maximum(other: Tensor | number): Tensor;
-  minimum(other: Tensor | number): Tensor;
   pow(exponent: number): Tensor;
 
   neg(): Tensor;
@@ -64,7 +63,6 @@ export interface Tensor {
   relu(): Tensor;
   leakyRelu(slope: number): Tensor;
   sigmoid(): Tensor;
-  tanh(): Tensor;
   clamp(range: { readonly min?: number; readonly max?: number }): Tensor;
 
   /** Comparisons give a bool tensor. */
@@ -72,10 +70,7 @@ export interface Tensor {
   lessEqual(other: Tensor | number): Tensor;
   greater(other: Tensor | number): Tensor;
   greaterEqual(other: Tensor | number): Tensor;
-  equal(other: Tensor | number): Tensor;
   logicalAnd(other: Tensor): Tensor;
-  logicalOr(other: Tensor): Tensor;
-  logicalNot(): Tensor;
   /** `condition.where(a, b)`: a where this bool tensor is true, else b. At least one of them is a tensor. */
   where(ifTrue: Tensor | number, ifFalse: Tensor | number): Tensor;
 
@@ -83,7 +78,6 @@ export interface Tensor {
   sum(axes?: readonly number[], options?: { readonly keepAxes?: boolean }): Tensor;
   mean(axes?: readonly number[], options?: { readonly keepAxes?: boolean }): Tensor;
   max(axis: number, options?: { readonly keepAxes?: boolean }): Tensor;
-  min(axis: number, options?: { readonly keepAxes?: boolean }): Tensor;
   /** Index of the first maximum along `axis`, as i64. No gradient. */
   argmax(axis: number, options?: { readonly keepAxes?: boolean }): Tensor;
   softmax(axis: number): Tensor;
@@ -101,21 +95,14 @@ export interface Tensor {
   /** Broadcasts axes of length 1 to `shape`. */
   expand(shape: Shape): Tensor;
   flip(axis: number): Tensor;
-  /** `amounts[i] = [before, after]` for axis i; constant mode fills with `value`. */
-  pad(
-    amounts: readonly (readonly [number, number])[],
-    options?: { readonly mode?: "constant" | "reflect" | "edge"; readonly value?: number },
-  ): Tensor;
+  /** Adds zeros around the values: `amounts[i] = [before, after]` for axis i. */
+  pad(amounts: readonly (readonly [number, number])[]): Tensor;
   cast(dtype: DType): Tensor;
-  /** The same value, cut off from the gradient. */
-  detach(): Tensor;
 
   /** [B, C, h, w] with weight [O, C, k, k]. */
   conv2d(weight: Tensor, options?: ConvOptions): Tensor;
   /** [B, C, N, h, w] with weight [O, C, k, k, k]. */
   conv3d(weight: Tensor, options?: ConvOptions): Tensor;
-  /** x Wᵀ + b over the last axis; weight [out, in]. */
-  linear(weight: Tensor, bias?: Tensor): Tensor;
   /** Per channel (axis 1) of a rank 2, 4 or 5 tensor. */
   batchNorm(options: BatchNormOptions): Tensor;
   groupNorm(options: GroupNormOptions): Tensor;

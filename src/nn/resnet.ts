@@ -1,7 +1,6 @@
 import type { Tensor } from "../engine/engine.ts";
 import { Conv2d } from "./conv.ts";
-import { kaimingNormal } from "./init.ts";
-import { Linear } from "./linear.ts";
+import { kaimingNormal, uniformFanIn, uniformWithin } from "./init.ts";
 import type { ParameterSource } from "./module.ts";
 import { BatchNorm } from "./norm.ts";
 
@@ -75,7 +74,9 @@ export class ResNet18 {
       new Stage(source.at("layer3"), { in: eighth, out: sixteenth, stride: 2 }),
       new Stage(source.at("layer4"), { in: sixteenth, out: thirtySecond, stride: 2 }),
     ];
-    if (classifier) new Linear(source.at("fc"), { in: thirtySecond, out: 1000 });
+    if (!classifier) return;
+    source.at("fc").parameter("weight", [1000, thirtySecond], uniformFanIn);
+    source.at("fc").parameter("bias", [1000], uniformWithin(1 / Math.sqrt(thirtySecond)));
   }
 
   /** [B, 3, H, W] → features. */

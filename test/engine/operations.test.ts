@@ -131,17 +131,6 @@ function gradientOf(
   });
 }
 
-test("detach keeps the value and cuts the gradient off", () => {
-  const gradient = scope(() => {
-    const x = torch.requireGradient(torch.constant([2, -3], { shape: [2], dtype: "f64" }));
-    torch.backward(x.detach().mul(x).sum());
-    const found = torch.gradient(x);
-    assert.ok(found);
-    return [...numbers(torch.read(found))];
-  });
-  assert.deepEqual(gradient, [2, -3]); // of x², cut once: x and not 2x
-});
-
 test("every operation of the interface is in the table", () => {
   const engine = createOnnxEngine();
   const prototype = Object.getPrototypeOf(engine.full([1], 0)) as object;
@@ -168,7 +157,7 @@ test("every operation of the interface is in the table", () => {
   } finally {
     for (const [name, descriptor] of methods) Object.defineProperty(prototype, name, descriptor);
   }
-  assert.ok(methods.length > 50);
+  assert.ok(methods.length > 40);
   assert.deepEqual(
     methods.map(([name]) => name).filter((name) => !used.has(name)),
     [],

@@ -86,12 +86,12 @@ test("disposing twice is harmless", () => {
 });
 
 test("forward and backward leave as many tensors as before", () => {
-  const weight = engine.requireGradient(engine.full([4, 3], 0.5));
+  const weight = engine.requireGradient(engine.full([3, 4], 0.5));
   const before = engine.liveTensors();
   scope(() => {
-    const loss = engine.full([2, 3], 1).linear(weight).square().mean();
+    const loss = engine.full([2, 3], 1).matmul(weight).square().mean();
     engine.backward(loss);
-    assert.equal(engine.gradient(weight)?.shape.join(), "4,3");
+    assert.equal(engine.gradient(weight)?.shape.join(), "3,4");
   });
   assert.equal(engine.liveTensors(), before);
   weight.dispose();

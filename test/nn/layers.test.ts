@@ -9,7 +9,6 @@ import { Conv2d, Conv3d } from "../../src/nn/conv.ts";
 import { convNorm2d } from "../../src/nn/convNorm.ts";
 import { TopDownPyramid } from "../../src/nn/fpn.ts";
 import { kaimingNormal, ones, uniformFanIn, uniformWithin, zeros } from "../../src/nn/init.ts";
-import { Linear } from "../../src/nn/linear.ts";
 import { createParameters } from "../../src/nn/module.ts";
 import { BatchNorm, GroupNorm } from "../../src/nn/norm.ts";
 import { partCounts, PyramidPooling } from "../../src/nn/pyramidPooling.ts";
@@ -43,11 +42,6 @@ test("initialisers have the spread they promise", () => {
   assert.ok(Math.abs(deviation(uniform) / (bound / Math.sqrt(3)) - 1) < 0.02);
   assert.ok(uniformWithin(0.1)([1000], createRandom(3)).every((value) => Math.abs(value) <= 0.1));
   assert.deepEqual([zeros([2], createRandom(1)), ones([2], createRandom(1))], [Float32Array.of(0, 0), Float32Array.of(1, 1)]);
-});
-
-test("a linear layer is x Wᵀ + b", () => {
-  const { source } = given({ weight: { shape: [2, 3], data: [1, 2, 3, 0, 0, 1] }, bias: { shape: [2], data: [10, 20] } });
-  assert.deepEqual(read(new Linear(source, { in: 3, out: 2 }).forward(tensor([1, 1, 1, 2, 0, 1], 2, 3))), [16, 21, 15, 21]);
 });
 
 test("convolutions keep the size, or halve it with stride 2; a window of one is a mix of channels", () => {

@@ -2,7 +2,6 @@ import { dims, formatShape, sameDim, times, type Dim } from "../dims.ts";
 import type { PoolOptions } from "../engine.ts";
 import { ShapeError } from "../errors.ts";
 import { reshape, squeeze, unsqueeze } from "./layout.ts";
-import { binary, matmul } from "./math.ts";
 import type { Recorder, Value } from "./recorder.ts";
 import { lengthOf, windowCount } from "./shape.ts";
 
@@ -41,20 +40,6 @@ export function conv(recorder: Recorder, value: Value, { weight, bias, stride = 
     },
     ...(label === undefined ? {} : { label }),
   });
-}
-
-/** x Wᵀ + b. */
-export function linear(
-  recorder: Recorder,
-  value: Value,
-  { weight, bias }: { readonly weight: Value; readonly bias?: Value | undefined },
-): Value {
-  const { out, into } = dims(weight, "out into", "linear: weight");
-  const transposed = recorder.once(`transposed ${weight.name}`, () =>
-    recorder.emit("Transpose", [weight], { shape: [into, out], dtype: weight.dtype, attributes: { perm: [1, 0] } }),
-  );
-  const product = matmul(recorder, value, transposed);
-  return bias ? binary(recorder, "Add", [product, bias]) : product;
 }
 
 /** Resize with pixel centres at half integers, as torch's `interpolate(align_corners=False)`; nearest takes ⌊i · in / out⌋. */

@@ -79,16 +79,7 @@ export function expand(recorder: Recorder, value: Value, shape: Shape): Value {
   return recorder.emit("Expand", [value, recorder.sizes(asked)], { shape, dtype: value.dtype });
 }
 
-export interface PadOptions {
-  readonly mode?: "constant" | "reflect" | "edge";
-  readonly value?: number;
-}
-
-export function pad(
-  recorder: Recorder,
-  value: Value,
-  { amounts, mode = "constant", value: fill = 0 }: PadOptions & { readonly amounts: readonly (readonly [number, number])[] },
-): Value {
+export function pad(recorder: Recorder, value: Value, amounts: readonly (readonly [number, number])[]): Value {
   const where = `pad(${formatShape(value.shape)})`;
   if (amounts.length !== value.shape.length)
     throw new ShapeError(`${where}: got ${amounts.length} pairs of amounts for ${value.shape.length} axes`);
@@ -96,13 +87,14 @@ export function pad(
     throw new ShapeError(`${where}: amounts must be whole and not negative, got ${JSON.stringify(amounts)}`);
   const shape = value.shape.map((dim, axis) => {
     const [before, after] = amounts[axis] as readonly [number, number];
-    if (mode === "reflect" && typeof dim === "number" && Math.max(before, after) >= dim)
-      throw new ShapeError(`${where}: cannot reflect ${Math.max(before, after)} values of an axis of length ${dim}`);
     return sumDims(dim, before + after);
   });
   const pads = recorder.integers([...amounts.map(([before]) => before), ...amounts.map(([, after]) => after)]);
-  const inputs = mode === "constant" ? [value, pads, scalar(recorder, fill, value.dtype)] : [value, pads];
-  return recorder.emit("Pad", inputs, { shape, dtype: value.dtype, attributes: { mode } });
+  return recorder.emit("Pad", [value, pads, scalar(recorder, 0, value.dtype)], {
+    shape,
+    dtype: value.dtype,
+    attributes: { mode: "constant" },
+  });
 }
 
 export function concat(recorder: Recorder, values: readonly Value[], axis: number): Value {

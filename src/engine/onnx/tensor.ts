@@ -1,8 +1,8 @@
 import { formatShape, type Dim } from "../dims.ts";
 import type { BatchNormOptions, ConvOptions, DType, Engine, GroupNormOptions, PoolOptions, Shape, Tensor } from "../engine.ts";
 import { EngineError } from "../errors.ts";
-import { conv, linear, pool, resize2d, type Convolution } from "./conv.ts";
-import { expand, flip, pad, permute, reshape, slice, squeeze, unsqueeze, type PadOptions } from "./layout.ts";
+import { conv, pool, resize2d, type Convolution } from "./conv.ts";
+import { expand, flip, pad, permute, reshape, slice, squeeze, unsqueeze } from "./layout.ts";
 import { argmax, binary, cast, clamp, matmul, power, reduce, scalar, softmax, unary, where } from "./math.ts";
 import { batchNorm, groupNorm } from "./norm.ts";
 import { binaryPlanes, convolvePlanes, normalisePlanes, resizePlanes, slicePlanes, unaryPlanes, volumeOfPictures } from "./planes.ts";
@@ -53,9 +53,6 @@ export class OnnxTensor implements Tensor {
   maximum(other: Operand): Tensor {
     return this.#binary("Max", other);
   }
-  minimum(other: Operand): Tensor {
-    return this.#binary("Min", other);
-  }
   pow(exponent: number): Tensor {
     return this.#wrap(power(this.recorder, this.value, exponent));
   }
@@ -87,9 +84,6 @@ export class OnnxTensor implements Tensor {
   sigmoid(): Tensor {
     return this.#unary("Sigmoid");
   }
-  tanh(): Tensor {
-    return this.#unary("Tanh");
-  }
   clamp(range: { readonly min?: number; readonly max?: number }): Tensor {
     return this.#wrap(clamp(this.recorder, this.value, range));
   }
@@ -106,17 +100,8 @@ export class OnnxTensor implements Tensor {
   greaterEqual(other: Operand): Tensor {
     return this.#binary("GreaterOrEqual", other, "bool");
   }
-  equal(other: Operand): Tensor {
-    return this.#binary("Equal", other, "bool");
-  }
   logicalAnd(other: Tensor): Tensor {
     return this.#binary("And", other);
-  }
-  logicalOr(other: Tensor): Tensor {
-    return this.#binary("Or", other);
-  }
-  logicalNot(): Tensor {
-    return this.#unary("Not");
   }
   where(ifTrue: Operand, ifFalse: Operand): Tensor {
     const typed = typeof ifTrue === "number" ? ifFalse : ifTrue;
@@ -133,9 +118,6 @@ export class OnnxTensor implements Tensor {
   }
   max(axis: number, options: KeepAxes = {}): Tensor {
     return this.#reduce("ReduceMax", [axis], options);
-  }
-  min(axis: number, options: KeepAxes = {}): Tensor {
-    return this.#reduce("ReduceMin", [axis], options);
   }
   argmax(axis: number, { keepAxes }: KeepAxes = {}): Tensor {
     return this.#wrap(argmax(this.recorder, this.value, { axis, keepAxes }));
@@ -174,14 +156,11 @@ export class OnnxTensor implements Tensor {
   flip(axis: number): Tensor {
     return this.#wrap(flip(this.recorder, this.value, axis));
   }
-  pad(amounts: readonly (readonly [number, number])[], options: PadOptions = {}): Tensor {
-    return this.#wrap(pad(this.recorder, this.value, { amounts, ...options }));
+  pad(amounts: readonly (readonly [number, number])[]): Tensor {
+    return this.#wrap(pad(this.recorder, this.value, amounts));
   }
   cast(dtype: DType): Tensor {
     return this.#wrap(cast(this.recorder, this.value, dtype));
-  }
-  detach(): Tensor {
-    return this;
   }
 
   conv2d(weight: Tensor, options: ConvOptions = {}): Tensor {
@@ -190,9 +169,6 @@ export class OnnxTensor implements Tensor {
   conv3d(weight: Tensor, options: ConvOptions = {}): Tensor {
     const convolution = this.#convolution(weight, options);
     return this.#wrap(convolvePlanes(this.recorder, this.value, convolution) ?? conv(this.recorder, this.value, convolution, 3));
-  }
-  linear(weight: Tensor, bias?: Tensor): Tensor {
-    return this.#wrap(linear(this.recorder, this.value, { weight: this.#valueOf(weight), bias: bias && this.#valueOf(bias) }));
   }
   batchNorm({ weight, bias, runningMean, runningVariance, training, epsilon }: BatchNormOptions): Tensor {
     const parameters = {

@@ -27,8 +27,6 @@ export interface ProcessGroup {
   broadcast(tensors: readonly Tensor[], options?: { readonly root?: number }): void;
   /** Replaces each tensor by its mean over the members; the tensors travel as one. */
   average(tensors: readonly Tensor[]): void;
-  /** Returns when all members have called it. */
-  barrier(): void;
   leave(): void;
 }
 
@@ -67,9 +65,6 @@ export function joinProcessGroup(engine: TorchEngine, options: GroupOptions): Pr
         engine.native("allReduce", group, flat);
         return flat.div(size);
       });
-    },
-    barrier() {
-      engine.native("barrier", group);
     },
     leave() {
       engine.native("leaveGroup", group);

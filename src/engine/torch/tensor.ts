@@ -47,9 +47,6 @@ export class TorchTensor implements Tensor {
   get dtype(): DType {
     return (this.#dtype ??= this.engine.native("dtype", this) as DType);
   }
-  get disposed(): boolean {
-    return this.#disposed;
-  }
   dispose(): void {
     if (this.#disposed) return;
     if (this.#handle !== undefined) this.engine.native("dispose", this);
@@ -86,9 +83,6 @@ export class TorchTensor implements Tensor {
   maximum(other: Tensor | number): TorchTensor {
     return typeof other === "number" ? this.#run("clamp_min", other) : this.#run("maximum", other);
   }
-  minimum(other: Tensor | number): TorchTensor {
-    return typeof other === "number" ? this.#run("clamp_max", other) : this.#run("minimum", other);
-  }
   pow(exponent: number): TorchTensor {
     return this.#run("pow.Tensor_Scalar", exponent);
   }
@@ -120,9 +114,6 @@ export class TorchTensor implements Tensor {
   sigmoid(): TorchTensor {
     return this.#run("sigmoid");
   }
-  tanh(): TorchTensor {
-    return this.#run("tanh");
-  }
   clamp({ min, max }: { readonly min?: number; readonly max?: number }): TorchTensor {
     return this.#run("clamp", min, max);
   }
@@ -139,17 +130,8 @@ export class TorchTensor implements Tensor {
   greaterEqual(other: Tensor | number): TorchTensor {
     return this.#pair("ge", other);
   }
-  equal(other: Tensor | number): TorchTensor {
-    return this.#pair("eq", other);
-  }
   logicalAnd(other: Tensor): TorchTensor {
     return this.#run("logical_and", other);
-  }
-  logicalOr(other: Tensor): TorchTensor {
-    return this.#run("logical_or", other);
-  }
-  logicalNot(): TorchTensor {
-    return this.#run("logical_not");
   }
   where(ifTrue: Tensor | number, ifFalse: Tensor | number): TorchTensor {
     if (typeof ifTrue === "number") return this.#run("where.ScalarSelf", ifTrue, ifFalse);
@@ -165,9 +147,6 @@ export class TorchTensor implements Tensor {
   }
   max(axis: number, { keepAxes = false }: Keep = {}): TorchTensor {
     return this.#run("amax", [axis], keepAxes);
-  }
-  min(axis: number, { keepAxes = false }: Keep = {}): TorchTensor {
-    return this.#run("amin", [axis], keepAxes);
   }
   argmax(axis: number, { keepAxes = false }: Keep = {}): TorchTensor {
     return this.#run("argmax", axis, keepAxes);
@@ -206,20 +185,13 @@ export class TorchTensor implements Tensor {
   flip(axis: number): TorchTensor {
     return this.#run("flip", [axis]);
   }
-  pad(
-    amounts: readonly (readonly [number, number])[],
-    { mode = "constant", value = 0 }: { readonly mode?: "constant" | "reflect" | "edge"; readonly value?: number } = {},
-  ): TorchTensor {
+  pad(amounts: readonly (readonly [number, number])[]): TorchTensor {
     if (amounts.length !== this.shape.length)
       throw new EngineError(`pad(${this.describe()}): got amounts for ${amounts.length} axes; every axis needs a [before, after] pair`);
-    if (mode === "constant") return this.#run("constant_pad_nd", amounts.toReversed().flat(), value);
-    return padByCopies(this, amounts, mode);
+    return this.#run("constant_pad_nd", amounts.toReversed().flat(), 0);
   }
   cast(dtype: DType): TorchTensor {
     return this.#run("to.dtype", dtype);
-  }
-  detach(): TorchTensor {
-    return this.#run("detach");
   }
 
   conv2d(weight: Tensor, options: ConvOptions = {}): TorchTensor {
@@ -232,9 +204,6 @@ export class TorchTensor implements Tensor {
     const { bias, stride = 1, padding = 0 } = options;
     if (this.engine.fusion && weight instanceof TorchTensor) return this.engine.fusion.convolution(this, weight, options);
     return this.#run(operator, weight, bias ?? null, stride, padding);
-  }
-  linear(weight: Tensor, bias?: Tensor): TorchTensor {
-    return this.#run("linear", weight, bias ?? null);
   }
   batchNorm(options: BatchNormOptions): TorchTensor {
     const folded = this.#deferred?.normalised?.(options);
@@ -275,21 +244,3 @@ export class TorchTensor implements Tensor {
 }
 
 const numbers = (shape: Shape, where: string): number[] => shape.map((dim) => concrete(dim, where));
-
-/** Reflect and edge padding of any axis, out of slices: libtorch's own pads only trailing axes. */
-function padByCopies(tensor: TorchTensor, amounts: readonly (readonly [number, number])[], mode: "reflect" | "edge"): TorchTensor {
-  return amounts.reduce((padded, [before, after], axis) => {
-    const size = tensor.shape[axis] as number;
-    const room = mode === "reflect" ? size - 1 : size > 0 ? Infinity : 0;
-    if (!(before >= 0 && before <= room && after >= 0 && after <= room))
-      throw new EngineError(`pad(${tensor.describe()}): cannot ${mode}-pad axis ${axis} by [${before}, ${after}]`);
-    if (before === 0 && after === 0) return padded;
-    const border = (from: number, length: number, inner: number): TorchTensor[] => {
-      if (length === 0) return [];
-      if (mode === "reflect") return [padded.slice(axis, { start: inner, end: inner + length }).flip(axis)];
-      return [padded.slice(axis, { start: from, end: from + 1 }).expand(padded.shape.with(axis, length))];
-    };
-    const pieces = [...border(0, before, 1), padded, ...border(size - 1, after, size - 1 - after)];
-    return tensor.engine.concat(pieces, axis);
-  }, tensor);
-}

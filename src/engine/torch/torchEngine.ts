@@ -48,7 +48,6 @@ export interface TorchTransfers {
   write(tensor: Tensor, values: NumericArray): void;
   /** `target ← source` in place, across devices and dtypes, outside the gradient. */
   copy(target: Tensor, source: Tensor): void;
-  toDevice(tensor: Tensor, device: string): TorchTensor;
   /** The same values with the channel axis innermost in memory (rank 4 or 5), and of another type, in one pass. */
   channelsLast(tensor: Tensor, dtype?: DType): TorchTensor;
 }
@@ -103,7 +102,6 @@ function transfers({ native, compute }: TorchCalls, { noGradient }: TorchGradien
         compute("aten::copy_", target, source).dispose();
       });
     },
-    toDevice: (tensor, device) => compute("aten::to.dtype_layout", tensor, null, null, device),
     channelsLast(tensor, dtype = tensor.dtype) {
       const format = tensor.shape.length === 5 ? "channels_last_3d" : "channels_last";
       const [wait, copy] = [false, false];

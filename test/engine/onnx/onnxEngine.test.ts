@@ -91,7 +91,10 @@ test("f16 storage halves the file and keeps the values to f16's precision", asyn
   const record = (storage: "f32" | "f16"): Uint8Array => {
     const engine = createOnnxEngine();
     const x = engine.input("x", [2, 40]);
-    return engine.finish({ outputs: { y: x.linear(normal(engine, "head.weight", [60, 40]), normal(engine, "head.bias", [60])) }, storage });
+    return engine.finish({
+      outputs: { y: x.matmul(normal(engine, "head.weight", [40, 60])).add(normal(engine, "head.bias", [60])) },
+      storage,
+    });
   };
   const [full, half] = [record("f32"), record("f16")];
   assert.ok(half.length < 0.55 * full.length, `${half.length} of ${full.length} bytes`);
@@ -154,7 +157,6 @@ describe("what cannot be recorded is refused:", () => {
     ["an empty slice", () => fixed.slice(1, { start: 3 }), /nothing is left/],
     ["a slice of unknown length", () => x.slice(2, { start: -1, end: 3 }), /no length known in advance/],
     ["expanding what is longer", () => fixed.expand([2, 6, 5, 7]), /do not broadcast/],
-    ["reflecting past the far side", () => fixed.pad([[0, 0], [3, 0], [0, 0], [0, 0]], { mode: "reflect" }), /cannot reflect 3/], // prettier-ignore
     ["padding too few axes", () => fixed.pad([[1, 1]]), /1 pairs of amounts for 4 axes/],
     ["concat of other shapes", () => engine.concat([fixed, x], 0), /differ in more than axis 0/],
     ["concat of nothing", () => engine.concat([], 0), /no tensors/],

@@ -16,7 +16,6 @@ if (task === "train") {
   engine.backward(weights.mul(rank + 1).sum());
   const gradient = engine.gradient(weights);
   if (gradient) group.average([gradient.permute([1, 0]), bias]); // a view: its memory is not contiguous
-  group.barrier();
   console.log(JSON.stringify({ weights: values(weights), gradient: values(engine.gradient(weights)), bias: values(bias) }));
   group.leave();
 } else if (rank === 1) {
