@@ -38,20 +38,21 @@ async function trial({ steps, batches = syntheticBatches(engine), run = {}, chan
   return { step, log, saved, trainer };
 }
 
-test("200 steps lower the loss as the recorded trace says", async () => {
-  const { log } = await trial({ steps: 200 });
-  const trace = log.filter(({ total }) => total !== undefined).map(({ step, total }) => [step, total] as const);
-  // Recorded here, once; later values drift apart between processors, as rounding does.
-  const golden = [
-    [20, 0.954615, 0.02],
-    [40, 0.283595, 0.05],
-    [100, 0.0394137, 0.2],
-    [200, 0.0166848, 0.3],
+test("the first steps follow the recorded trace, and sixty lower the loss to a tenth", async () => {
+  const { log } = await trial({ steps: 60, changes: { logEvery: 1 } });
+  const trace = log.flatMap(({ total }) => (total === undefined ? [] : [total]));
+  assert.equal(trace.length, 60);
+  // Step 1 has passed through the network once and differs by the rounding of f32; Adam's first updates, of the size of the learning rate
+  // however small the gradient, carry that on tenfold a step. Beyond the third, processors go their own ways.
+  const recorded = [
+    [2.46749, 1e-5],
+    [2.3035, 2e-4],
+    [2.337, 4e-3],
   ] as const;
-  for (const [step, expected, relative] of golden) {
-    const total = trace.find(([at]) => at === step)?.[1] ?? NaN;
-    assert.ok(Math.abs(total - expected) <= relative * expected, `step ${step}: ${total}, recorded ${expected}`);
-  }
+  for (const [n, [expected, relative]] of recorded.entries())
+    assert.ok(Math.abs((trace[n] as number) - expected) <= relative * expected, `step ${n + 1}: ${trace[n]}, recorded ${expected}`);
+  const last = trace.slice(40).reduce((sum, total) => sum + total, 0) / 20; // 0.14 to 0.18 on all processors tried
+  assert.ok(last < 0.1 * (trace[0] as number), `the last 20 steps: ${last}`);
 });
 
 test("a loss that is no number ends the run before anything is saved", async () => {

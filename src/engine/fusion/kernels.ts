@@ -112,15 +112,20 @@ export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: 
 
 const each = (value: number, { input }: ReadyConvolution): number[] => input.shape.slice(2).map(() => value);
 
-/** The convolution alone. */
+/**
+ * The convolution alone. On a CPU halves are convolved in f32 and rounded once, as a GPU's matrix units do: libtorch has no kernels for f16
+ * there, and for bf16 some that depend on the processor.
+ */
 function product(engine: TorchEngine, call: ReadyConvolution): TorchTensor {
   const { input, weight, stride, padding } = call;
   const [transposed, groups] = [false, 1];
+  const widened = engine.device === "cpu" && (input.dtype === "f16" || input.dtype === "bf16");
+  const operands = widened ? [input.cast("f32"), weight.cast("f32")] : [input, weight];
   const result = engine.compute(
-    ...(["aten::convolution", input, weight, null, each(stride, call), each(padding, call), each(1, call)] as const),
+    ...(["aten::convolution", ...operands, null, each(stride, call), each(padding, call), each(1, call)] as const),
     ...[transposed, each(0, call), groups],
   );
-  return engine.channelsLast(result);
+  return engine.channelsLast(result, input.dtype);
 }
 
 /** The convolution, then one pass over its result for bias, residual and activation. */
