@@ -63,7 +63,7 @@ export interface Addon {
   /** The rest throw in a build without CUDA. */
   useCuda(device: string): void;
   synchronize(): void;
-  cudaMemory(device: string): { allocated: number; reserved: number; peak: number };
+  cudaMemory(device: string): { allocated: number; reserved: number; peak: number; free: number };
   resetPeakMemory(device: string): void;
   emptyCache(): void;
   captureBegin(): GraphHandle;
@@ -121,6 +121,12 @@ export interface Addon {
    * given also their expectation and its spread, [B, 1, H, W] each. Row-major f32.
    */
   readOut(probability: Handle, logits: Handle, distances: Handle | null, depth: Handle | null, spread: Handle | null): void;
+
+  /**
+   * The blur of RGB-D sets: `pictures` [B, 3, H, W] into `to` [B, P, 3, H, W], by `peak` and `steepness` [B, P, H, W] of each pixel's
+   * kernel and `reach` [B, squares of distances], over a window of `window` pixels; see native/gather.h. Row-major f32.
+   */
+  gatherBlur(to: Handle, pictures: Handle, peak: Handle, steepness: Handle, reach: Handle, window: number): void;
 
   /** The thin-lens renderer: packed scenes into pictures and depth, see native/lens.h. */
   renderLens(

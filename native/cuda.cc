@@ -8,6 +8,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 #endif
@@ -82,15 +83,20 @@ void setNumber(napi_env env, napi_value object, const char* name, double value) 
   check(env, napi_set_named_property(env, object, name, makeNumber(env, value)));
 }
 
-/** cudaMemory(device): bytes of PyTorch's caching allocator. */
+/** cudaMemory(device): bytes of PyTorch's caching allocator, and those of the device that nobody has. */
 napi_value cudaMemory(napi_env env, const Arguments& arguments) {
-  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(deviceIndex(arguments));
+  const c10::DeviceIndex index = deviceIndex(arguments);
+  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(index);
+  const c10::cuda::CUDAGuard guard(index);
+  size_t free = 0, total = 0;
+  C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
   constexpr size_t aggregate = 0; // StatType::AGGREGATE, whose namespace moved between versions
   napi_value result;
   check(env, napi_create_object(env, &result));
   setNumber(env, result, "allocated", static_cast<double>(stats.allocated_bytes[aggregate].current));
   setNumber(env, result, "reserved", static_cast<double>(stats.reserved_bytes[aggregate].current));
   setNumber(env, result, "peak", static_cast<double>(stats.allocated_bytes[aggregate].peak));
+  setNumber(env, result, "free", static_cast<double>(free));
   return result;
 }
 

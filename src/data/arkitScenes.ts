@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
-import type { ChooseWindow, Dataset, DatasetOptions, Sample } from "./dataset.ts";
+import type { ChooseWindow, Dataset, DatasetOptions, Sample, Split } from "./dataset.ts";
 import { readDepth } from "./readDepth.ts";
 import { readImage } from "../stack/readImage.ts";
 import { resize } from "../image/resize.ts";
+import type { PairList, RgbdPair } from "./pairSet.ts";
 import { describeSynthesis, metricDepth, synthesizeSample } from "./rgbd.ts";
-import type { RgbdPair } from "./rgbd.ts";
 
 const LAYOUT = `  DIR/Validation/<video>/wide/<frame>.png            1920×1440 (the folder may be called color)
   DIR/Validation/<video>/highres_depth/<frame>.png   16-bit mm (DIR/Training/... for split "train"; DIR may hold upsampling/)
@@ -23,9 +23,18 @@ interface Frame {
 
 /** The upsampling subset through HybridDepth's synthesis: both picture and depth are resized with antialiasing, as it does. */
 export async function openArkitScenes(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
-  const split = chooseSplit(options.split, { dataset: "arkit", among: ["val", "train"] });
   const { planes = 5, kernel, focus } = options;
   const synthesis = { preset: "arkit", planes, kernel, focus } as const;
+  const { split, items, read, filesOf } = await findArkitPairs(dir, options.split);
+  const protocol = `${describeSynthesis(synthesis)}; truth in metres, valid above 0; 480×640`;
+  const about = { name: "arkit", split, protocol, licence: "CC BY-NC-SA 4.0" };
+  const sample = async (frame: Frame, choose?: ChooseWindow): Promise<Sample> => synthesizeSample(await read(frame), synthesis, choose);
+  return listDataset(about, items, sample, { cropsItself: true, files: filesOf });
+}
+
+/** The pairs of a split, as they are before the blur. */
+export async function findArkitPairs(dir: string, requested: Split | undefined): Promise<PairList<Frame>> {
+  const split = chooseSplit(requested, { dataset: "arkit", among: ["val", "train"] });
   const fold = split === "val" ? "Validation" : "Training";
   const root = [dir, join(dir, "upsampling")].find((folder) => existsSync(join(folder, fold)));
   if (root === undefined) throw layoutError({ dataset: "arkit", missing: join(dir, fold), layout: LAYOUT });
@@ -33,10 +42,14 @@ export async function openArkitScenes(dir: string, options: DatasetOptions = {})
   const frames = existsSync(list) ? await listedFrames(list, join(root, fold)) : await scanFrames(join(root, fold));
   if (frames.length === 0)
     throw layoutError({ dataset: "arkit", missing: join(root, fold, "*", "highres_depth", "*.png"), layout: LAYOUT });
-  const protocol = `${describeSynthesis(synthesis)}; truth in metres, valid above 0; 480×640`;
-  const about = { name: "arkit", split, protocol, licence: "CC BY-NC-SA 4.0" };
-  const read = async (frame: Frame, choose?: ChooseWindow): Promise<Sample> => synthesizeSample(await readFrame(frame), synthesis, choose);
-  return listDataset(about, frames, read, { cropsItself: true, files: ({ rgb, depth }) => [rgb, depth] });
+  return {
+    split,
+    items: frames,
+    nameOf: ({ name }) => name,
+    filesOf: ({ rgb, depth }) => [rgb, depth],
+    read: readFrame,
+    close: () => undefined,
+  };
 }
 
 async function readFrame({ name, rgb, depth }: Frame): Promise<RgbdPair> {

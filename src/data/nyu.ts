@@ -9,10 +9,11 @@ import type { ChooseWindow, Dataset, DatasetOptions, Sample, Split } from "./dat
 import { openHdf5File } from "./hdf5File.ts";
 import { findNyuPairs } from "./nyuFolders.ts";
 import type { PairFiles } from "./nyuFolders.ts";
+import { isHeldOut } from "./nyuHoldOut.ts";
+import type { PairList, RgbdPair } from "./pairSet.ts";
 import { readDepth } from "./readDepth.ts";
 import { readBytes, readImage } from "../stack/readImage.ts";
 import { describeSynthesis, metricDepth, rgbdPair, synthesizeSample } from "./rgbd.ts";
-import type { RgbdPair } from "./rgbd.ts";
 
 const LAYOUT = `  one of
   DIR/nyu_depth_v2_labeled.mat + DIR/splits.mat          the official labelled set (MATLAB 7.3) and its 795/654 split
@@ -27,40 +28,70 @@ const VALID = { above: 1e-3, below: 10 };
 export async function openNyu(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
   const { planes = 5, kernel, focus, crop = "central" } = options;
   const synthesis = { preset: "nyu", planes, kernel, focus } as const;
-  const finish = (pair: RgbdPair, choose: ChooseWindow | undefined): Sample =>
-    synthesizeSample(crop === "central" ? cropPair(pair) : pair, synthesis, choose);
-  const about = (split: Split): Parameters<typeof listDataset>[0] => ({
+  const { split, items, read, filesOf, close } = await findNyu(dir, options);
+  const about = {
     name: "nyu",
     split,
     protocol: `${describeSynthesis(synthesis)}; truth in metres, valid 0.001 to 10; ${crop === "central" ? "central 384×512" : "whole picture"}`,
     licence: "see its authors' page; research use",
-  });
+  };
+  const sample = async (item: NyuItem, choose?: ChooseWindow): Promise<Sample> => synthesizeSample(await read(item), synthesis, choose);
+  return { ...listDataset(about, items, sample, { cropsItself: true, files: filesOf }), close };
+}
 
+/** A row of the official file, or a picture and its depth. */
+type NyuItem = number | PairFiles;
+
+/** The pairs of a split, not yet blurred. `val` is the hold-out of the training pictures (nyuHoldOut.ts). */
+export async function findNyu(
+  dir: string,
+  { split, crop = "central" }: Pick<DatasetOptions, "split" | "crop">,
+): Promise<PairList<NyuItem>> {
+  const list = await findSplit(dir, split);
+  const read = async (item: NyuItem): Promise<RgbdPair> => (crop === "central" ? cropPair(await list.read(item)) : list.read(item));
+  if (split !== "val") return { ...list, read };
+  const items = list.items.filter((item) => isHeldOut(list.nameOf(item)));
+  if (items.length === 0)
+    throw new DatasetError(
+      `nyu: ${dir} has no picture of the hold-out; split "val" needs names that are numbers of the labelled set, as 00091`,
+    );
+  return { ...list, read, split, items };
+}
+
+async function findSplit(dir: string, split: Split | undefined): Promise<PairList<NyuItem>> {
   const names = await listFolder(dir);
   if (!names) throw layoutError({ dataset: "nyu", missing: dir, layout: LAYOUT });
   const mat = names.find((name) => name.endsWith(".mat") && name !== "splits.mat");
-  if (mat !== undefined) {
-    const split = chooseSplit(options.split, { dataset: "nyu", among: ["test", "train", "all"] });
-    const file = await openHdf5File(join(dir, mat));
-    const indices = await matIndices(file, { dir, split });
-    const dataset = listDataset(about(split), indices, (index, choose) => Promise.resolve(finish(readMatPair(file, index), choose)), {
-      cropsItself: true,
-      files: () => [file.file],
-    });
-    return {
-      ...dataset,
-      close: () => {
-        file.close();
-      },
-    };
-  }
-  const found = await findNyuPairs(dir, options.split);
+  if (mat !== undefined) return matPairs(join(dir, mat), { dir, split });
+  const found = await findNyuPairs(dir, split === "val" ? "train" : split);
   if (!found) throw layoutError({ dataset: "nyu", missing: `${dir}: data in one of the three layouts`, layout: LAYOUT });
-  return listDataset(about(found.split), found.pairs, async (files, choose) => finish(await readPair(files), choose), {
-    cropsItself: true,
-    files: ({ rgb, depth }) => [rgb, depth],
-  });
+  return {
+    split: found.split,
+    items: found.pairs,
+    nameOf: (item) => basename((item as PairFiles).rgb, extname((item as PairFiles).rgb)),
+    filesOf: (item) => [(item as PairFiles).rgb, (item as PairFiles).depth],
+    read: (item) => readPair(item as PairFiles),
+    close: () => undefined,
+  };
 }
+
+async function matPairs(path: string, { dir, split: requested }: { dir: string; split: Split | undefined }): Promise<PairList<NyuItem>> {
+  const split = chooseSplit(requested === "val" ? "train" : requested, { dataset: "nyu", among: ["test", "train", "all"] });
+  const file = await openHdf5File(path);
+  return {
+    split,
+    items: await matIndices(file, { dir, split }),
+    nameOf: (item) => matName(item as number),
+    filesOf: () => [file.file],
+    read: (item) => Promise.resolve(readMatPair(file, item as number)),
+    close: () => {
+      file.close();
+    },
+  };
+}
+
+/** Numbers count from one. */
+const matName = (index: number): string => String(index + 1).padStart(4, "0");
 
 /** The middle 4/5 of each side: 384×512 of 480×640. */
 function cropPair(pair: RgbdPair): RgbdPair {
@@ -109,6 +140,6 @@ function readMatPair(file: Hdf5File, index: number): RgbdPair {
       for (let c = 0; c < 3; c++) data[(y * width + x) * 3 + c] = (colours[(c * width + x) * height + y] as number) / 255;
     }
   const image: Image = { width, height, channels: 3, data };
-  const name = String(index + 1).padStart(4, "0");
+  const name = matName(index);
   return { name, where: `${file.file}, picture ${name}`, image, depth: metricDepth({ width, height, values }, VALID) };
 }

@@ -24,11 +24,11 @@ const LISTS = {
 /** Picture and depth files of a folder laid out in one of the png ways, or undefined if it is none of them. */
 export async function findNyuPairs(dir: string, requested: Split | undefined): Promise<Found | undefined> {
   if (existsSync(join(dir, "rgb"))) {
-    if (requested !== undefined && requested !== "all")
+    if (requested === "test")
       throw new DatasetError(
-        `nyu: ${dir} has plain rgb/ and depth_mm/ folders, which have no split; use split "all", or make ${requested}/rgb and ${requested}/depth_mm`,
+        `nyu: ${dir} has plain rgb/ and depth_mm/ folders, which have no test split; use split "all", or make test/rgb and test/depth_mm`,
       );
-    return { split: "all", pairs: await plainPairs(dir) };
+    return { split: requested ?? "all", pairs: await plainPairs(dir) };
   }
   const split = chooseSplit(requested, { dataset: "nyu", among: ["test", "train"] });
   if (existsSync(join(dir, split, "rgb"))) return { split, pairs: await plainPairs(join(dir, split)) };

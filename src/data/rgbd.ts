@@ -1,6 +1,5 @@
 import { depthMap } from "../image/depthMap.ts";
 import type { DepthMap } from "../image/depthMap.ts";
-import type { Image } from "../image/image.ts";
 import { synthesize } from "../optics/synthesize/synthesize.ts";
 import type { SynthesisKernel } from "../optics/synthesize/synthesize.ts";
 import { presetCamera } from "../optics/synthesize/cameras.ts";
@@ -9,15 +8,7 @@ import { cropDepth, cropImage, cropSample } from "./crop.ts";
 import type { Window } from "./crop.ts";
 import { DatasetError } from "./dataset.ts";
 import type { ChooseWindow, DatasetOptions, Sample } from "./dataset.ts";
-
-/** A sharp picture and its depth in metres, the raw material of the synthetic sets. */
-export interface RgbdPair {
-  readonly name: string;
-  /** The files, for messages. */
-  readonly where: string;
-  readonly image: Image;
-  readonly depth: DepthMap;
-}
+import type { RgbdPair } from "./pairSet.ts";
 
 /** Refuses a picture and a depth of different sizes, before either is cropped. */
 export function rgbdPair(pair: RgbdPair): RgbdPair {

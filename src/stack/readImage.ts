@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import sharp from "sharp";
 import type { Image } from "../image/image.ts";
 import { decodingAsync, FormatError } from "../io/formatError.ts";
 import { pixelsToImage } from "../io/png.ts";
@@ -28,6 +27,7 @@ export async function readImage(file: string): Promise<Image> {
 
 /** sharp gives 8 bits unless asked in the very colour space of the file. */
 async function decodeWithSharp(bytes: Uint8Array): Promise<Image> {
+  const { default: sharp } = await import("sharp"); // packed sets are read without it
   const picture = sharp(bytes, { failOn: "truncated", limitInputPixels: 1e9 });
   const { depth, space } = await picture.metadata();
   const grey = space === "b-w" || space === "grey16";

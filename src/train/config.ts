@@ -50,9 +50,13 @@ const renderData = z.strictObject({
 
 /** A published set on disk; depth in its own unit. */
 const fileData = z.strictObject({
-  kind: z.enum(["nyu", "fod500", "ddff12", "folder"]),
+  kind: z.enum(["nyu", "arkit", "pairs", "fod500", "ddff12", "hci", "folder"]),
   /** Factor on depth and focus distances. */
   depthScale: positive,
+  /** Of RGB-D sets: share of stacks that blur one picture by the depth of another, so that nothing but blur tells depth. */
+  foreignDepth: fraction.optional(),
+  /** GB of the device's memory for the decoded set; half of what is free by default. What does not fit rolls through. */
+  memory: positive.optional(),
   validation: z.strictObject({ count }),
 });
 

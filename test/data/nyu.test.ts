@@ -82,7 +82,7 @@ test("the protocol: planes from least to greatest valid depth, middle 4/5, holes
     trueDepth.valid.reduce((sum, v) => sum + v, 0),
     32 * 24 - 1,
   );
-  await assert.rejects(openNyu(folder, { split: "test" }), /no split.*"all"/);
+  await assert.rejects(openNyu(folder, { split: "test" }), /no test split.*"all"/);
   await assert.rejects(dataset.sample(2), /there is no sample 2; the set has 2/);
 });
 

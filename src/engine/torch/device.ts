@@ -1,12 +1,14 @@
+import { freemem } from "node:os";
 import { EngineError } from "../errors.ts";
 import { scope } from "../scope.ts";
 import type { TorchCalls } from "./call.ts";
 
-/** Bytes. On the CPU: live tensors, resident memory of the process, and the most it ever had. */
+/** Bytes. On the CPU: live tensors, resident memory of the process, the most it ever had, and what the machine has free. */
 export interface DeviceMemory {
   readonly allocated: number;
   readonly reserved: number;
   readonly peak: number;
+  readonly free: number;
 }
 
 /** Device work recorded once, to be run again without the cost of launching it operation by operation. */
@@ -99,7 +101,7 @@ export function torchDevice(calls: TorchCalls, { device }: { readonly device: st
     memory() {
       if (cuda) return native("cudaMemory", device);
       const { rss } = process.memoryUsage();
-      return { allocated: native("liveBytes"), reserved: rss, peak: process.resourceUsage().maxRSS * 1024 };
+      return { allocated: native("liveBytes"), reserved: rss, peak: process.resourceUsage().maxRSS * 1024, free: freemem() };
     },
     synchronize() {
       if (cuda) native("synchronize");

@@ -47,7 +47,8 @@ function validDepths({ values, valid }: DepthMap): Float64Array {
   return known;
 }
 
-function spaced({ from, to, planes }: { from: number; to: number; planes: number }): number[] {
+/** `planes` values evenly from one to the other, both among them. */
+export function spaced({ from, to, planes }: { from: number; to: number; planes: number }): number[] {
   if (!(Number.isInteger(planes) && planes >= 2)) throw new RangeError(`synthesize: a stack needs at least 2 planes, got ${planes}`);
   if (!(to > from))
     throw new RangeError("synthesize: the depth is the same everywhere, so no focus distances follow from it; give them explicitly");

@@ -44,7 +44,7 @@ export function augment(sample: Sample, options: AugmentOptions, random: Random)
   const steps: ((current: Sample) => Sample)[] = [
     (s) => (options.planes === undefined ? s : drawPlanes(s, options.planes, random.split("planes"))),
     (s) => (options.crop === undefined ? s : cropSample(s, drawWindow(s.trueDepth, options, random))),
-    (s) => (options.flip ? flipRandomly(s, random.split("flip")) : s),
+    (s) => (options.flip ? flipRandomly(s, drawFlips(random)) : s),
     (s) => (options.transpose && coin(random.split("transpose")) ? transposeSample(s) : s),
     (s) => (options.mirrorPlanes && coin(random.split("mirror")) ? mirrorPlanes(s) : s),
     (s) => misalign(s, options, random.split("misalignment")),
@@ -76,7 +76,11 @@ export function drawPlanes(sample: Sample, count: number, random: Random): Sampl
 }
 
 /** The window `augment` would crop to with this randomness, for those who crop before they read. */
-export function drawWindow(truth: DepthMap, { crop: size = 0, validShare = 0 }: AugmentOptions, sampleRandom: Random): Window {
+export function drawWindow(
+  truth: Pick<DepthMap, "width" | "height" | "valid">,
+  { crop: size = 0, validShare = 0 }: AugmentOptions,
+  sampleRandom: Random,
+): Window {
   const random = sampleRandom.split("crop");
   const { width, height } = truth;
   if (size > width || size > height) throw new RangeError(`augment: a crop of ${size} does not fit ${width}×${height}`);
@@ -96,15 +100,21 @@ export function drawWindow(truth: DepthMap, { crop: size = 0, validShare = 0 }: 
   return best;
 }
 
-function shareValid(truth: DepthMap, { left, top, width, height }: Window): number {
+function shareValid(truth: Pick<DepthMap, "width" | "valid">, { left, top, width, height }: Window): number {
   let count = 0;
   for (let y = top; y < top + height; y++) for (let x = left; x < left + width; x++) count += truth.valid[y * truth.width + x] as number;
   return count / (width * height);
 }
 
-function flipRandomly(sample: Sample, random: Random): Sample {
-  const flipped = coin(random) ? flipSample(sample, "columns") : sample;
-  return coin(random) ? flipSample(flipped, "rows") : flipped;
+/** The flips `augment` would make with this randomness. */
+export function drawFlips(sampleRandom: Random): { readonly columns: boolean; readonly rows: boolean } {
+  const random = sampleRandom.split("flip");
+  return { columns: coin(random), rows: coin(random) };
+}
+
+function flipRandomly(sample: Sample, { columns, rows }: ReturnType<typeof drawFlips>): Sample {
+  const flipped = columns ? flipSample(sample, "columns") : sample;
+  return rows ? flipSample(flipped, "rows") : flipped;
 }
 
 function misalign(sample: Sample, { misalignment }: AugmentOptions, random: Random): Sample {

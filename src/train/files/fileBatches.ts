@@ -1,10 +1,7 @@
-import type { Batch } from "./collate.ts";
 import type { TorchEngine, TorchTensor } from "../../engine/torch/torchEngine.ts";
 import { createRandom, type Random } from "../../random.ts";
-import { choosePlanes } from "../../stack/focalStack.ts";
 import type { AugmentConfig, BatchConfig } from "../config.ts";
 import { exposed, misaligned, randomTensors, sampled, stacksFor, wholeFrames } from "../deviceAugment.ts";
-import type { TrainBatch } from "../trainer.ts";
 
 /** How the stacks of a set, one after another without end, are dealt out to steps. */
 export interface Deal {
@@ -30,44 +27,6 @@ export function dealStacks(batch: BatchConfig, seed: number): Deal {
     },
     largest: Math.max(...sizes),
     meanSize: sizes.reduce((sum, each) => sum + each, 0) / sizes.length,
-  };
-}
-
-/** Single stacks side by side: evenly spread `planes` of each, both ends among them; where `reversed`, near and far change places. */
-export function joinStacks(stacks: readonly Batch[], { planes, reversed }: { planes: number; reversed: readonly boolean[] }): Batch {
-  const { height = 0, width = 0, planes: all = 0 } = stacks[0] ?? {};
-  const [pixels, chosen] = [height * width, choosePlanes(all, planes)];
-  const images = new Float32Array(stacks.length * planes * 3 * pixels);
-  const focusDistances = new Float32Array(stacks.length * planes);
-  const trueDepth = new Float32Array(stacks.length * pixels);
-  const valid = new Float32Array(stacks.length * pixels);
-  for (const [b, stack] of stacks.entries()) {
-    const turned = reversed[b] === true;
-    const ends = (stack.focusDistances[0] as number) + (stack.focusDistances[all - 1] as number);
-    for (const [n, plane] of (turned ? chosen.toReversed() : chosen).entries()) {
-      const distance = stack.focusDistances[plane] as number;
-      focusDistances[b * planes + n] = turned ? ends - distance : distance;
-      images.set(stack.images.subarray(plane * 3 * pixels, (plane + 1) * 3 * pixels), (b * planes + n) * 3 * pixels);
-    }
-    trueDepth.set(turned ? stack.trueDepth.map((depth, i) => (stack.valid[i] ? ends - depth : 0)) : stack.trueDepth, b * pixels);
-    valid.set(stack.valid, b * pixels);
-  }
-  const [spaces, names] = [stacks.flatMap((stack) => stack.spaces), stacks.flatMap((stack) => stack.names)];
-  return { batch: stacks.length, planes, height, width, images, focusDistances, trueDepth, valid, spaces, names };
-}
-
-/** `unit` multiplies depth and focus distances. */
-export function toDevice(
-  engine: TorchEngine,
-  { batch: B, planes: N, height: H, width: W, ...values }: Batch,
-  unit: number,
-): TrainBatch & { readonly images: TorchTensor } {
-  const scaled = (lengths: Float32Array): Float32Array => (unit === 1 ? lengths : lengths.map((length) => length * unit));
-  return {
-    images: engine.constant(values.images, { shape: [B, N, 3, H, W] }),
-    focusDistances: engine.constant(scaled(values.focusDistances), { shape: [B, N] }),
-    trueDepth: engine.constant(scaled(values.trueDepth), { shape: [B, 1, H, W] }),
-    valid: engine.constant(values.valid, { shape: [B, 1, H, W] }),
   };
 }
 

@@ -1,14 +1,14 @@
-import { basename } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
 import { DatasetError, listFolder } from "../../data/dataset.ts";
 import { stackFolders } from "../../data/folder.ts";
 import { openDataset, type DatasetSource } from "../../data/open.ts";
 import { describeStack } from "../../stack/stackFolder.ts";
 import { diskFiles } from "../../stack/picture.ts";
 import { ConfigError, type BatchConfig, type TrainConfig } from "../config.ts";
+import { checkCrop, holdOut, type StackKind } from "./heldSets.ts";
 
-export type FileData = Exclude<TrainConfig["data"], { kind: "render" }>;
-
-/** What there is on disk to train and to validate on. */
+/** Focal stacks on disk to train and to validate on. */
 export interface FileSets {
   readonly train: readonly DatasetSource[];
   readonly validation: readonly DatasetSource[];
@@ -24,11 +24,20 @@ interface SeenStack {
   readonly planes: number;
 }
 
-export const findSets = (kind: FileData["kind"], dir: string): Promise<FileSets> =>
-  kind === "folder" ? folderSets(dir) : publishedSets(kind, dir);
+export async function findSets(kind: StackKind, dir: string): Promise<FileSets> {
+  switch (kind) {
+    case "folder":
+      return folderSets(dir);
+    case "hci":
+      return hciSets(dir);
+    case "fod500":
+    case "ddff12":
+      return publishedSets(kind, dir);
+  }
+}
 
-async function publishedSets(kind: Exclude<FileData["kind"], "folder">, dir: string): Promise<FileSets> {
-  const held = { nyu: "test", fod500: "test", ddff12: "val" } as const;
+async function publishedSets(kind: "fod500" | "ddff12", dir: string): Promise<FileSets> {
+  const held = { fod500: "test", ddff12: "val" } as const;
   const train = { name: kind, dir, options: { split: "train" } } as const;
   const validation = { name: kind, dir, options: { split: held[kind], pad: true } } as const;
   const training = await openDataset(kind, dir, train.options);
@@ -37,13 +46,23 @@ async function publishedSets(kind: Exclude<FileData["kind"], "folder">, dir: str
     for (const { size, split } of [training, validating])
       if (size === 0) throw new DatasetError(`${dir}: ${kind} has no stacks in its split "${split}"`);
     const { name, stack, trueDepth } = await training.sample(0);
-    const planes = kind === "nyu" ? Infinity : stack.images.length; // nyu is blurred for as many as are asked for
-    const seen = [{ name, width: trueDepth.width, height: trueDepth.height, planes }];
+    const seen = [{ name, width: trueDepth.width, height: trueDepth.height, planes: stack.images.length }];
     return { train: [train], validation: [validation], stacks: { train: training.size, validation: validating.size }, seen };
   } finally {
     training.close();
     validating.close();
   }
+}
+
+/** Light fields have no split either; all scenes have one size. */
+async function hciSets(dir: string): Promise<FileSets> {
+  const whole = await openDataset("hci", dir); // says what is missing
+  const { name, stack, trueDepth } = await whole.sample(0);
+  const isScene = (folder: string): boolean => ["stack.json", "input_Cam000.png"].some((file) => existsSync(join(folder, file)));
+  const scenes = [dir, ...((await listFolder(dir)) ?? []).map((entry) => join(dir, entry))].filter(isScene);
+  const { train, validation } = holdOut(scenes.map((scene) => ({ name: "hci", dir: scene })));
+  const seen = [{ name, width: trueDepth.width, height: trueDepth.height, planes: stack.images.length }];
+  return { train, validation, stacks: { train: train.length, validation: validation.length }, seen };
 }
 
 /** A plain folder has no split of its own. Each of its stacks becomes a set of one, so that some can be held out. */
@@ -60,20 +79,13 @@ async function folderSets(dir: string): Promise<FileSets> {
   return { train, validation, stacks: { train: train.length, validation: validation.length }, seen };
 }
 
-/** Every tenth stack, or the last of fewer than ten, is for validation alone; a single stack has to serve both. */
-function holdOut<T>(stacks: readonly T[]): { train: readonly T[]; validation: readonly T[] } {
-  if (stacks.length < 2) return { train: stacks, validation: stacks };
-  const isHeld = (i: number): boolean => i % 10 === 9 || (stacks.length < 10 && i === stacks.length - 1);
-  return { train: stacks.filter((_, i) => !isHeld(i)), validation: stacks.filter((_, i) => isHeld(i)) };
-}
-
 /** The batch's settings as far as the stacks allow: the crop must fit each, and a number of planes that some lack is left out. */
-export function fitBatch({ batch, data }: TrainConfig, { seen }: FileSets, progress: (line: string) => void): BatchConfig {
-  const small = seen.find(({ width, height }) => Math.min(width, height) < batch.crop);
-  if (small)
-    throw new ConfigError(
-      `batch.crop (${batch.crop}) is larger than ${small.name} of the ${data.kind} data, ${small.width}×${small.height}`,
-    );
+export function fitBatch(
+  { batch, data }: Pick<TrainConfig, "batch" | "data">,
+  { seen }: FileSets,
+  progress: (line: string) => void,
+): BatchConfig {
+  for (const stack of seen) checkCrop(stack, { batch, data });
   const fewest = seen.reduce((least, stack) => (stack.planes < least.planes ? stack : least));
   const fitting = batch.planes.filter((planes) => planes <= fewest.planes);
   if (fitting.length === batch.planes.length) return batch;
@@ -82,14 +94,4 @@ export function fitBatch({ batch, data }: TrainConfig, { seen }: FileSets, progr
   if (fitting.length === 0) throw new ConfigError(lack);
   progress(`${lack}: training with ${fitting.join(", ")}`);
   return { ...batch, planes: fitting };
-}
-
-/** What the user should know about the sets before the first step. */
-export function describeSets({ stacks, train, validation }: FileSets, { size }: BatchConfig): string[] {
-  const isShared = train.some((source) => validation.includes(source));
-  return [
-    `stacks: ${stacks.train} to train on, ${stacks.validation} to validate on`,
-    ...(isShared ? ["there is only one stack: validation is on the stack trained on"] : []),
-    ...(stacks.train < size ? [`fewer stacks than a batch of ${size}: it holds some more than once`] : []),
-  ];
 }

@@ -1,70 +1,102 @@
-import { augment as augmentSample, type AugmentOptions } from "./augment.ts";
-import { openBatches, type Batches } from "./batches.ts";
-import { collate } from "./collate.ts";
-import type { Sample } from "../../data/dataset.ts";
-import { openDataset, type DatasetSource } from "../../data/open.ts";
+import { drawFlips, drawWindow } from "./augment.ts";
+import { planBatches } from "./batchPlan.ts";
+import { centralWindow } from "../../data/crop.ts";
 import { scope } from "../../engine/scope.ts";
-import type { TorchEngine } from "../../engine/torch/torchEngine.ts";
-import { createRandom } from "../../random.ts";
+import type { TorchEngine, TorchTensor } from "../../engine/torch/torchEngine.ts";
+import { SIZE_MULTIPLE } from "../../model/encoder.ts";
+import { spaced } from "../../optics/synthesize/focus.ts";
+import { createRandom, type Random } from "../../random.ts";
+import { choosePlanes } from "../../stack/focalStack.ts";
 import { ConfigError, type TrainConfig } from "../config.ts";
-import { evaluate } from "../evaluate.ts";
+import { evaluate, type Metrics } from "../evaluate.ts";
 import { exampleMaps } from "../examples.ts";
-import { changeImages, dealStacks, joinStacks, toDevice, type Deal } from "./fileBatches.ts";
-import { describeSets, findSets, fitBatch, type FileData } from "./fileSets.ts";
+import { changeImages, dealStacks, type Deal } from "./fileBatches.ts";
+import { cutBatch, type Choice, type Cut } from "./heldBatches.ts";
+import { checkCrop, describeSets, openHeldSets, type FileData, type HeldSets } from "./heldSets.ts";
+import { holdStacks, type HeldStack, type HeldStacks } from "./heldStacks.ts";
 import type { BatchSource } from "../loop.ts";
 import type { Example } from "../report.ts";
 import type { Share, SourceOptions, TrainSource } from "../source.ts";
 import type { TrainBatch } from "../trainer.ts";
 
 const EXAMPLES = 8;
+const MEMORY_SHARE = 0.5; // of what is free; the rest is for the step
 
 /**
- * Stacks on disk, of a published set or a plain folder: read, cropped and flipped in threads ahead of the step that needs them. How many
- * `workers` there are changes only the speed; without any, it happens here.
+ * Stacks from files, of a published set or a plain folder: decoded once and held on the device, where batches are cut out of them and
+ * RGB-D pairs are blurred. The draws are those of data/augment.ts, so a batch is what the loaders would give, to rounding.
  */
-export async function fileSource(
-  { engine, config, data: dir, share, progress }: SourceOptions,
-  { workers = 2 }: { readonly workers?: number } = {},
-): Promise<TrainSource> {
+export async function fileSource({ engine, config, data: dir, share, progress }: SourceOptions): Promise<TrainSource> {
   const { data, seed } = config;
   if (data.kind === "render") throw new TypeError("fileSource: the data is rendered");
   if (dir === undefined) throw new ConfigError(`the ${data.kind} data is read from disk: give its folder with --data DIR`);
   if (config.augment.dioptres > 0)
     throw new ConfigError("augment.dioptres is for rendered data only, for depth from files keeps its unit: set it to 0");
-  const sets = await findSets(data.kind, dir);
-  const batch = fitBatch(config, sets, progress);
-  const deal = dealStacks(batch, seed);
-  const stepsPerEpoch = sets.stacks.train / (share.of * deal.meanSize);
-  checkBudget(config, stepsPerEpoch);
-  for (const line of describeSets(sets, batch)) progress(line);
-  const withPlanes = (sources: readonly DatasetSource[], planes: number): DatasetSource[] =>
-    sources.map(({ options, ...source }) => ({ ...source, options: { ...options, planes, depthScale: data.depthScale } }));
-  const stacks = await openBatches(withPlanes(sets.train, Math.max(...batch.planes)), {
-    batchSize: 1, // joined by step, whose batches differ in size
-    seed,
-    shard: { rank: share.rank, worldSize: share.of },
-    augment: hostAugment(config),
-    workers,
-    prefetch: 2 * deal.largest,
-  });
-  const validation = { engine, config, data, sources: withPlanes(sets.validation, batch.planes[0] as number) };
-  return {
-    batches: batchSource({ engine, config, data, share, stacks, deal }),
-    prepare: () => Promise.resolve(),
-    stepsPerEpoch,
-    evaluate: async (evaluation) => ({ ...(await evaluate(evaluation, validationBatches(validation))) }),
-    async examples(evaluation) {
-      const made: Example[] = [];
-      for await (const { name, ...batch } of validationBatches(validation, EXAMPLES)) {
-        made.push(...(await exampleMaps(evaluation, batch, [name])));
-        for (const tensor of Object.values(batch)) tensor.dispose();
-        if (evaluation.stop?.aborted) break; // one shows enough of a run that is to end now
-      }
-      return made;
-    },
-    close: () => stacks.close(),
-  };
+  const sets = await openHeldSets({ batch: config.batch, data, dir, progress });
+  try {
+    const deal = dealStacks(sets.batch, seed);
+    const stepsPerEpoch = sets.train.count / (share.of * deal.meanSize);
+    checkBudget(config, stepsPerEpoch);
+    for (const line of describeSets(sets)) progress(line);
+    const plan = planBatches(sets.train.count, { batchSize: 1, seed, shard: { rank: share.rank, worldSize: share.of } });
+    const order = (place: number): number => plan(place).items[0]?.index as number;
+    const budget = data.memory === undefined ? MEMORY_SHARE * engine.memory().free : 1e9 * data.memory;
+    const check = (stack: HeldStackSize): void => {
+      checkCrop(stack, { batch: sets.batch, data });
+    };
+    const held = await holdStacks(engine, { ...sets.train, order, check, budget, least: deal.largest, progress });
+    const count = Math.min(data.validation.count, sets.validation.count);
+    const validating = {
+      ...sets.validation,
+      count,
+      order: (place: number) => place,
+      check: () => undefined,
+      budget,
+      least: count,
+      progress,
+    };
+    const validation = await holdStacks(engine, validating);
+    const options = { engine, config: { ...config, batch: sets.batch }, data, sets };
+    const prepare = async (step: number, stop?: AbortSignal): Promise<void> => {
+      await held.advance(step, stop);
+      await validation.advance(0, stop);
+    };
+    return {
+      batches: batchSource({ ...options, share, held, deal, plan }),
+      prepare,
+      stepsPerEpoch,
+      async evaluate(evaluation) {
+        await validation.advance(0, evaluation.stop);
+        const found: Record<string, number> = {};
+        for (const planes of new Set([sets.batch.planes[0] as number, Math.max(...sets.batch.planes)])) {
+          const metrics = await evaluate(evaluation, validationBatches({ ...options, held: validation }, planes));
+          for (const [name, value] of Object.entries(metrics) as [keyof Metrics, number][]) found[`${name}@${planes}`] = value;
+        }
+        return found;
+      },
+      async examples(evaluation) {
+        await validation.advance(0, evaluation.stop);
+        const made: Example[] = [];
+        let slot = 0;
+        for (const batch of validationBatches({ ...options, held: validation }, sets.batch.planes[0] as number)) {
+          made.push(...(await exampleMaps(evaluation, batch, [validation.at(slot++).name])));
+          for (const tensor of [batch.images, batch.focusDistances, batch.trueDepth, batch.valid]) tensor.dispose();
+          if (slot === EXAMPLES || evaluation.stop?.aborted) break; // one shows enough of a run that is to end now
+        }
+        return made;
+      },
+      close: () => {
+        sets.close();
+        return Promise.resolve();
+      },
+    };
+  } catch (error) {
+    sets.close();
+    throw error;
+  }
 }
+
+type HeldStackSize = Pick<HeldStack, "name" | "width" | "height">;
 
 function checkBudget({ budget, batch }: TrainConfig, stepsPerEpoch: number): void {
   if ("epochs" in budget && Math.round(budget.epochs * stepsPerEpoch) === 0)
@@ -73,78 +105,83 @@ function checkBudget({ budget, batch }: TrainConfig, stepsPerEpoch: number): voi
     );
 }
 
-/** DFV's and the paper's crops and flips (§4.1), and DFV's mask. */
-const hostAugment = ({ batch, data }: TrainConfig): AugmentOptions => ({
-  crop: batch.crop,
-  flip: true,
-  focusRangeOnly: true,
-  ...(data.kind === "ddff12" && { validShare: 0.8 }), // DFV's loader
-});
-
-/** Depth and focus distances of these stacks are still to be multiplied by this. */
-const unitOf = ({ kind, depthScale }: FileData): number => (kind === "fod500" ? 1 : depthScale); // fod500's loader scales by itself
-
-interface FileBatches {
+interface Options {
   readonly engine: TorchEngine;
   readonly config: TrainConfig;
   readonly data: FileData;
-  readonly share: Share;
-  readonly stacks: Batches;
-  readonly deal: Deal;
+  readonly sets: HeldSets;
+  readonly held: HeldStacks;
 }
 
-function batchSource({ engine, config: { augment, seed }, data, share, stacks, deal }: FileBatches): BatchSource {
-  const random = createRandom(seed).split(`augment ${share.rank}`);
+interface BatchOptions extends Options {
+  readonly share: Share;
+  readonly deal: Deal;
+  readonly plan: ReturnType<typeof planBatches>;
+}
+
+/** DFV's and the paper's crops and flips (§4.1), and DFV's mask; of the pictures of RGB-D sets also their tone and whose depth they get. */
+function batchSource({ engine, config, data, sets, held, share, deal, plan }: BatchOptions): BatchSource {
+  const { augment, seed } = config;
+  const [root, random] = [createRandom(seed), createRandom(seed).split(`augment ${share.rank}`)];
+  const crop = { crop: config.batch.crop, ...(data.kind === "ddff12" && { validShare: 0.8 }) }; // DFV's loader
+  const cut = (slot: number, own: Random): Cut => ({
+    slot,
+    window: drawWindow(truthOf(held.at(slot)), crop, own),
+    mirrored: drawFlips(own),
+  });
+  const choose = (place: number, { planes, reversed }: { planes: number; reversed: boolean }): Choice => {
+    const { index, position } = plan(place).items[0] as { index: number; position: number };
+    const own = root.split(`sample ${position}`);
+    const slot = held.rolling ? own.split("slot").integer(held.size) : index;
+    const chosen = { ...cut(slot, own), reversed, ...focusOf(held.at(slot), planes, sets) };
+    if (!sets.camera) return chosen;
+    const foreign = own.split("foreign");
+    const isForeign = foreign.uniform() < (data.foreignDepth ?? 0);
+    return { ...chosen, ...toneOf(augment, own.split("tone")), ...(isForeign && { picture: cut(foreign.integer(held.size), foreign) }) };
+  };
+  const later = sets.camera ? { ...augment, gamma: UNCHANGED, colour: UNCHANGED } : augment;
   return {
     async batch(step) {
+      await held.advance(step);
       const { from, size, planes } = deal.at(step);
-      const read = await Promise.all(Array.from({ length: size }, (_, i) => stacks.batch(from + i)));
       const own = random.split(step);
-      const reversed = read.map(() => own.uniform() < augment.reverse);
-      const joined = joinStacks(read, { planes, reversed });
+      const choices = Array.from({ length: size }, (_, i) => choose(from + i, { planes, reversed: own.uniform() < augment.reverse }));
+      const batch = cutBatch(engine, held, choices, { unit: sets.unit, camera: sets.camera, focusRangeOnly: true });
       return engine.noGradient(() =>
         scope(() => {
-          const { images, ...rest } = toDevice(engine, joined, unitOf(data));
-          return { images: changeImages(engine, images, { augment, random: own }), ...rest };
+          const images = changeImages(engine, batch.images as TorchTensor, { augment: later, random: own });
+          if (images !== batch.images) batch.images.dispose();
+          return { ...batch, images };
         }),
       );
     },
   };
 }
 
-interface Validation {
-  readonly engine: TorchEngine;
-  readonly config: TrainConfig;
-  readonly data: FileData;
-  readonly sources: readonly DatasetSource[];
+const UNCHANGED = [1, 1] as const;
+
+const truthOf = ({ width, height, valid }: HeldStack) => ({ width, height, valid: valid ?? new Uint8Array(0) });
+
+/** Focus distances evenly over the depth of a sharp picture, or of evenly spread planes of a stack. */
+function focusOf({ focus }: HeldStack, planes: number, { camera }: Pick<HeldSets, "camera">): Pick<Choice, "focusDistances" | "planes"> {
+  if (camera) return { focusDistances: spaced({ from: focus[0] as number, to: focus[1] as number, planes }) };
+  const chosen = choosePlanes(focus.length, planes);
+  return { planes: chosen, focusDistances: chosen.map((plane) => focus[plane] as number) };
 }
 
-async function* validationBatches(
-  { engine, config, data, sources }: Validation,
-  most = Infinity,
-): AsyncGenerator<TrainBatch & { readonly name: string }> {
-  const crop = data.kind === "folder" ? config.batch.crop : undefined;
-  for await (const sample of validationSamples(sources, { count: Math.min(most, data.validation.count), crop }))
-    yield { name: sample.name, ...toDevice(engine, collate([sample]), unitOf(data)) };
+function toneOf({ gamma, colour }: TrainConfig["augment"], random: Random): Pick<Choice, "tone"> {
+  if ([...gamma, ...colour].every((end) => end === 1)) return {};
+  const between = ([low, high]: readonly [number, number]): number => low + (high - low) * random.uniform();
+  return { tone: { gamma: between(gamma), gains: [between(colour), between(colour), between(colour)] } };
 }
 
-/** Whole pictures one at a time, as the sets are tested; crops of a plain folder, whose pictures may have any size. */
-async function* validationSamples(
-  sources: readonly DatasetSource[],
-  { count, crop }: { readonly count: number; readonly crop: number | undefined },
-): AsyncGenerator<Sample> {
-  const random = createRandom(1);
-  let made = 0;
-  for (const { name, dir, options } of sources) {
-    if (made === count) return;
-    const dataset = await openDataset(name, dir, options);
-    try {
-      for (let i = 0; i < dataset.size && made < count; i++, made++) {
-        const sample = await dataset.sample(i);
-        yield crop === undefined ? sample : augmentSample(sample, { crop }, random.split(made));
-      }
-    } finally {
-      dataset.close();
-    }
+/** Whole pictures one at a time, as the sets are tested; cut to what the network can take. */
+function* validationBatches({ engine, sets, held }: Options, planes: number): Generator<TrainBatch> {
+  for (let slot = 0; slot < held.size; slot++) {
+    const stack = held.at(slot);
+    const fitting = (size: number): number => size - (size % SIZE_MULTIPLE);
+    const window = centralWindow(stack, { width: fitting(stack.width), height: fitting(stack.height) });
+    const choice = { slot, window, mirrored: { columns: false, rows: false }, reversed: false, ...focusOf(stack, planes, sets) };
+    yield cutBatch(engine, held, [choice], { unit: sets.unit, camera: sets.camera, focusRangeOnly: false });
   }
 }

@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { collate } from "../../../src/train/files/collate.ts";
-import { mirrorPlanes } from "../../../src/data/flip.ts";
 import { createTorchEngine } from "../../../src/engine/torch/torchEngine.ts";
 import { createRandom } from "../../../src/random.ts";
 import type { AugmentConfig } from "../../../src/train/config.ts";
-import { changeImages, dealStacks, joinStacks } from "../../../src/train/files/fileBatches.ts";
+import { changeImages, dealStacks } from "../../../src/train/files/fileBatches.ts";
 import { presets } from "../../../src/train/presets.ts";
-import { randomSample } from "../../data/files.ts";
-import { assertClose } from "../../helpers/close.ts";
 
 const engine = createTorchEngine({ threads: 1 });
 const off = presets.nyu.augment;
@@ -90,19 +86,6 @@ test("scale grows a picture around its middle", () => {
   const far = (picture: Float32Array): number => ((picture[8 * SIDE + 12] as number) - (picture[8 * SIDE + 3] as number)) / (9 * 0.03);
   const [least, most] = range(changedPictures({ misalign: 1, scale: 0.05 }, { value: (x) => 0.2 + 0.03 * x }).map(far));
   assert.ok(least < 0.95 && most > 1.05 && least > 0.75 && most < 1.25, `${least} to ${most}`);
-});
-
-test("a reversed stack is the mirrored one, and fewer planes are spread evenly with both ends", () => {
-  const samples = [randomSample({ seed: 1, planes: 5 }), randomSample({ seed: 2, planes: 5 })] as const;
-  const singles = samples.map((sample) => collate([sample]));
-  assert.deepEqual(joinStacks(singles, { planes: 5, reversed: [false, false] }), collate(samples));
-  assert.deepEqual(joinStacks(singles, { planes: 5, reversed: [false, true] }), collate([samples[0], mirrorPlanes(samples[1])]));
-  const { images, focusDistances } = joinStacks(singles, { planes: 3, reversed: [false, true] });
-  assertClose(focusDistances, [1, 3, 5, 1, 3, 5]);
-  const plane = 3 * 12 * 10;
-  const [first, second] = singles;
-  assert.deepEqual(images.subarray(plane, 2 * plane), first?.images.subarray(2 * plane, 3 * plane));
-  assert.deepEqual(images.subarray(3 * plane, 4 * plane), second?.images.subarray(4 * plane, 5 * plane));
 });
 
 test("plane counts are drawn evenly, deeper batches have fewer stacks, and the stream has neither gaps nor overlaps", () => {

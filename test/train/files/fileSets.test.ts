@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import { DatasetError } from "../../../src/data/dataset.ts";
 import { ConfigError, type TrainConfig } from "../../../src/train/config.ts";
-import { describeSets, findSets, fitBatch } from "../../../src/train/files/fileSets.ts";
+import { findSets, fitBatch } from "../../../src/train/files/fileSets.ts";
 import { presets } from "../../../src/train/presets.ts";
 import { put, putNpy, putPicture, temporaryFolder } from "../../data/files.ts";
 import { writeHdf5 } from "../../io/hdf5Files.ts";
@@ -35,16 +35,13 @@ test("of a plain folder every tenth stack is held out, and the last of fewer tha
   assert.ok(!names(many.train).some((name) => ["s9", "s19"].includes(name)));
   const two = await findSets("folder", await putStacks("two", 2));
   assert.deepEqual([names(two.train), names(two.validation)], [["s0"], ["s1"]]);
-  assert.deepEqual(describeSets(two, configWith({ size: 1 }).batch), ["stacks: 1 to train on, 1 to validate on"]);
 });
 
-test("one stack alone is trained and validated on, and that is said", async () => {
+test("one stack alone is trained and validated on", async () => {
   const whole = await putStacks("one", 1);
   for (const dir of [whole, join(whole, "s0")]) {
     const one = await findSets("folder", dir);
     assert.deepEqual([names(one.train), names(one.validation)], [["s0"], ["s0"]]);
-    const lines = describeSets(one, configWith({ size: 2 }).batch).join("\n");
-    assert.match(lines, /validation is on the stack trained on\n.*fewer stacks than a batch of 2/);
   }
 });
 
