@@ -36,6 +36,8 @@ interface Runtime {
  * out where that fails. ONNX Runtime's WASM build then takes its place: the same results, more slowly.
  */
 async function loadWasmRuntime(threads: number): Promise<Runtime> {
+  const remedy = "ONNXRUNTIME_NODE_INSTALL=skip npm install onnxruntime-node";
+  process.emitWarning(`onnxruntime-node is not installed, so its slower WASM build is used. To install it: ${remedy}`);
   const runtime = await import("onnxruntime-web");
   runtime.env.wasm.numThreads = threads === 0 ? availableParallelism() : threads;
   return runtime;
