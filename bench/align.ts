@@ -1,6 +1,6 @@
-// How accurate alignment is on rendered stacks that breathe, drift and turn, and what it costs on large pictures.
+// How accurate alignment is on rendered stacks with breathing, drift and rotation, and what it costs on large images.
 //   node --import tsx bench/align.ts [--scenes 6] [--megapixels 12] [--planes 5]
-// Prints one JSON document: errors in pixels against the true motion (root mean square over the picture), times in seconds.
+// Prints one JSON document: errors in pixels from the true motion (root mean square over the image), times in seconds.
 import { alignImage, alignStack } from "../src/align/align.ts";
 import { estimateAlignment } from "../src/align/estimate.ts";
 import { distance, IDENTITY, type Similarity } from "../src/align/similarity.ts";

@@ -1,4 +1,4 @@
-// Seconds per stage and peak memory of `dualfocus depth`, on stacks made on the fly that breathe like a real lens; and the network alone.
+// Seconds per stage and peak memory of `dualfocus depth`, on generated stacks with focus breathing; and of the network alone.
 //   nice node --import tsx bench/depth.ts [--cases 5x0.2,10x3,30x24] [--models small,base] [--threads 1,2]
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ interface Case {
 /** Focus breathing from one plane to the next. */
 const BREATHING = 0.002;
 
-/** A slanted texture, sharpest at another place in each plane; three by two, `megapixels` each. */
+/** A slanted texture, sharpest in a different place in each plane; three by two, `megapixels` each. */
 async function makeStack(folder: string, { planes, megapixels }: Case): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const width = Math.round(Math.sqrt(megapixels * 1.5e6));
@@ -49,7 +49,7 @@ interface Row extends Case {
   readonly peakMegabytes: number;
 }
 
-/** In a process of its own, so that its peak memory is its own. */
+/** In its own process, to measure its peak memory. */
 function measure(folder: string, { model, threads, ...given }: Case & { model: string; threads: number }): Row {
   const args = ["--import", "tsx", import.meta.filename, "--child", folder, "--model", model, "--threads", String(threads)];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 1 << 26 });

@@ -1,4 +1,4 @@
-// What the torch engine costs over libtorch itself, and how ONNX Runtime compares, in one run on one machine.
+// The overhead of the torch engine over libtorch itself, and how ONNX Runtime compares, in one run on one machine.
 //   node --import tsx bench/engine.ts [--device cuda] [--threads 2] [--rounds 5]
 // Prints one JSON document; times in milliseconds. `ratio` is C++ time / our time: 1 means no cost.
 // test/golden/engine_pytorch.py times the same operations in PyTorch.
@@ -38,7 +38,7 @@ function measure(engine: TorchEngine, iterations: number, body: () => void): num
   return (performance.now() - start) / iterations;
 }
 
-/** Ours and C++'s in turn, so that a noisy machine disturbs both alike. */
+/** Ours and C++'s alternately, so that a noisy machine affects both equally. */
 function compare(
   engine: TorchEngine,
   iterations: number,

@@ -1,4 +1,4 @@
-// The least-squares surface at grids 10 … 56: our cosine solution against the paper's dense solve, 80 fields (5 planes × 16 channels).
+// The least-squares surface at grids 10 … 56: our cosine solution and the paper's dense solve, 80 fields (5 planes × 16 channels).
 //   node --import tsx bench/grid.ts [--device cpu|cuda]
 import { createTorchEngine } from "../src/engine/torch/torchEngine.ts";
 import { scope } from "../src/engine/scope.ts";

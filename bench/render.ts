@@ -38,7 +38,7 @@ function timed(body: () => void): Timing {
   return { seconds: (performance.now() - start) / 1000, cpuSeconds: (user + system) / 1e6 };
 }
 
-/** Renders all scenes once, into memory that is there already. */
+/** Renders all scenes once, into preallocated memory. */
 function renderer(scenes: PackedScenes): { once: () => void; wait: () => void } {
   const textures = generateTextures();
   if (device === "js") {

@@ -1,4 +1,4 @@
-// What the queue costs for a job that takes no time, and what a second worker brings.
+// The queue's overhead for an empty job, and the gain of a second worker.
 //   nice node --import tsx bench/serve.ts [--stack examples/desk] [--jobs 40] [--noops 300] [--repeats 2] [--skip throughput]
 // Needs redis-server. The workers are processes of `dualfocus worker` with one thread each; both are warm before the clock starts.
 import { Redis } from "ioredis";
@@ -119,7 +119,7 @@ interface Rate {
   readonly work: number;
 }
 
-/** What so many workers get done. */
+/** Throughput of this many workers. */
 async function throughput(url: string, { folder, workers }: { folder: string; workers: number }): Promise<Rate> {
   const store = createDirectoryStore(join(folder, "store"));
   const queue = createRedisQueue(url);

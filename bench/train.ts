@@ -1,4 +1,4 @@
-// Training speed: stacks a second of the whole step (forward, losses, backward, clipping, Adam, averages) on one fixed batch.
+// Training speed: stacks per second of the whole step (forward, losses, backward, clipping, Adam, averages) on one fixed batch.
 //   node --import tsx bench/train.ts [--device cuda] [--models base,small,dfv] [--batch 20] [--planes 5] [--size 224] [--steps 30]
 import { createTorchEngine } from "../src/engine/torch/torchEngine.ts";
 import { configs, type ConfigName } from "../src/model/config.ts";

@@ -1,4 +1,4 @@
-// Exits with 0 if the container is well: a worker by the time of its heartbeat file (DUALFOCUS_HEARTBEAT), the API by its answer.
+// Exits with 0 if the container is healthy: a worker by the age of its heartbeat file (DUALFOCUS_HEARTBEAT), the API by its response.
 import { statSync } from "node:fs";
 import { get } from "node:http";
 import process from "node:process";

@@ -1,5 +1,5 @@
-// Compiles src/ into dist/, what `npx dualfocus` and importers run, and web/ into dist/web, the page. Called by `npm ci` (prepare), and by
-// npx in a clone every time: so it does nothing where nothing changed since the last build.
+// Compiles src/ into dist/, which `npx dualfocus` and importers run, and web/ into dist/web, the page. Called by `npm ci` (prepare), and by
+// every npx in a clone: it does nothing if nothing has changed since the last build.
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,10 +16,10 @@ await refresh({
 await refresh({
   stamp: join(root, "dist", "web", ".built"),
   inputs: [...always, "web", "scripts/buildWeb.js", "models/small.safetensors", "examples"],
-  build: async () => (await import("./buildWeb.js")).buildWeb(root), // Vite is loaded only when needed: npx shall start quickly
+  build: async () => (await import("./buildWeb.js")).buildWeb(root), // Vite is loaded only when needed, so that npx starts quickly
 });
 
-/** Builds unless the stamp, which is written last, is younger than every input: an interrupted build has none. */
+/** Builds unless the stamp, which is written last, is newer than every input: an interrupted build leaves none. */
 async function refresh({ stamp, inputs, build }) {
   if (existsSync(stamp) && inputs.every((input) => lastChange(join(root, input)) < statSync(stamp).mtimeMs)) return;
   rmSync(stamp, { force: true });
@@ -36,7 +36,7 @@ function compile() {
   if (existsSync(command)) chmodSync(command, 0o755);
 }
 
-/** When the file, or anything in the folder, last changed. A folder's own time tells of files that went. */
+/** When the file, or anything in the folder, last changed. A folder's own time shows deleted files. */
 function lastChange(path) {
   const { mtimeMs } = statSync(path);
   if (!statSync(path).isDirectory()) return mtimeMs;

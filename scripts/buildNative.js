@@ -16,7 +16,7 @@ class BuildError extends Error {}
 
 const firstExisting = (paths) => paths.find((path) => path !== undefined && existsSync(path));
 
-/** What a command prints, or undefined when it is not there or fails. */
+/** What a command prints, or undefined if it does not exist or fails. */
 function ask(command, args) {
   const { status, stdout } = spawnSync(command, args, { encoding: "utf8" });
   return status === 0 ? stdout.trim() : undefined;
@@ -66,7 +66,7 @@ function findTorch() {
   if (found) return found;
   throw new BuildError(
     [
-      "no libtorch found. One of these gives it:",
+      "no libtorch found. Install it in one of these ways:",
       "  Debian/Ubuntu:  apt-get install g++ libtorch-dev libopenblas0-pthread libgloo-dev",
       "  PyTorch:        pip install torch, then run this again with its python3 on the PATH",
       "  elsewhere:      TORCH_PATH=/path/to/torch (the folder with include/ and lib/)",
@@ -138,7 +138,7 @@ function plan() {
 
 const stamp = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 
-/** An object is up to date when it is newer than all that went into it and was made by the same command. */
+/** An object is up to date if it is newer than all its inputs and was made by the same command. */
 function upToDate({ object, depfile, commandFile, command }) {
   if (!existsSync(object) || !existsSync(depfile) || !existsSync(commandFile)) return false;
   if (readFileSync(commandFile, "utf8") !== command.join(" ")) return false;
@@ -176,7 +176,7 @@ async function compile(jobs) {
   await Promise.all(Array.from({ length: count }, worker));
 }
 
-/** Linked beside its place and moved there, so that a running process keeps the file it has open. */
+/** Linked under another name and renamed, so that a running process keeps the file it has open. */
 async function link(all, { torch, compiler }) {
   const cuda = torch.cuda ? ["-ltorch_cuda", "-lc10_cuda"] : [];
   const libraries = ["-Wl,--no-as-needed", "-ltorch", "-ltorch_cpu", ...cuda, "-lc10"];

@@ -1,5 +1,5 @@
-// Builds the page into dist/web: the bundle, ONNX Runtime's files, and the service worker that keeps it all.
-// Weights and examples are not copied: `dualfocus web` serves them, and `dualfocus web --output` writes them, from where they lie.
+// Builds the page into dist/web: the bundle, ONNX Runtime's files, and the service worker that caches it.
+// Weights and examples are not copied: `dualfocus web` serves them, and `dualfocus web --output` writes them, from their own folders.
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,10 +7,10 @@ import { dirname, join, relative, sep } from "node:path";
 import { buildSync } from "esbuild";
 import { build } from "vite";
 
-/** Each device has a build of the runtime of its own: plain for WASM, asyncify for WebGPU. */
+/** Each device has its own build of the runtime: plain for WASM, asyncify for WebGPU. */
 const RUNTIME = ["ort-wasm-simd-threaded", "ort-wasm-simd-threaded.asyncify"];
 
-/** Fetched at the first visit, so that the page works offline; the WebGPU runtime is twice as large and kept only where it is used. */
+/** Fetched at the first visit, so that the page works offline; the WebGPU runtime is twice as large and cached only if it is used. */
 const KEPT = [
   /^index\.html$/,
   /^[\w-]+\.svg$/,
@@ -38,7 +38,7 @@ function copyRuntime(root, folder) {
   for (const name of RUNTIME.flatMap((stem) => [`${stem}.mjs`, `${stem}.wasm`])) cpSync(join(dist, name), join(folder, name));
 }
 
-/** Its name stays the same; what it keeps, and the name it keeps it under, are compiled in. */
+/** Its name stays the same; the list of files it caches, and the cache's name, are compiled in. */
 function writeServiceWorker(root, work) {
   const paths = [...filesBelow(work), ...filesBelow(join(root, "examples")).map((path) => `examples/${path}`)];
   const kept = paths.filter((path) => KEPT.some((pattern) => pattern.test(path))).sort();

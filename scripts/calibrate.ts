@@ -1,4 +1,4 @@
-// Measures how far depth is off on rendered scenes, fits the tables of src/network/errorTable.ts on one half of them, checks them on the
+// Measures the error of depth on rendered scenes, fits the tables of src/network/errorTable.ts on one half of them, checks them on the
 // other, and draws docs/confidence.svg.
 // nice node --import tsx scripts/calibrate.ts [--models small,base] [--scenes 40] [--quality best] [-o FILE]
 import { writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ function quantile(list: readonly number[], at: number): number {
   return sorted[Math.min(Math.floor(at * sorted.length), sorted.length - 1)] as number;
 }
 
-/** The error that 68 % of the pixels around each knot keep within, never falling. */
+/** The error that 68 % of the pixels around each knot stay within, non-decreasing. */
 function fitTable(findings: readonly Finding[]): ErrorTable {
   let least = 0;
   const error = KNOTS.map((knot, k) => {
@@ -54,7 +54,7 @@ interface CurvePoint {
   readonly pixels: number;
 }
 
-/** For pixels given about the same error: what 68 % of them keep within, and how many keep within what was claimed. */
+/** For pixels with about the same claimed error: the error that 68 % of them stay within, and the share within the claim. */
 function calibrationCurve(findings: readonly Finding[], table: ErrorTable): CurvePoint[] {
   const claims = findings.map((finding) => ({ ...finding, claimed: expectedError(table, finding.spread) }));
   return CLAIMS.slice(1).flatMap((to, k) => {
@@ -96,7 +96,7 @@ const SIZE = 420;
 const MARGIN = 56;
 const INKS = ["#b5442e", "#2f6f8f", "#5b8a3c"];
 
-/** Claimed against observed error, both in planes, both logarithmic; on the diagonal the claim is exact. */
+/** Observed over claimed error, both in planes, both logarithmic; on the diagonal the claim is exact. */
 function drawCurves(curves: Readonly<Record<string, readonly CurvePoint[]>>): string {
   const [low, high] = [0.1, 10];
   const along = (value: number): number => (Math.log(value / low) / Math.log(high / low)) * (SIZE - 2 * MARGIN);

@@ -7,16 +7,16 @@ import { randomScene } from "../src/optics/scene/random.ts";
 import { generateTextures, splitTextures } from "../src/optics/texture/texture.ts";
 import type { FocalStack } from "../src/stack/focalStack.ts";
 
-/** One pixel of a rendered scene with what was found there. */
+/** One pixel of a rendered scene with the network's result. */
 export interface Finding {
   /** Standard deviation of p, in planes. */
   readonly spread: number;
-  /** |depth − truth| in planes: divided by the distance of the planes there. */
+  /** |depth − truth| in planes: divided by the distance between the planes there. */
   readonly off: number;
-  /** What was claimed for it, in planes. */
+  /** Its claimed error, in planes. */
   readonly claimed: number;
   readonly beyond: number;
-  /** Plane number of the true depth, in dioptres: below 0 and above planes − 1 it lies beyond. */
+  /** Plane index of the true depth, interpolated in dioptres: below 0 and above planes − 1 it lies beyond. */
   readonly truePlane: number;
   readonly planes: number;
   /** |depth − truth| / truth, with the mean taken in dioptres and in metres. */
@@ -32,10 +32,10 @@ export interface SceneOptions {
 }
 
 const PLANES = [5, 6, 8, 10] as const;
-/** One pixel in so many is kept; a prime, so that the pixels kept form no columns. */
+/** One of this many pixels is kept; a prime, so that they do not form columns. */
 const STRIDE = 7;
 
-/** Renders held-out scenes (textures that training never uses, half of the stacks with the flaws of real ones) and runs networks on them. */
+/** Renders held-out scenes (textures not used in training, half of the stacks with the flaws of real ones) and runs networks on them. */
 export function createScenes({ sessions, side, samples, quality = "fast" }: SceneOptions) {
   const textures = generateTextures();
   const { test } = splitTextures(textures.count);
@@ -55,7 +55,7 @@ export function createScenes({ sessions, side, samples, quality = "fast" }: Scen
   };
 }
 
-/** An error of one plane, whatever the spread: divides errors by the distance of the planes. */
+/** An error of one plane, whatever the spread: divides errors by the distance between the planes. */
 const ONE_PLANE = { spread: [1e9], error: [1] };
 
 function pixelFinder({ focusDistances, space }: FocalStack, probability: FocusProbability): (i: number, truth: number) => Finding {

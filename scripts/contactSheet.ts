@@ -1,4 +1,4 @@
-// Renders docs/scenes.png: random scenes, each as first plane, last plane, all-in-focus picture and depth.
+// Renders docs/scenes.png: random scenes, each as first plane, last plane, all-in-focus image and depth.
 // node --import tsx scripts/contactSheet.ts [--textures DIR] [--seed S] [-o FILE]
 import { parseArgs } from "node:util";
 import sharp from "sharp";
@@ -31,7 +31,7 @@ function paste(picture: Image, left: number, top: number): void {
         sheet[((top + y) * width + left + x) * 3 + c] = Math.round(255 * (picture.data[(y * side + x) * 3 + c] as number));
 }
 
-/** Near is yellow, far is blue, evenly in dioptres. */
+/** Near is yellow, far is blue, linear in dioptres. */
 function coloured({ values: depth, valid }: DepthMap): Image {
   const dioptres = Array.from(depth, (value) => 1 / value).filter((_, i) => valid[i]);
   const [low, high] = [Math.min(...dioptres), Math.max(...dioptres)];

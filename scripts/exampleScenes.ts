@@ -1,4 +1,4 @@
-// The scenes of examples/: a desk in metres, a beetle in millimetres, and a shelf taken by a camera that breathes and drifts.
+// The scenes of examples/: a desk in metres, a beetle in millimetres, and a shelf taken by a drifting camera with focus breathing.
 import type { Imperfections, Material, Primitive, Scene, Vector } from "../src/optics/scene/scene.ts";
 import { add, facing, standing, unit } from "../src/optics/scene/stage.ts";
 
@@ -10,7 +10,7 @@ interface Paint {
   readonly shine?: number;
 }
 
-/** Numbers of generated textures; the kinds take turns every twelve. */
+/** Indices of generated textures; the kinds repeat every twelve. */
 const TEXTURE = {
   wood: 20,
   print: 16,
@@ -187,7 +187,7 @@ export function beetle(): Scene {
   };
 }
 
-/** What a tripod that gives and an automatic exposure leave behind. */
+/** What a flexible tripod and automatic exposure cause. */
 const handheld: Imperfections = {
   readNoise: 0.001,
   shotNoise: 0.002,
@@ -203,7 +203,7 @@ const handheld: Imperfections = {
   ],
 };
 
-/** Planes as a camera's focus bracketing takes them, evenly in dioptres. */
+/** Planes as a camera's focus bracketing takes them, evenly spaced in dioptres. */
 const bracket = (nearest: number, farthest: number, planes: number): number[] =>
   Array.from({ length: planes }, (_, n) => Number((1 / (1 / nearest + (n / (planes - 1)) * (1 / farthest - 1 / nearest))).toFixed(3)));
 

@@ -1,4 +1,4 @@
-// Draws the plots of docs/results.md into docs/plots from what the commands there printed; what has not been printed is not drawn.
+// Draws the plots of docs/results.md into docs/plots from the JSON files that the commands there write; a plot without its file is skipped.
 //   node --import tsx scripts/plots.ts
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Makes docs/example.png: two shipped stacks as nearest plane, farthest plane, all-in-focus picture and depth, by `dualfocus depth`.
+// Makes docs/example.png: two shipped stacks as nearest plane, farthest plane, all-in-focus image and depth, by `dualfocus depth`.
 // node --import tsx scripts/readmePicture.ts
 import { execFileSync } from "node:child_process";
 import { mkdtemp, readdir, rm } from "node:fs/promises";

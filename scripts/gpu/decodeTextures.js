@@ -1,4 +1,4 @@
-// decodeTextures.js OUT.bin DIR…: the JPEG pictures of the folders as raw RGB, 256 × 256 × 3 bytes each, in the order of their names.
+// decodeTextures.js OUT.bin DIR…: the JPEG images of the folders as raw RGB, 256 × 256 × 3 bytes each, in the order of their names.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decode } from "jpeg-js";
