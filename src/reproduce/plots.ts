@@ -33,11 +33,11 @@ const timings = z.object({
 });
 
 const PLANES = 5;
-const SIDE = 256; // of the rendered benchmark's pictures
+const SIDE = 256; // of the rendered benchmark's images
 
 const isNetwork = (model: string): model is ConfigName => model in configs;
 
-/** Error against multiply-accumulates; methods that have none as lines across. */
+/** Error over multiply-accumulates; methods that have none are horizontal lines. */
 export function accuracyChart(printed: unknown): Chart {
   const found = evaluations.parse(printed).results.filter(({ planes }) => planes === PLANES);
   const cost = (model: ConfigName): number => countMultiplyAccumulates(configs[model], { planes: PLANES, height: SIDE, width: SIDE }) / 1e9;
@@ -49,20 +49,20 @@ export function accuracyChart(printed: unknown): Chart {
     isNetwork(model) ? [] : [{ name: model, points: ends.map((x) => [x, metrics.rmsePlanes ?? NaN] as const) }],
   );
   return {
-    title: `Error against work: ${found[0]?.images ?? 0} rendered stacks, ${PLANES} planes`,
-    x: { title: `GMAC a stack of ${PLANES}×${SIDE}×${SIDE}`, logarithmic: true },
+    title: `Error over multiply-accumulates: ${found[0]?.images ?? 0} rendered stacks, ${PLANES} planes`,
+    x: { title: `GMAC per stack of ${PLANES}×${SIDE}×${SIDE}`, logarithmic: true },
     y: { title: "RMSE, planes", from: 0 },
     series: [...networks.map(({ model, x, y }): Series => ({ name: model, points: [[x, y]] })), ...across],
     marks: true,
   };
 }
 
-/** Error against the number of planes, in a unit that does not depend on it. */
+/** Error over the number of planes, in a unit that does not depend on it. */
 export function planesChart(printed: unknown): Chart {
   const { results } = evaluations.parse(printed);
   const models = [...new Set(results.map(({ model }) => model))];
   return {
-    title: `Error against planes: ${results[0]?.images ?? 0} rendered stacks`,
+    title: `Error over the number of planes: ${results[0]?.images ?? 0} rendered stacks`,
     x: { title: "planes", at: [...new Set(results.map(({ planes }) => planes))] },
     y: { title: "AbsRel, %", from: 0 },
     series: models.map((name) => ({
@@ -73,16 +73,16 @@ export function planesChart(printed: unknown): Chart {
   };
 }
 
-/** Seconds against pixels, a line for each network. */
+/** Seconds over image size, one line per network. */
 export function timeChart(printed: unknown): Chart {
   const { description, rows } = timings.parse(printed);
   const [first] = rows;
   const planes = rows.some((row) => row.planes === PLANES) ? PLANES : (first?.planes ?? PLANES);
   const shown = rows.filter((row) => row.planes === planes && row.grid === undefined && row.batch === 1);
   return {
-    title: `Time against pixels: ${planes} planes, ${description}`,
+    title: `Time over image size: ${planes} planes, ${description}`,
     x: { title: "megapixels", logarithmic: true },
-    y: { title: "seconds a stack", logarithmic: true },
+    y: { title: "seconds per stack", logarithmic: true },
     series: [...new Set(shown.map(({ model }) => model))].map((name) => ({
       name,
       points: shown.filter(({ model }) => model === name).map(({ height, width, median }) => [(height * width) / 1e6, median] as const),
