@@ -1,6 +1,6 @@
 // Measures the error of depth on rendered scenes, fits the tables of src/network/errorTable.ts on one half of them, checks them on the
 // other, and draws docs/confidence.svg.
-// nice node --import tsx scripts/calibrate.ts [--models small,base] [--scenes 40] [--quality best] [-o FILE]
+// nice node --import tsx scripts/calibrate.ts [--models small,base] [--scenes 40] [-o FILE]
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
@@ -17,7 +17,6 @@ const { values } = parseArgs({
     seed: { type: "string", default: "3000000" },
     side: { type: "string", default: "224" },
     samples: { type: "string", default: "32" },
-    quality: { type: "string", default: "fast" },
     output: { type: "string", short: "o", default: "docs/confidence.svg" },
   },
 });
@@ -126,12 +125,11 @@ function drawCurves(curves: Readonly<Record<string, readonly CurvePoint[]>>): st
   );
 }
 
-const quality = values.quality === "best" ? "best" : "fast";
 const names = values.models.split(",");
 const sessions = Object.fromEntries(
   await Promise.all(names.map(async (name) => [name, await createNodeSession(recordGraph(loadModel(name)), { threads: 2 })] as const)),
 );
-const render = createScenes({ sessions, side: Number(values.side), samples: Number(values.samples), quality });
+const render = createScenes({ sessions, side: Number(values.side), samples: Number(values.samples) });
 const scenes: Record<string, Finding[]>[] = [];
 for (let i = 0; i < Number(values.scenes); i++) {
   scenes.push(await render(Number(values.seed) + i));
@@ -144,7 +142,7 @@ for (const name of names) {
   const table = fitTable(half(0));
   const held = half(1);
   curves[name] = calibrationCurve(held, table);
-  say(`${name}, ${quality}`);
+  say(name);
   say(`  ${name}: { spread: [${table.spread.join(", ")}], error: [${table.error.join(", ")}] },`);
   for (const point of curves[name])
     say(

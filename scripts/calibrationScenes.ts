@@ -2,7 +2,6 @@ import { renderHost } from "../src/cli/renderHost.ts";
 import { depthMaps } from "../src/depth/maps.ts";
 import { focusProbability, type FocusProbability } from "../src/network/focusProbability.ts";
 import type { Session } from "../src/network/session.ts";
-import type { Quality } from "../src/network/views.ts";
 import { randomScene } from "../src/optics/scene/random.ts";
 import { generateTextures, splitTextures } from "../src/optics/texture/texture.ts";
 import type { FocalStack } from "../src/stack/focalStack.ts";
@@ -28,7 +27,6 @@ export interface SceneOptions {
   readonly sessions: Readonly<Record<string, Session>>;
   readonly side: number;
   readonly samples: number;
-  readonly quality?: Quality;
 }
 
 const PLANES = [5, 6, 8, 10] as const;
@@ -36,7 +34,7 @@ const PLANES = [5, 6, 8, 10] as const;
 const STRIDE = 7;
 
 /** Renders held-out scenes (textures not used in training, half of the stacks with the flaws of real ones) and runs networks on them. */
-export function createScenes({ sessions, side, samples, quality = "fast" }: SceneOptions) {
+export function createScenes({ sessions, side, samples }: SceneOptions) {
   const textures = generateTextures();
   const { test } = splitTextures(textures.count);
   const host = renderHost("auto", textures);
@@ -46,7 +44,7 @@ export function createScenes({ sessions, side, samples, quality = "fast" }: Scen
     const { stack, depth } = host.render(scene, samples);
     const found: Record<string, Finding[]> = {};
     for (const [name, session] of Object.entries(sessions)) {
-      const probability = await focusProbability(stack, { session, quality });
+      const probability = await focusProbability(stack, { session });
       const look = pixelFinder(stack, probability);
       found[name] = [];
       for (let i = seed % STRIDE; i < side * side; i += STRIDE) if (depth.valid[i]) found[name].push(look(i, depth.values[i] as number));

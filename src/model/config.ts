@@ -1,56 +1,91 @@
-import type { PoolingWindows } from "../nn/pyramidPooling.ts";
-import type { UpStep } from "../nn/fpn.ts";
-import type { Widths } from "../nn/resnet.ts";
+import { z } from "zod";
 
-export interface EncoderConfig {
-  /** Channels of the ResNet-18 trunk at 1/4, 1/8, 1/16, 1/32. */
-  readonly widths: Widths;
-  /** Channels of the focus volume V (C₁) at the same scales. */
-  readonly out: Widths;
-  readonly upStep: UpStep;
-  readonly pooling: PoolingWindows | "none";
-  /** Keep ResNet's unused classifier in the state: only for parameter counts and files of DFV's own code. */
-  readonly classifier: boolean;
-}
+import { FormatError } from "../io/formatError.ts";
+
+const width = z.int().positive();
+const widths = z.tuple([width, width, width, width]).readonly();
+
+const encoderConfig = z
+  .strictObject({
+    /** Channels of the ResNet-18 trunk at 1/4, 1/8, 1/16, 1/32. */
+    widths,
+    /** Channels of the focus volume V (C₁) at the same scales. */
+    out: widths,
+    upStep: z.enum(["conv3", "conv1"]),
+    pooling: z.enum(["dfv", "sliding", "none"]),
+    /** Keep ResNet's unused classifier in the state: only for parameter counts and files of DFV's own code. */
+    classifier: z.boolean(),
+  })
+  .readonly();
 
 /** The variational module (§3.3, A.3). */
-export interface SurfaceConfig {
-  /** C₂. */
-  readonly channels: number;
-  /** Side of the square grid of Γ and z*, or `native`: that of the coarsest volume (then a graph is for one picture size). */
-  readonly grid: number | "native";
-  /** `cosine` is exact; `dense` solves the normal equations as the paper does; `confidence` adds VA-DepthNet's weights (both torch only). */
-  readonly solver: "cosine" | "dense" | "confidence";
-  /** One GroupNorm group over channels and planes together, or each plane by itself. */
-  readonly norm: "joint" | "perPlane";
-}
+const surfaceConfig = z
+  .strictObject({
+    /** C₂. */
+    channels: width,
+    /** Side of the square grid of Γ and z*, or `native`: that of the coarsest volume (then a graph is for one image size). */
+    grid: z.union([z.literal("native"), z.int().min(2)]),
+    /** `cosine` is exact; `dense` solves the normal equations as the paper does; `confidence` adds VA-DepthNet's weights (both torch only). */
+    solver: z.enum(["cosine", "dense", "confidence"]),
+    /** One GroupNorm group over channels and planes together, or each plane by itself. */
+    norm: z.enum(["joint", "perPlane"]),
+  })
+  .readonly();
 
-export interface DualFocusConfig {
-  readonly kind: "dualfocus";
-  readonly encoder: EncoderConfig;
-  /** Undefined: no spatial variational constraint; the coarsest volume then enters the decoder as it is. */
-  readonly surface: SurfaceConfig | undefined;
-  /** Channels of the coarsest stream (expanded z*, or the coarsest volume) as it enters the decoder. */
-  readonly coarse: number;
-  /** Channels of the fusion stages at 1/16, 1/8, 1/4. */
-  readonly fusion: readonly [number, number, number];
-  /** Channels handed from a stage to the next finer one. */
-  readonly handedOn: readonly [number, number];
-  /** Window of the convolution that hands them on: 3 after upsampling, 1 before it. */
-  readonly handKernel: 1 | 3;
-  readonly head: {
-    readonly width: number;
-    /** Channels to which the two coarser stages are cut before they are upsampled; undefined: all of them. */
-    readonly taps: number | undefined;
-  };
-}
+const dualFocusConfig = z
+  .strictObject({
+    kind: z.literal("dualfocus"),
+    encoder: encoderConfig,
+    /** Left out: no spatial variational constraint; the coarsest volume then enters the decoder as it is. */
+    surface: surfaceConfig.optional(),
+    /** Channels of the coarsest stream (expanded z*, or the coarsest volume) as it enters the decoder. */
+    coarse: width,
+    /** Channels of the fusion stages at 1/16, 1/8, 1/4. */
+    fusion: z.tuple([width, width, width]).readonly(),
+    /** Channels passed from a stage up to the next finer one. */
+    upChannels: z.tuple([width, width]).readonly(),
+    /** Window of the convolution on the way up: 3 after upsampling, 1 before it. */
+    upKernel: z.union([z.literal(1), z.literal(3)]),
+    head: z
+      .strictObject({
+        width,
+        /** Channels to which the two coarser stages are cut before they are upsampled; left out: all of them. */
+        taps: width.optional(),
+      })
+      .readonly(),
+  })
+  .readonly();
 
-export interface DfvConfig {
-  readonly kind: "dfv";
-  readonly encoder: EncoderConfig;
-}
+const dfvConfig = z.strictObject({ kind: z.literal("dfv"), encoder: encoderConfig }).readonly();
 
-export type NetworkConfig = DualFocusConfig | DfvConfig;
+export const networkConfig = z.discriminatedUnion("kind", [dualFocusConfig, dfvConfig]);
+
+export type EncoderConfig = z.infer<typeof encoderConfig>;
+export type SurfaceConfig = z.infer<typeof surfaceConfig>;
+export type DualFocusConfig = z.infer<typeof dualFocusConfig>;
+export type DfvConfig = z.infer<typeof dfvConfig>;
+export type NetworkConfig = z.infer<typeof networkConfig>;
+
+/** Names that files of earlier versions use. */
+const RENAMED: Readonly<Record<string, string>> = { handedOn: "upChannels", handKernel: "upKernel" };
+
+/** A network description from JSON text, checked. `file` is named in errors. */
+export function parseNetworkConfig(text: string, file: string): NetworkConfig {
+  let value: unknown;
+  try {
+    value = JSON.parse(text, function (this: Record<string, unknown>, key, inner: unknown) {
+      const renamed = RENAMED[key];
+      if (renamed === undefined) return inner;
+      this[renamed] = inner;
+      return undefined;
+    });
+  } catch {
+    throw new FormatError(`${file}: the network description is not JSON`);
+  }
+  const result = networkConfig.safeParse(value);
+  if (!result.success) throw new FormatError(`${file}: the network description is wrong: ${z.prettifyError(result.error)}`);
+  return result.data;
+}
 
 /** The paper's network: 27 093 643 parameters with the unused classifier (27 M in Table 11). PAPER.md has the readings behind it. */
 export const base: DualFocusConfig = {
@@ -59,9 +94,9 @@ export const base: DualFocusConfig = {
   surface: { channels: 16, grid: 14, solver: "cosine", norm: "joint" },
   coarse: 128,
   fusion: [256, 128, 64],
-  handedOn: [128, 64],
-  handKernel: 3,
-  head: { width: 64, taps: undefined },
+  upChannels: [128, 64],
+  upKernel: 3,
+  head: { width: 64 },
 };
 
 /** Ours, for CPUs and browsers: the same wiring, a tenth of the work. */
@@ -71,8 +106,8 @@ export const small: DualFocusConfig = {
   surface: { channels: 16, grid: 14, solver: "cosine", norm: "joint" },
   coarse: 48,
   fusion: [64, 32, 24],
-  handedOn: [32, 16],
-  handKernel: 1,
+  upChannels: [32, 16],
+  upKernel: 1,
   head: { width: 16, taps: 8 },
 };
 

@@ -1,8 +1,7 @@
-import { dims, type Dim } from "../engine/dims.ts";
+import { dims } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { Conv2d } from "../nn/conv.ts";
 import type { ParameterSource } from "../nn/module.ts";
-import type { Pyramid } from "../nn/resnet.ts";
 import type { DualFocusConfig } from "./config.ts";
 import { Encoder, mapScales } from "./encoder.ts";
 import { augmentFocusVolume } from "./focusVolume.ts";
@@ -31,17 +30,12 @@ export class DualFocus {
   forward({ images, focusDistances }: NetworkInput): Prediction {
     const { H, W } = dims(images, "B N C H W", "DualFocus");
     const focusVolumes = this.encoder.forward(images); //                                    V at 1/4 … 1/32
-    const { p, spatial } = this.decode(focusVolumes, [H, W]);
-    const depth = expectedDepth({ focusProbability: p, focusDistances }); //                 D̂, eq. 6
-    return { depth, focusProbability: p, spatial, coarser: [] };
-  }
-
-  /** From V on. Windows over the planes of one stack share V. */
-  decode(focusVolumes: Pyramid, size: readonly [Dim, Dim]): { readonly p: Tensor; readonly spatial: Prediction["spatial"] } {
     const volumes = mapScales(focusVolumes, augmentFocusVolume); //                          V*, eq. 1
     const { features, spatial } = this.variational.forward(volumes.thirtySecond); //         Γ, z*, eqs. 2–3
     const logits = this.decoder.forward({ volumes, coarse: features }); //                   fusion, A.3
-    return { p: focusProbability(logits, size), spatial }; //                                Σ_n p_n = 1
+    const p = focusProbability(logits, [H, W]); //                                           Σ_n p_n = 1
+    const depth = expectedDepth({ focusProbability: p, focusDistances }); //                 D̂, eq. 6
+    return { depth, focusProbability: p, spatial, coarser: [] };
   }
 }
 

@@ -42,8 +42,8 @@ class FusionStage {
   }
 }
 
-/** Hands a stage's features to the next finer one: upsample and convolve, or convolve 1×1×1 and upsample. */
-class HandOn {
+/** A stage's features at the next finer scale: upsample and convolve, or convolve 1×1×1 and upsample. */
+class UpConv {
   readonly conv: ConvNorm;
   readonly kernel: 1 | 3;
 
@@ -60,24 +60,24 @@ class HandOn {
 /** The decoder of A.3: three fusion stages at 1/16, 1/8 and 1/4, all brought to 1/4 and concatenated, then the head: logits at 1/4. */
 export class FusionDecoder {
   readonly stages: readonly [FusionStage, FusionStage, FusionStage];
-  readonly handOns: readonly [HandOn, HandOn];
+  readonly ups: readonly [UpConv, UpConv];
   readonly taps: readonly [ConvNorm, ConvNorm] | undefined;
   readonly headNorm: ConvNorm;
   readonly headLogit: Conv3d;
 
   constructor(
     source: ParameterSource,
-    config: Pick<DualFocusConfig, "coarse" | "fusion" | "handedOn" | "handKernel" | "head"> & { readonly volume: number },
+    config: Pick<DualFocusConfig, "coarse" | "fusion" | "upChannels" | "upKernel" | "head"> & { readonly volume: number },
   ) {
-    const { coarse, fusion, handedOn, handKernel, head, volume } = config;
+    const { coarse, fusion, upChannels, upKernel, head, volume } = config;
     this.stages = [
       new FusionStage(source.at("fuse16"), { in: volume + coarse, out: fusion[0] }),
-      new FusionStage(source.at("fuse8"), { in: volume + handedOn[0], out: fusion[1] }),
-      new FusionStage(source.at("fuse4"), { in: volume + handedOn[1], out: fusion[2] }),
+      new FusionStage(source.at("fuse8"), { in: volume + upChannels[0], out: fusion[1] }),
+      new FusionStage(source.at("fuse4"), { in: volume + upChannels[1], out: fusion[2] }),
     ];
-    this.handOns = [
-      new HandOn(source.at("to8"), { in: fusion[0], out: handedOn[0], kernel: handKernel }),
-      new HandOn(source.at("to4"), { in: fusion[1], out: handedOn[1], kernel: handKernel }),
+    this.ups = [
+      new UpConv(source.at("to8"), { in: fusion[0], out: upChannels[0], kernel: upKernel }),
+      new UpConv(source.at("to4"), { in: fusion[1], out: upChannels[1], kernel: upKernel }),
     ];
     const tap = (name: string, width: number): ConvNorm =>
       convNorm3d(source.at(name), { in: width, out: head.taps ?? width, kernel: 1, activation: "relu", init });
@@ -91,8 +91,8 @@ export class FusionDecoder {
   forward({ volumes, coarse }: { readonly volumes: Omit<Pyramid, "thirtySecond">; readonly coarse: Tensor }): Tensor {
     const [size16, size8, size4] = [planeSize(volumes.sixteenth), planeSize(volumes.eighth), planeSize(volumes.quarter)];
     const at16 = this.stages[0].forward({ volume: volumes.sixteenth, coarser: coarse.resize2d(size16, "bilinear") });
-    const at8 = this.stages[1].forward({ volume: volumes.eighth, coarser: this.handOns[0].forward(at16, size8) });
-    const at4 = this.stages[2].forward({ volume: volumes.quarter, coarser: this.handOns[1].forward(at8, size4) });
+    const at8 = this.stages[1].forward({ volume: volumes.eighth, coarser: this.ups[0].forward(at16, size8) });
+    const at4 = this.stages[2].forward({ volume: volumes.quarter, coarser: this.ups[1].forward(at8, size4) });
     const [cut16, cut8] = this.taps ? [this.taps[0].forward(at16), this.taps[1].forward(at8)] : [at16, at8];
     const joined = at4.engine.concat([cut16.resize2d(size4, "bilinear"), cut8.resize2d(size4, "bilinear"), at4], AXIS.channel);
     return this.headLogit.forward(this.headNorm.forward(joined));

@@ -1,13 +1,11 @@
+import type { Image, Size } from "../image/image.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
-import type { Image } from "../image/image.ts";
 import { createMerge } from "./merge.ts";
-import type { Size } from "../image/image.ts";
 import { crop, cropImage, packPictures, paddedSize } from "./pad.ts";
 import { planeWindows, windowWeights, type PlaneWindow, type PlaneWindows } from "./planeWindows.ts";
-import type { Session } from "./session.ts";
+import type { Decode, Session } from "./session.ts";
 import { stagedTiles, type RunnerOptions, type StageSessions, type TileRunner } from "./stages.ts";
 import { tilesOf, tileWeights, type Tile } from "./tiles.ts";
-import { meanOfViews, mirrorImage, type Quality } from "./views.ts";
 
 /** p of every plane and pixel, [planes, height, width]. */
 export interface FocusProbability extends Size {
@@ -18,16 +16,14 @@ export interface FocusProbability extends Size {
 export interface ProbabilityOptions {
   readonly session: Session;
   /**
-   * The same network in stages (see `loadStages`) for runs of so many planes, asked for where the pictures or planes do not fit one run: a
-   * plane is then looked at once, and tiles know of the whole picture. Without it they do not, and differ from it by a few hundredths of a plane.
+   * The same network in stages (see `loadStages`) for runs of so many planes, asked for where the images or planes do not fit one run: a
+   * plane is then encoded once, and tiles know of the whole image. Without it they do not, and differ from it by a few hundredths of a plane.
    */
   readonly stages?: ((planes: number) => Promise<StageSessions>) | undefined;
   /** Planes the network was trained on, at most. */
   readonly mostPlanes?: number;
-  /** Pixels of a plane in one run of the network, at most; larger pictures go through in overlapping tiles. Told by the planes if left out. */
+  /** Pixels of a plane in one run of the network, at most; larger images go through in overlapping tiles. Follows from the planes if left out. */
   readonly maxPixels?: number;
-  /** `best` averages two views of the stack in twice the time. */
-  readonly quality?: Quality;
   readonly signal?: AbortSignal | undefined;
   /** Called after each run of the network. */
   readonly onProgress?: ((done: number, of: number) => void) | undefined;
@@ -37,17 +33,16 @@ const MOST_PLANES = 10;
 /** Pixels of all planes in one run: about 0.5 GB with the small network and 1.7 GB with the base. Tiles that do not know of the whole are larger. */
 const MAX_SAMPLES = { staged: 6e6, whole: 15e6 } as const;
 
-/** Runs the network over a picture; larger ones go through in overlapping tiles, more planes than it knows in overlapping windows. */
+/** Runs the network over a stack; larger images go through in overlapping tiles, more planes than it knows in overlapping windows. */
 export async function focusProbability(stack: FocalStack, options: ProbabilityOptions): Promise<FocusProbability> {
-  const { mostPlanes = MOST_PLANES, quality = "fast" } = options;
+  const { session, mostPlanes = MOST_PLANES } = options;
+  const planes = stack.images.length;
   const budget = MAX_SAMPLES[options.stages ? "staged" : "whole"];
-  const { maxPixels = Math.floor(budget / Math.min(stack.images.length, mostPlanes)) } = options;
+  const { maxPixels = Math.floor(budget / Math.min(planes, mostPlanes)) } = options;
   const [{ width, height }] = stack.images as [Image];
   const tiles = tilesOf({ width, height }, maxPixels);
-  const windows = planeWindows(stack.images.length, mostPlanes);
-  const staged = tiles.length > 1 || windows.sparse ? await options.stages?.(Math.min(stack.images.length, mostPlanes)) : undefined;
-  const views = quality === "best" ? [stack.images, stack.images.map(mirrorImage)] : [stack.images];
-  const runs = windows.dense.length + (windows.sparse ? 1 : 0);
+  const windows = planeWindows(planes, mostPlanes);
+  const staged = tiles.length > 1 || windows.sparse ? await options.stages?.(Math.min(planes, mostPlanes)) : undefined;
   let [done, steps] = [0, Infinity];
   const step: RunnerOptions["step"] = async (body) => {
     options.signal?.throwIfAborted();
@@ -55,23 +50,21 @@ export async function focusProbability(stack: FocalStack, options: ProbabilityOp
     options.onProgress?.((done += 1), steps);
     return result;
   };
-  const runners = views.map((images) => {
-    const given = { images, tiles, step };
-    if (staged) return stagedTiles(staged, { ...given, maxPixels });
-    return windows.sparse && options.session.look ? lookedAtTiles(options.session.look, given) : wholeTiles(options.session, given);
-  });
-  steps = runners.reduce((sum, runner) => sum + runner.steps(runs), 0);
-  const found: Float32Array[] = [];
-  for (const runner of runners) found.push(await overTiles(runner, { tiles, windows, planes: stack.images.length, width, height }));
-  const [values, mirrored] = found as [Float32Array, Float32Array | undefined];
-  return { planes: stack.images.length, width, height, values: mirrored ? meanOfViews({ width, values }, mirrored) : values };
+  const given = { images: stack.images, tiles, step };
+  const runner = staged
+    ? stagedTiles(staged, { ...given, maxPixels })
+    : windows.sparse && session.encode
+      ? encodedTiles(session.encode, given)
+      : wholeTiles(session, given);
+  steps = runner.steps(windows.dense.length + (windows.sparse ? 1 : 0));
+  return { planes, width, height, values: await overTiles(runner, { tiles, windows, planes, width, height }) };
 }
 
-/** Every tile through the whole network by itself: what looks at the whole picture sees the tile instead. */
+/** Every tile through the whole network by itself: what looks at the whole image sees the tile instead. */
 function wholeTiles(session: Session, { images, tiles, step }: RunnerOptions): TileRunner {
   return {
     steps: (windows) => tiles.length * windows,
-    look: (tile) =>
+    encode: (tile) =>
       Promise.resolve((window) =>
         step(() =>
           runNetwork(
@@ -83,17 +76,17 @@ function wholeTiles(session: Session, { images, tiles, step }: RunnerOptions): T
   };
 }
 
-/** As `wholeTiles`, each plane of a tile looked at once for all windows. */
-function lookedAtTiles(look: NonNullable<Session["look"]>, { images, tiles, step }: RunnerOptions): TileRunner {
+/** As `wholeTiles`, each plane of a tile encoded once for all windows. */
+function encodedTiles(encode: NonNullable<Session["encode"]>, { images, tiles, step }: RunnerOptions): TileRunner {
   return {
     steps: (windows) => tiles.length * (windows + 1),
-    async look(tile) {
+    async encode(tile) {
       const pictures = images.map((image) => cropImage(image, tile));
       const padded = paddedSize(tile);
       const shape = [1, pictures.length, 3, padded.height, padded.width];
-      const looked = await step(() => look({ data: packPictures(pictures, padded), shape }));
+      const decode = await step(() => encode({ data: packPictures(pictures, padded), shape }));
       return (window) =>
-        step(async () => crop(await looked(window), { from: padded, to: { width: tile.width, height: tile.height }, maps: window.length }));
+        step(async () => crop(await decode(window), { from: padded, to: { width: tile.width, height: tile.height }, maps: window.length }));
     },
   };
 }
@@ -107,7 +100,7 @@ interface Area extends Size {
 async function overTiles(runner: TileRunner, { tiles, windows, planes, width, height }: Area): Promise<Float32Array> {
   const merge = tiles.length > 1 ? createMerge({ maps: planes, width, height }) : undefined;
   for (const tile of tiles) {
-    const values = await overPlanes(await runner.look(tile), { windows, planes, pixels: tile.width * tile.height });
+    const values = await overPlanes(await runner.encode(tile), { windows, planes, pixels: tile.width * tile.height });
     if (!merge) return values;
     merge.add(tile, values, tileWeights(tile, { width, height }));
   }
@@ -116,7 +109,7 @@ async function overTiles(runner: TileRunner, { tiles, windows, planes, width, he
 
 /** p of all planes; where they are too many for one run, a sparse run tells which dense windows count at a pixel. */
 async function overPlanes(
-  run: (window: PlaneWindow) => Promise<Float32Array>,
+  run: Decode,
   { windows: { sparse, dense }, planes, pixels }: { windows: PlaneWindows; planes: number; pixels: number },
 ): Promise<Float32Array> {
   if (!sparse) return run(dense[0] as PlaneWindow);

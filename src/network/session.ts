@@ -10,8 +10,8 @@ export interface Value {
   readonly dtype?: DType;
 }
 
-/** p [planes, H, W] of some of the planes looked at, in this order; good until the session looks at others. */
-export type Look = (planes: readonly number[]) => Promise<Float32Array>;
+/** p [planes, H, W] of some of the encoded planes, in this order; good until the session encodes others. */
+export type Decode = (planes: readonly number[]) => Promise<Float32Array>;
 
 /** A graph loaded by a runtime, ready to run. */
 export interface Session {
@@ -20,8 +20,8 @@ export interface Session {
   readonly outputNames: readonly string[];
   /** One run at a time: wait for the answer before the next. */
   run(inputs: Readonly<Record<string, Value>>): Promise<Record<string, Value>>;
-  /** Where the session can keep what it saw: looks at each plane of `images` [1, N, 3, H, W] once, for windows over them. */
-  readonly look?: (images: Value) => Promise<Look>;
+  /** Where the session can keep features: encodes each plane of `images` [1, N, 3, H, W] once, for windows over them. */
+  readonly encode?: (images: Value) => Promise<Decode>;
   /** Frees the graph's memory; the session must not be used again. A second call does nothing. */
   dispose(): Promise<void>;
 }

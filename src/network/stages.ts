@@ -5,7 +5,7 @@ import { createMerge } from "./merge.ts";
 import type { Size } from "../image/image.ts";
 import { crop, cropImage, packPictures, paddedSize } from "./pad.ts";
 import type { PlaneWindow } from "./planeWindows.ts";
-import type { Session, Value } from "./session.ts";
+import type { Decode, Session, Value } from "./session.ts";
 import { tilesOf, tileWeights, TRUNK_SEAM, type Tile } from "./tiles.ts";
 import { enlarge } from "../image/upsample.ts";
 
@@ -35,8 +35,8 @@ export async function disposeStages(stages: StageSessions): Promise<void> {
 export interface TileRunner {
   /** How often `step` will be called, with so many windows over the planes. */
   steps(windows: number): number;
-  /** Looks at a tile; what it returns gives p of a window of planes there, [planes, height, width]. */
-  look(tile: Tile): Promise<(window: PlaneWindow) => Promise<Float32Array>>;
+  /** Encodes a tile; what it returns gives p of a window of planes there, [planes, height, width]. */
+  encode(tile: Tile): Promise<Decode>;
 }
 
 export interface RunnerOptions {
@@ -63,7 +63,7 @@ export function stagedTiles(
   const trunk = (image: Image, tile: Tile): Promise<Maps> => step(() => stages.trunk.run({ pictures: picture(cropImage(image, tile)) }));
 
   const contexts: Maps[] = [];
-  const encode = async (plane: number, tile: Tile): Promise<Maps> => {
+  const encodePlane = async (plane: number, tile: Tile): Promise<Maps> => {
     const image = images[plane] as Image;
     const seen = contexts[plane] ? undefined : await coarsest(size, trunkTiles, (part) => trunk(image, part));
     const context = (contexts[plane] ??= await stages.context.run({ features: (seen as Coarsest).features }));
@@ -84,9 +84,9 @@ export function stagedTiles(
 
   return {
     steps: (windows) => images.length * (trunkTiles.length + (once ? 0 : tiles.length)) + tiles.length * windows,
-    async look(tile) {
+    async encode(tile) {
       const encoded: Maps[] = [];
-      for (const plane of images.keys()) encoded.push(await encode(plane, tile));
+      for (const plane of images.keys()) encoded.push(await encodePlane(plane, tile));
       return async (planes) => {
         const coarse = enlargedWindow(await surfaceOf(planes), { of: doubled(whole), window: doubled(cellTile(tile)) });
         const volume = (name: string): Value => besides(planes.map((plane) => encoded[plane]?.[name] as Value));

@@ -16,7 +16,7 @@ const PATIENCE = 4;
 
 /**
  * One session for jobs that run at the same time. Runs whose inputs have the same shapes go through the network as one batch of at most
- * `most`: a GPU needs little longer for several stacks than for one. Without `look`, which keeps what one job saw.
+ * `most`: a GPU needs little longer for several stacks than for one. Without `encode`, which keeps the planes of one job.
  */
 export function batchSession(session: Session, { most }: { readonly most: number }): Session {
   const line: Waiting[] = [];

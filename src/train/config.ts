@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { lossConfig } from "../losses/total.ts";
-import type { NetworkConfig } from "../model/config.ts";
-import { parseNetworkConfig } from "../network/weightsFile.ts";
+import { parseNetworkConfig, type NetworkConfig } from "../model/config.ts";
 
 /** Everything a run depends on, as data: what a preset is, what a checkpoint holds and what `--set` changes. */
 

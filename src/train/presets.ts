@@ -111,8 +111,8 @@ const tiny: DualFocusConfig = {
   surface: { channels: 4, grid: 8, solver: "cosine", norm: "joint" },
   coarse: 8,
   fusion: [8, 8, 8],
-  handedOn: [8, 8],
-  handKernel: 1,
+  upChannels: [8, 8],
+  upKernel: 1,
   head: { width: 8, taps: 4 },
 };
 

@@ -11,7 +11,7 @@ export const tiny: DualFocusConfig = {
   encoder: { ...small.encoder, widths: [8, 8, 8, 8], out: [4, 4, 4, 4] },
   coarse: 8,
   fusion: [8, 8, 8],
-  handedOn: [8, 8],
+  upChannels: [8, 8],
 };
 
 /** Random weights whose batch-norm statistics are random too, so that folding them wrongly shows. */

@@ -34,7 +34,7 @@ const miniature = (config: DualFocusConfig, { grid, taps }: { grid: number; taps
   surface: { channels: 3, grid, solver: "cosine", norm: "joint" },
   coarse: 5,
   fusion: [10, 8, 6],
-  handedOn: [7, 5],
+  upChannels: [7, 5],
   head: { width: 6, taps },
 });
 const networks = {

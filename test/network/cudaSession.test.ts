@@ -65,11 +65,11 @@ test("half precision stays near f32: f16 to a few thousandths of a plane, bf16 t
   assert.ok(bf16 > f16 && bf16 < 0.012, `${bf16} planes apart`);
 });
 
-test("planes looked at once give the same windows as planes run again, until others are looked at", async () => {
+test("planes encoded once give the same windows as planes run again, until others are encoded", async () => {
   const session = open();
   const { images } = stack(12, [32, 32]);
-  const looked = await session.look?.(images);
-  assert.ok(looked);
+  const decode = await session.encode?.(images);
+  assert.ok(decode);
   for (const planes of [
     [0, 1, 2],
     [3, 7, 11],
@@ -78,16 +78,16 @@ test("planes looked at once give the same windows as planes run again, until oth
     const area = 3 * 32 * 32;
     const data = Float32Array.from(planes.flatMap((n) => [...images.data.subarray(n * area, (n + 1) * area)]));
     const again = { images: { data, shape: [1, 3, 3, 32, 32] }, focusDistances: { data: Float32Array.of(0, 1, 2), shape: [1, 3] } };
-    assertClose(await looked(planes), (await session.run(again))["probability"]?.data as Float32Array, 1e-4);
+    assertClose(await decode(planes), (await session.run(again))["probability"]?.data as Float32Array, 1e-4);
   }
-  await session.look?.(images);
-  await assert.rejects(looked([0, 1]), /other planes were looked at since/);
+  await session.encode?.(images);
+  await assert.rejects(decode([0, 1]), /other planes have been encoded since/);
   await session.dispose();
 });
 
-test("a stack of more planes than a run takes is looked at once, and comes out as from a session that cannot", async () => {
+test("a stack of more planes than a run takes is encoded once, and comes out as from a session that cannot", async () => {
   const session = open();
-  const without = Object.fromEntries(Object.entries(session).filter(([name]) => name !== "look")) as unknown as Session;
+  const without = Object.fromEntries(Object.entries(session).filter(([name]) => name !== "encode")) as unknown as Session;
   const [N, side] = [14, 32];
   const data = randomImages({ B: 1, N, H: side, W: side });
   const images = Array.from({ length: N }, (__, n) => ({
@@ -125,7 +125,7 @@ test("a session gives all its tensors back", async () => {
   const before = engine.liveTensors();
   const session = open();
   await session.run(stack(2, [32, 32]));
-  await session.look?.(stack(3, [32, 32]).images);
+  await session.encode?.(stack(3, [32, 32]).images);
   await session.dispose();
   assert.ok(engine.liveTensors() - before < 30, `${engine.liveTensors() - before} tensors are left`);
 });

@@ -26,7 +26,7 @@ function doubling(): { session: Session; shapes: (readonly number[])[] } {
       if (data.includes(13 as never)) throw new Error("13");
       return { y: { data: Float32Array.from(data as Float32Array, (value) => 2 * value), shape } };
     },
-    look: () => Promise.reject(new Error("not for several jobs")),
+    encode: () => Promise.reject(new Error("not for several jobs")),
     dispose: () => Promise.resolve(),
   };
   return { session, shapes };
@@ -37,7 +37,7 @@ const input = (values: readonly number[]): { x: Value } => ({ x: { data: Float32
 test("runs of one shape go through as a batch, each gets its own part, and other shapes go apart", async () => {
   const { session, shapes } = doubling();
   const batch = batchSession(session, { most: 3 });
-  assert.equal(batch.look, undefined);
+  assert.equal(batch.encode, undefined);
   const outputs = await Promise.all(
     [
       [1, 2],

@@ -45,7 +45,7 @@ const narrow: DualFocusConfig = {
   encoder: { ...small.encoder, widths: [16, 16, 16, 16], out: [8, 8, 8, 8] },
   coarse: 16,
   fusion: [16, 16, 16],
-  handedOn: [8, 8],
+  upChannels: [8, 8],
 };
 
 test("with both constraints on, the network learns one stack to a twentieth of a plane", () => {

@@ -6,13 +6,14 @@ import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../eng
 import { checkWeights } from "../../io/safetensors.ts";
 import { DualFocus } from "../../model/dualFocus.ts";
 import { mapScales } from "../../model/encoder.ts";
-import { depthSpread } from "../../model/focusHead.ts";
+import { depthSpread, focusProbability } from "../../model/focusHead.ts";
+import { augmentFocusVolume } from "../../model/focusVolume.ts";
 import { createNetwork, type Network } from "../../model/network.ts";
 import { stateShapes } from "../../model/state.ts";
 import type { Model } from "../weightsFile.ts";
 import { createParameters } from "../../nn/module.ts";
 import type { Pyramid } from "../../nn/resnet.ts";
-import type { Look, Session, Value } from "../session.ts";
+import type { Decode, Session, Value } from "../session.ts";
 
 export interface CudaOptions {
   /** "cuda" or "cuda:N"; "cpu" runs the same arrangement there, for tests. */
@@ -57,7 +58,7 @@ export function createCudaSession(
     }
     return plan;
   };
-  const { look, forget } = network instanceof DualFocus ? createLook(engine, network) : {};
+  const { encode, release } = network instanceof DualFocus ? createPlaneEncoder(engine, network) : {};
   return {
     device: "cuda",
     inputNames: INPUTS,
@@ -68,9 +69,9 @@ export function createCudaSession(
         return planFor(images, focusDistances).run(images, focusDistances);
       });
     },
-    ...(look ? { look } : {}),
+    ...(encode ? { encode } : {}),
     dispose() {
-      forget?.();
+      release?.();
       for (const plan of plans.values()) plan.dispose();
       for (const tensor of tree.state.values()) tensor.dispose();
       engine.fusion?.dispose();
@@ -83,45 +84,57 @@ export function createCudaSession(
 /** Planes encoded at a time. */
 const MOST_AT_ONCE = 10;
 
-/** `look` keeps V of all planes on the device until it is called again; `forget` frees it. */
-function createLook(engine: TorchEngine, network: DualFocus): { readonly look: NonNullable<Session["look"]>; readonly forget: () => void } {
+interface PlaneEncoder {
+  /** Keeps V of all planes on the device until it is called again. */
+  readonly encode: NonNullable<Session["encode"]>;
+  readonly release: () => void;
+}
+
+function createPlaneEncoder(engine: TorchEngine, network: DualFocus): PlaneEncoder {
   let kept: Pyramid | undefined;
-  const forget = (): void => {
+  const release = (): void => {
     for (const volume of kept ? Object.values<Tensor>({ ...kept }) : []) volume.dispose();
     kept = undefined;
   };
-  const encode = (images: Value): Pyramid => {
-    const [, N = 0, ...picture] = images.shape;
+  const focusVolumes = (images: Value): Pyramid => {
+    const [, N = 0, ...size] = images.shape;
     const parts = Math.ceil(N / MOST_AT_ONCE);
     const starts = Array.from({ length: parts + 1 }, (_, i) => Math.floor((i * N) / parts));
     const area = images.data.length / N;
-    const seen = starts.slice(1).map((end, i) => {
+    const encoded = starts.slice(1).map((end, i) => {
       const start = starts[i] as number;
       const data = images.data.subarray(start * area, end * area);
-      return network.encoder.forward(pixelsOf(engine.constant(data, { shape: [1, end - start, ...picture], dtype: dtypeOf(images) })));
+      return network.encoder.forward(pixelsOf(engine.constant(data, { shape: [1, end - start, ...size], dtype: dtypeOf(images) })));
     });
-    const joined = (scale: keyof Pyramid): Tensor => engine.concat(seen.map((volumes) => volumes[scale]), AXIS.plane); // prettier-ignore
+    const joined = (scale: keyof Pyramid): Tensor => engine.concat(encoded.map((volumes) => volumes[scale]), AXIS.plane); // prettier-ignore
     return { quarter: joined("quarter"), eighth: joined("eighth"), sixteenth: joined("sixteenth"), thirtySecond: joined("thirtySecond") };
   };
-  const look = (images: Value): Promise<Look> => {
-    forget();
-    kept = engine.noGradient(() => scope(() => encode(images)));
+  const encode = (images: Value): Promise<Decode> => {
+    release();
+    kept = engine.noGradient(() => scope(() => focusVolumes(images)));
     const volumes = kept;
     const [H, W] = images.shape.slice(3) as [number, number];
     return Promise.resolve((planes) =>
       Promise.resolve().then(() => {
-        if (volumes !== kept) throw new EngineError("look: other planes were looked at since");
+        if (volumes !== kept) throw new EngineError("decode: other planes have been encoded since");
         return engine.noGradient(() =>
           scope(() => {
             const index = engine.constant(planes, { shape: [planes.length], dtype: "i64" });
             const chosen = mapScales(volumes, (volume) => engine.compute("aten::index_select", volume, AXIS.plane, index));
-            return engine.read(network.decode(chosen, [H, W]).p) as Float32Array;
+            return engine.read(decode(network, chosen, [H, W])) as Float32Array;
           }),
         );
       }),
     );
   };
-  return { look, forget };
+  return { encode, release };
+}
+
+/** `DualFocus.forward` from V on. */
+function decode(network: DualFocus, focusVolumes: Pyramid, size: readonly [number, number]): TorchTensor {
+  const volumes = mapScales(focusVolumes, augmentFocusVolume);
+  const { features } = network.variational.forward(volumes.thirtySecond);
+  return focusProbability(network.decoder.forward({ volumes, coarse: features }), size) as TorchTensor;
 }
 
 function checkInputs(inputs: Readonly<Record<string, Value>>): Record<(typeof INPUTS)[number], Value> {
