@@ -10,7 +10,7 @@ import { loadNetwork } from "../src/network/node/loadNetwork.ts";
 import { runDepth, type DepthRun } from "../src/depth/run.ts";
 import type { Canvas } from "../src/output/canvas.ts";
 import { paintDepth } from "../src/output/colorPicture.ts";
-import { openStack } from "../src/stack/openStack.ts";
+import { openStack } from "../src/stack/node/openStack.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -28,7 +28,7 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Where Node's own modules may appear; everything else must run in a browser. */
 const NODE_FILES = [
   /^data\//,
-  /^stack\/(listing|openStack|picture|readImage|tiffFile|stackFolder)\.ts$/, // the rest opens the user's files in a page, too
+  /^stack\/node\//,
   /^train\//,
   /^evaluate\//,
   /^bench\/memory\.ts$/,

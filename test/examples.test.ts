@@ -3,9 +3,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readStackSample } from "../src/data/folder.ts";
-import { readImage } from "../src/stack/readImage.ts";
+import { readImage } from "../src/stack/node/diskFiles.ts";
 import { decodeNpy } from "../src/io/npy.ts";
-import { describeStack } from "../src/stack/stackFolder.ts";
+import { openStack } from "../src/stack/node/openStack.ts";
 import { renderDepth, renderJob, renderPlane } from "../src/optics/render/kernel.ts";
 import { parseScene, type Scene } from "../src/optics/scene/scene.ts";
 import { packScenes } from "../src/optics/scene/pack.ts";
@@ -44,13 +44,13 @@ for (const name of ["desk", "macro", "breathing"])
   });
 
 test("the desk is in metres, the macro object in millimetres, both with their truth; the breathing stack has no distances", async () => {
-  const desk = await readStackSample(join(root, "desk"));
+  const desk = await readStackSample(await openStack(join(root, "desk")));
   assert.deepEqual(desk.stack.focusDistances, [0.5, 0.57, 0.66, 0.78, 0.96, 1.25, 1.75]);
   assert.ok(desk.trueDepth.valid.every((valid) => valid === 1));
-  const macro = await readStackSample(join(root, "macro"));
-  assert.equal((await describeStack(join(root, "macro"))).unit, "mm");
+  const macro = await readStackSample(await openStack(join(root, "macro")));
+  assert.equal((await openStack(join(root, "macro"))).unit, "mm");
   assert.ok(Math.abs((macro.stack.focusDistances[0] as number) - 0.06) < 1e-12);
   assert.ok((await sceneOf("breathing")).camera.breathing === 1);
   assert.equal((await readdir(join(root, "breathing"))).includes("stack.json"), false);
-  assert.equal((await describeStack(join(root, "breathing"))).space, "index");
+  assert.equal((await openStack(join(root, "breathing"))).space, "index");
 });

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { basename, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
-import { UNITS } from "../stack/stackFolder.ts";
+import { UNITS } from "../stack/stackFormat.ts";
 import { asUserError } from "../depth/errors.ts";
 import { WORKING_SIDE } from "../depth/options.ts";
 import { depthSettings, MODEL_NAMES, type DepthSettings } from "../depth/settings.ts";

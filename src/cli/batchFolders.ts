@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-import { naturalOrder } from "../stack/stackFolder.ts";
+import { naturalOrder } from "../stack/stackFormat.ts";
 import { placed, type DepthDocument } from "../depth/node/stackRun.ts";
 import { UserError } from "../system/userError.ts";
 import { batchTable, type BatchEntry } from "./depthText.ts";

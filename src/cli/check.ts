@@ -4,8 +4,8 @@ import { checkStack } from "../check/checkStack.ts";
 import type { Finding, Severity } from "../check/finding.ts";
 import type { Image } from "../image/image.ts";
 import { StackError } from "../stack/stackError.ts";
-import { type Unit, UNITS } from "../stack/stackFolder.ts";
-import { openStack, type StackSource } from "../stack/openStack.ts";
+import { type Unit, UNITS } from "../stack/stackFormat.ts";
+import { openStack, type StackSource } from "../stack/node/openStack.ts";
 import { UserError } from "../system/userError.ts";
 
 interface CheckCommandOptions {

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 
-import { UNITS } from "../stack/stackFolder.ts";
+import { UNITS } from "../stack/stackFormat.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
 import { depthOfFolders } from "./depthBatch.ts";
 import { asUserError } from "../depth/errors.ts";

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 
-import { readBytes } from "../stack/readImage.ts";
+import { readBytes } from "../stack/node/diskFiles.ts";
 import { readTextures } from "../data/textureFolder.ts";
 import { DEFAULT_SAMPLES } from "../optics/render/render.ts";
 import type { Scene } from "../optics/scene/scene.ts";

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Command, InvalidArgumentError, Option } from "commander";
 
 import { readDepth } from "../data/readDepth.ts";
-import { readImage } from "../stack/readImage.ts";
+import { readImage } from "../stack/node/diskFiles.ts";
 import { type SynthesisKernel, type SynthesisRecord, synthesize } from "../optics/synthesize/synthesize.ts";
 import { CAMERA_PRESETS, type CameraPreset, presetCamera } from "../optics/synthesize/cameras.ts";
 import type { FocusProtocol } from "../optics/synthesize/focus.ts";

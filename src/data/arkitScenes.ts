@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { ChooseWindow, Dataset, DatasetOptions, Sample, Split } from "./dataset.ts";
 import { readDepth } from "./readDepth.ts";
-import { readImage } from "../stack/readImage.ts";
+import { readImage } from "../stack/node/diskFiles.ts";
 import { resize } from "../image/resize.ts";
 import type { PairList, RgbdPair } from "./pairSet.ts";
 import { describeSynthesis, metricDepth, synthesizeSample } from "./rgbd.ts";

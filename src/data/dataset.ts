@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import type { DepthMap } from "../image/depthMap.ts";
-import { naturalOrder } from "../stack/stackFolder.ts";
+import { naturalOrder } from "../stack/stackFormat.ts";
 import type { SynthesisKernel } from "../optics/synthesize/synthesize.ts";
 import type { Camera } from "../stack/camera.ts";
 import type { FocalStack } from "../stack/focalStack.ts";

@@ -5,7 +5,7 @@ import { focalStack, selectPlanes } from "../stack/focalStack.ts";
 import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { planesInWords, takePlanes } from "./planeChoice.ts";
-import { readBytes, readImage } from "../stack/readImage.ts";
+import { readBytes, readImage } from "../stack/node/diskFiles.ts";
 
 /** Metres; the same for every scene. */
 const FOCUS_DISTANCES = [0.1, 0.15, 0.3, 0.7, 1.5];

@@ -1,72 +1,73 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { describeStack, readStack } from "../stack/stackFolder.ts";
 import type { Space } from "../image/depthMap.ts";
-import { selectPlanes } from "../stack/focalStack.ts";
+import { openStack } from "../stack/node/openStack.ts";
+import { planeFiles } from "../stack/stackFormat.ts";
+import { readStack, type StackSource } from "../stack/stackSource.ts";
 import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { planesInWords, takePlanes } from "./planeChoice.ts";
 import { readDepth } from "./readDepth.ts";
-import { readImage } from "../stack/readImage.ts";
 
-const LAYOUT = `  DIR/<stack>/stack.json    { "unit": "m"|"mm"|"um"|"dpt"|"disparity"|"index", "focus": [...], "files"?: [...] }
-  DIR/<stack>/plane_*.png   the pictures (or those named in "files")
+const LAYOUT = `  DIR/<stack>/plane_*.png   images that state their focus distances in a way that \`dualfocus depth\` understands, best in
+  DIR/<stack>/stack.json    { "unit": "m"|"mm"|"um"|"dpt"|"disparity"|"index", "focus": [...], "files"?: [...] }
   DIR/<stack>/depth.npy     the truth in metres (.npy, .png 16-bit mm, .tif, .exr, .pfm), or disparity.npy for unit "disparity"
   (DIR may also be one such stack itself)`;
 
-const EXTENSIONS = ["npy", "png", "tif", "tiff", "exr", "pfm"];
+const TRUTH = /^(depth|disparity)\.(npy|png|tiff?|exr|pfm)$/;
 
-/** Every sub-folder with a stack.json, or the folder itself. No split: the folder is the set. */
+/** Every sub-folder that is a stack with focus distances and a truth, or the folder itself. No split: the folder is the set. */
 export async function openFolder(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
   const split = chooseSplit(options.split, { dataset: "folder", among: ["all"] });
+  const { stacks, leftOut } = await openStacks(dir);
+  const rules = `${planesTaken(stacks, options.planes)}; truth valid where finite (and above 0 m)`;
+  const without = leftOut.length === 0 ? "" : `; left out, with a truth but without focus distances: ${leftOut.join(", ")}`;
+  const about = { name: "folder", split, protocol: rules + without, licence: "yours" };
+  const byFolder = new Map(stacks.map((stack) => [stack.name, stack]));
+  const read = (folder: string): Promise<Sample> => readStackSample(byFolder.get(folder) as StackSource, options);
+  return listDataset(about, [...byFolder.keys()], read, { files: (folder) => [folder] });
+}
+
+/** The stacks in a folder, or itself, and the names of those whose images do not state where they were focused. Only headers are read. */
+export async function openStacks(dir: string): Promise<{ stacks: StackSource[]; leftOut: string[] }> {
   const names = await listFolder(dir);
   if (!names) throw layoutError({ dataset: "folder", missing: dir, layout: LAYOUT });
-  const folders = stackFolders(dir, names);
-  if (folders.length === 0) throw layoutError({ dataset: "folder", missing: join(dir, "*", "stack.json"), layout: LAYOUT });
-  const planes = await planesTaken(folders, options.planes);
-  const about = { name: "folder", split, protocol: protocol(dir, { names, planes }), licence: "yours" };
-  return listDataset(about, folders, (folder) => readStackSample(folder, options), { files: (folder) => [folder] });
-}
-
-/** The stacks of a folder with these entries: those in it, or itself. */
-export const stackFolders = (dir: string, names: readonly string[]): string[] =>
-  names.includes("stack.json") ? [dir] : names.map((name) => join(dir, name)).filter(holdsStack);
-
-const holdsStack = (folder: string): boolean => existsSync(join(folder, "stack.json"));
-const holdsTruth = (folder: string): boolean =>
-  ["depth", "disparity"].some((stem) => EXTENSIONS.some((extension) => existsSync(join(folder, `${stem}.${extension}`))));
-
-/** Which planes of these stacks are taken, in words; what is wrong with a stack.json is told before anything is computed. */
-export async function planesTaken(folders: readonly string[], planes: number | undefined): Promise<string> {
-  const available: number[] = [];
+  const folders = [dir, ...(names.includes("stack.json") ? [] : names.map((name) => join(dir, name)))];
+  const stacks: StackSource[] = [];
+  const leftOut: string[] = [];
   for (const folder of folders) {
-    const description = await describeStack(folder);
-    takePlanes(folder, { available: description.planes.length, planes });
-    available.push(description.planes.length);
+    if (!isStack((await listFolder(folder)) ?? [])) continue;
+    const stack = await openStack(folder);
+    if (stack.focus[0]?.source === "file order") leftOut.push(basename(folder));
+    else stacks.push(stack);
   }
-  return `${planesInWords(available, planes)}, near to far, by stack.json`;
+  const missing = leftOut.length === 0 ? join(dir, "*", "stack.json") : `a stack.json in ${leftOut.join(" or ")}`;
+  if (stacks.length === 0) throw layoutError({ dataset: "folder", missing, layout: LAYOUT });
+  return { stacks, leftOut };
 }
 
-/** Tells of stacks that look as if they belonged to the set, but cannot be measured. */
-function protocol(dir: string, { names, planes }: { names: readonly string[]; planes: string }): string {
-  const left = names.filter((name) => holdsTruth(join(dir, name)) && !holdsStack(join(dir, name)));
-  const rules = `${planes}; truth valid where finite (and above 0 m)`;
-  return left.length === 0 ? rules : `${rules}; left out, with a truth but without a stack.json: ${left.join(", ")}`;
+const isStack = (names: readonly string[]): boolean =>
+  names.includes("stack.json") || (names.some((name) => TRUTH.test(name)) && planeFiles(names).length > 0);
+
+/** Which planes of these stacks are taken, in words. */
+export function planesTaken(stacks: readonly StackSource[], planes: number | undefined): string {
+  for (const { name, files } of stacks) takePlanes(name, { available: files.length, planes });
+  const sources = new Set(stacks.flatMap(({ focus }) => focus.map(({ source }) => source)));
+  const numbers = stacks.map(({ files }) => files.length);
+  return `${planesInWords(numbers, planes)}, near to far, by ${[...sources].join(" or ")}`;
 }
 
 /** One stack folder and its truth. */
-export async function readStackSample(folder: string, { planes }: Pick<DatasetOptions, "planes"> = {}): Promise<Sample> {
-  const description = await describeStack(folder);
-  const { space, camera } = description;
+export async function readStackSample(source: StackSource, { planes }: Pick<DatasetOptions, "planes"> = {}): Promise<Sample> {
+  const { name: folder, space, camera, files } = source;
   const trueDepth = await readDepth(truthFile(folder, space), space);
-  const whole = await readStack(description, readImage);
-  const stack = selectPlanes(whole, takePlanes(folder, { available: whole.images.length, planes }));
+  const stack = await readStack(source, takePlanes(folder, { available: files.length, planes }));
   return { name: basename(folder), stack, trueDepth, ...(camera ? { camera } : {}) };
 }
 
 function truthFile(folder: string, space: Space): string {
   const stem = space === "disparity" ? "disparity" : "depth";
-  const found = EXTENSIONS.map((extension) => join(folder, `${stem}.${extension}`)).find((file) => existsSync(file));
+  const found = ["npy", "png", "tif", "tiff", "exr", "pfm"].map((ending) => join(folder, `${stem}.${ending}`)).find(existsSync);
   if (found === undefined) throw layoutError({ dataset: "folder", missing: join(folder, `${stem}.npy`), layout: LAYOUT });
   return found;
 }

@@ -2,11 +2,12 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Image } from "../image/image.ts";
 import { focalStack } from "../stack/focalStack.ts";
+import { openStack, type StackSource } from "../stack/node/openStack.ts";
 import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { planesTaken, readStackSample } from "./folder.ts";
 import { readDepth } from "./readDepth.ts";
-import { readBytes, readImage } from "../stack/readImage.ts";
+import { readBytes, readImage } from "../stack/node/diskFiles.ts";
 import { refocus } from "./refocus.ts";
 
 const LAYOUT = `  either, already refocused:
@@ -24,21 +25,24 @@ export async function openHci(dir: string, options: DatasetOptions = {}): Promis
   const names = (await listFolder(dir)) ?? [];
   const folders = [dir, ...names.map((name) => join(dir, name))].filter((folder) => isRefocused(folder) || isLightField(folder));
   if (folders.length === 0) throw layoutError({ dataset: "hci", missing: join(dir, "*", "stack.json"), layout: LAYOUT });
-  const protocol = `${await planesOf(folders, options)}; truth in disparity (pixels between neighbouring views), all finite pixels valid`;
+  const refocused = new Map<string, StackSource>();
+  for (const folder of folders.filter(isRefocused)) refocused.set(folder, await openStack(folder));
+  const protocol = `${planesOf(folders, { refocused: [...refocused.values()], planes: options.planes })}; truth in disparity (pixels between neighbouring views), all finite pixels valid`;
   const about = { name: "hci", split, protocol, licence: "CC BY-NC-SA 4.0" };
-  const read = (folder: string): Promise<Sample> =>
-    isRefocused(folder) ? readStackSample(folder, options) : readLightField(folder, options);
+  const read = (folder: string): Promise<Sample> => {
+    const stack = refocused.get(folder);
+    return stack ? readStackSample(stack, options) : readLightField(folder, options);
+  };
   return listDataset(about, folders, read, { files: (folder) => [folder] });
 }
 
 const isRefocused = (folder: string): boolean => existsSync(join(folder, "stack.json"));
 const isLightField = (folder: string): boolean => existsSync(join(folder, "input_Cam000.png"));
 
-/** A folder may hold both kinds. Only light fields are known to be refocused evenly. */
-async function planesOf(folders: readonly string[], { planes }: DatasetOptions): Promise<string> {
-  const refocused = folders.filter(isRefocused);
+/** A set may hold both kinds. Only light fields are known to be refocused evenly. */
+function planesOf(folders: readonly string[], { refocused, planes }: { refocused: readonly StackSource[]; planes?: number | undefined }): string {
   const kinds = [
-    ...(refocused.length > 0 ? [await planesTaken(refocused, planes)] : []),
+    ...(refocused.length > 0 ? [planesTaken(refocused, planes)] : []),
     ...(refocused.length < folders.length
       ? [`light fields refocused at ${planes ?? DEFAULT_PLANES} disparities evenly over the scene's range`]
       : []),

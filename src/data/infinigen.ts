@@ -6,7 +6,7 @@ import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts"
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { planesInWords, takePlanes } from "./planeChoice.ts";
 import { readDepth } from "./readDepth.ts";
-import { readImage } from "../stack/readImage.ts";
+import { readImage } from "../stack/node/diskFiles.ts";
 
 const LAYOUT = `  DIR/<scene>/image_ap_1.40_fd_0.80.png   rendered at that f-number, focused at that distance in metres
   DIR/<scene>/depth.npy                   metres`;

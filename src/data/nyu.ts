@@ -12,7 +12,7 @@ import type { PairFiles } from "./nyuFolders.ts";
 import { isHeldOut } from "./nyuHoldOut.ts";
 import type { PairList, RgbdPair } from "./pairSet.ts";
 import { readDepth } from "./readDepth.ts";
-import { readBytes, readImage } from "../stack/readImage.ts";
+import { readBytes, readImage } from "../stack/node/diskFiles.ts";
 import { describeSynthesis, metricDepth, rgbdPair, synthesizeSample } from "./rgbd.ts";
 
 const LAYOUT = `  one of

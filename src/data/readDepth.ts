@@ -8,7 +8,7 @@ import { decodePfm } from "../io/pfm.ts";
 import { decodePngPixels } from "../io/png.ts";
 import { decodeTiff } from "../io/tiff.ts";
 import type { Space } from "../image/depthMap.ts";
-import { readBytes } from "../stack/readImage.ts";
+import { readBytes } from "../stack/node/diskFiles.ts";
 
 /** One number per pixel as stored; `integer` ones are millimetres in the field's depth files. */
 interface StoredMap {

@@ -3,14 +3,14 @@ import { basename, join } from "node:path";
 import { depthMap } from "../image/depthMap.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import type { Image } from "../image/image.ts";
-import { orderPlanes } from "../stack/stackFolder.ts";
+import { orderPlanes } from "../stack/stackFormat.ts";
 import { focalStack } from "../stack/focalStack.ts";
 import { centralWindow, cropDepth, cropImage } from "./crop.ts";
 import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
 import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
 import { takePlanes } from "./planeChoice.ts";
 import { readDepth } from "./readDepth.ts";
-import { readBytes, readImage } from "../stack/readImage.ts";
+import { readBytes, readImage } from "../stack/node/diskFiles.ts";
 import { resize, resizeNearest } from "../image/resize.ts";
 
 const LAYOUT = `  DIR/metadata.txt                                                     run_1<TAB>6D3E<TAB>metres, one line per focus run

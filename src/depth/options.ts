@@ -1,4 +1,4 @@
-import type { Unit } from "../stack/stackFolder.ts";
+import type { Unit } from "../stack/stackFormat.ts";
 import type { OutputName } from "../output/outputs.ts";
 import type { DeviceName } from "../network/node/openSession.ts";
 

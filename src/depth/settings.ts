@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { UNITS } from "../stack/stackFolder.ts";
+import { UNITS } from "../stack/stackFormat.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
 
 export const MODEL_NAMES = ["small", "base"] as const;

@@ -5,7 +5,7 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import type { DepthSettings } from "../depth/settings.ts";
 import { UserError } from "../system/userError.ts";
 import { makeFolder } from "../system/outputFolder.ts";
-import { listStack } from "../stack/listing.ts";
+import { listStack } from "../stack/node/openStack.ts";
 import { frameNameSchema, jobPrefix, type Job } from "./job.ts";
 import type { JobResult } from "./results.ts";
 import type { FileStore } from "./store.ts";

@@ -1,7 +1,7 @@
 import { FormatError } from "../io/formatError.ts";
-import { orderPlanes } from "../stack/stackFolder.ts";
+import { orderPlanes } from "../stack/stackFormat.ts";
 import type { DepthSettings } from "../depth/settings.ts";
-import { diskFiles } from "../stack/picture.ts";
+import { diskFiles } from "../stack/node/diskFiles.ts";
 import type { PictureInfo } from "../stack/stackFiles.ts";
 import type { Limits } from "./limits.ts";
 import { Problem, tooLarge } from "./problem.ts";

@@ -10,7 +10,7 @@ import { StackError } from "./stackError.ts";
 import { orderPlanes } from "./stackFormat.ts";
 import type { FocusSource, StackPlane, Unit } from "./stackFormat.ts";
 import type { Space } from "../image/depthMap.ts";
-import type { Listing } from "./listingRules.ts";
+import type { Listing } from "./listing.ts";
 import type { StackFiles } from "./stackFiles.ts";
 
 /** One picture of the stack: a file, or a page of one. */
@@ -110,10 +110,7 @@ function jsonDistances({ json }: Listing): Found | undefined {
 }
 
 async function listedDistances(file: string, { frames, readText }: Stack): Promise<Found> {
-  const text = await readText(file).catch((cause: unknown) => {
-    throw new StackError(`${file}: cannot be read`, { code: "input", remedy: "check its name and permissions", cause });
-  });
-  const list = parseDistanceFile(text, file);
+  const list = parseDistanceFile(await readText(file), file);
   return { quantities: byName(list, frames, file) ?? list.entries.map(({ quantity }) => quantity), source: "distance list" };
 }
 

@@ -6,7 +6,7 @@ import { uprightSize } from "../image/orient.ts";
 import { StackError } from "./stackError.ts";
 import type { FocusSource } from "./stackFormat.ts";
 import type { Frame } from "./focus.ts";
-import type { Listing } from "./listingRules.ts";
+import type { Listing } from "./listing.ts";
 import type { Size } from "../image/image.ts";
 import type { PictureInfo, StackFiles } from "./stackFiles.ts";
 import type { TiffInfo } from "./tiffInfo.ts";

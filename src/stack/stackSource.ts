@@ -6,11 +6,12 @@ import { StackError } from "./stackError.ts";
 import type { FocusSource, Unit } from "./stackFormat.ts";
 import type { Camera } from "./camera.ts";
 import type { Space } from "../image/depthMap.ts";
+import { focalStack, type FocalStack } from "./focalStack.ts";
 import { findFocus } from "./focus.ts";
 import type { Focus, FocusOptions } from "./focus.ts";
 import { findFrames } from "./frames.ts";
 import type { FrameSet } from "./frames.ts";
-import type { Listing } from "./listingRules.ts";
+import type { Listing } from "./listing.ts";
 import type { Size } from "../image/image.ts";
 import type { StackFiles } from "./stackFiles.ts";
 import { tiffPicture } from "./tiffPicture.ts";
@@ -61,6 +62,13 @@ export async function openListing(listing: Listing, files: StackFiles, options: 
     ...(camera ? { camera } : {}),
     notes: [...listing.notes, ...set.notes, ...focus.notes],
   });
+}
+
+/** The planes with these indices at full size; without indices, all. */
+export async function readStack({ focusDistances, space, readPlane }: StackSource, planes = [...focusDistances.keys()]): Promise<FocalStack> {
+  const images: Image[] = [];
+  for (const plane of planes) images.push(await readPlane(plane));
+  return focalStack({ images, focusDistances: planes.map((plane) => focusDistances[plane] as number), space }, { minPlanes: 1 });
 }
 
 /** The largest size of the same shape with at most `maxPixels`. */

@@ -416,13 +416,13 @@ test("a part that the set does not have is refused, not measured under its name"
     );
 });
 
-test("--quiet tells nothing but the result; a stack without stack.json is told to be left out", async (context) => {
+test("--quiet tells nothing but the result; a stack without focus distances is reported as left out", async (context) => {
   const folder = slantedFolder("quiet");
   rmSync(join(folder, "scene1", "stack.json"));
   const { out, progress } = await run(context, ["--dataset", "folder", "--data", folder, "--model", "laplacian", "--quiet", "--json"]);
   const { images, protocol } = JSON.parse(out) as Entry;
   assert.deepEqual([progress, images], ["", 1]);
-  assert.match(protocol, /left out, with a truth but without a stack\.json: scene1;/);
+  assert.match(protocol, /left out, with a truth but without focus distances: scene1;/);
 });
 
 test("a picture missing from a folder is refused with what the folder says about it", async (context) => {

@@ -4,8 +4,8 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { renderCommand } from "../../src/cli/render.ts";
-import { readImage } from "../../src/stack/readImage.ts";
-import { describeStack } from "../../src/stack/stackFolder.ts";
+import { readImage } from "../../src/stack/node/diskFiles.ts";
+import { openStack } from "../../src/stack/node/openStack.ts";
 import { decodeNpy } from "../../src/io/npy.ts";
 import { parseScene } from "../../src/optics/scene/scene.ts";
 import { randomScene } from "../../src/optics/scene/random.ts";
@@ -45,7 +45,7 @@ test("random scenes become stack folders that the stack reader understands, and 
     "scene.json",
     "stack.json",
   ]);
-  const { focusDistances, space, camera } = await describeStack(folder);
+  const { focusDistances, space, camera } = await openStack(folder);
   const scene = parseScene(await readFile(join(folder, "scene.json"), "utf8"));
   assert.deepEqual(focusDistances, scene.focusDistances);
   assert.equal(space, "depth");

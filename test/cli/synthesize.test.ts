@@ -7,10 +7,10 @@ import type { CommanderError } from "commander";
 import { UserError } from "../../src/system/userError.ts";
 import { synthesizeCommand } from "../../src/cli/synthesize.ts";
 import { readDepth } from "../../src/data/readDepth.ts";
-import { readImage } from "../../src/stack/readImage.ts";
 import { encodeNpy } from "../../src/io/npy.ts";
 import { encodePng, encodePngPixels } from "../../src/io/png.ts";
-import { describeStack, readStack } from "../../src/stack/stackFolder.ts";
+import { openStack } from "../../src/stack/node/openStack.ts";
+import { readStack } from "../../src/stack/stackSource.ts";
 import { laplacianDepth } from "../../src/classical/modifiedLaplacian.ts";
 import { absoluteRelativeError } from "../../src/metrics/depthErrors.ts";
 import { texture } from "../helpers/texturedStack.ts";
@@ -57,12 +57,12 @@ test("a picture and its depth become a stack folder that reads back, with every 
   assert.equal(printed.output, out);
   assert.deepEqual((await readdir(out)).sort(), ["aif.png", "depth.npy", "plane_00.png", "plane_01.png", "plane_02.png", "plane_03.png", "stack.json", "synthesis.json"]); // prettier-ignore
 
-  const description = await describeStack(out);
+  const description = await openStack(out);
   assert.deepEqual(description.focusDistances, printed.focusDistances);
   assert.deepEqual(description.camera, { focalLength: 0.05, fNumber: 8, pixelPitch: 12e-6 });
   const trueDepth = await readDepth(join(out, "depth.npy"), "depth");
   assert.deepEqual([trueDepth.valid[0], trueDepth.valid[1]], [0, 1]);
-  const { depth } = laplacianDepth(await readStack(description, readImage));
+  const { depth } = laplacianDepth(await readStack(description));
   assert.ok(absoluteRelativeError({ depth, trueDepth }) < 0.1);
 
   const record = JSON.parse(await readFile(join(out, "synthesis.json"), "utf8")) as Record<string, unknown>;

@@ -6,19 +6,22 @@ import { cropSample } from "../../src/data/crop.ts";
 import { openDataset } from "../../src/data/open.ts";
 import { encodeExr } from "../../src/io/exr.ts";
 import { encodePfm } from "../../src/io/pfm.ts";
+import { encodeTiff } from "../../src/io/tiff.ts";
+import { openStack } from "../../src/stack/node/openStack.ts";
+import { readStack } from "../../src/stack/stackSource.ts";
 import { assertClose } from "../helpers/close.ts";
 import { writeHdf5 } from "../io/hdf5Files.ts";
 import { put, putDepthMm, putNpy, putPicture, temporaryFolder } from "./files.ts";
 
 const root = temporaryFolder();
-const size = { width: 8, height: 6 };
+const size = { width: 20, height: 16 };
 const levels = (images: readonly { data: Float32Array }[]): number[] => images.map(({ data }) => Math.round((data[0] ?? 0) * 255));
 
 test("FoD500: five tifs and a half-float EXR per scene, split at 400, DFV's scale on request", async () => {
   const folder = join(root, "fod500");
   for (const id of ["000399", "000400"]) {
     for (const n of [1, 2, 3, 4, 5]) await putPicture(join(folder, `${id}_0${n}All.tif`), size, () => 10 * n);
-    const depth = Float32Array.from({ length: 48 }, (_, i) => (i === 0 ? 0 : 0.1 + i / 40));
+    const depth = Float32Array.from({ length: 320 }, (_, i) => (i === 0 ? 0 : 0.1 + i / 40));
     put(join(folder, `${id}_Dpt.exr`), await encodeExr({ ...size, channels: { B: depth, G: depth, R: depth } }, { precision: "f16" }));
   }
   const test = await openDataset("FoD500", folder);
@@ -173,6 +176,33 @@ test("HCI: a light field refocused at its own disparity is sharp there and nowhe
     Array.from({ length: 40 }, (_, x) => texture(x)),
   );
   assert.ok(Math.max(...row(1)) < 150 && Math.max(...row(2)) < Math.max(...row(1)));
+});
+
+test("folder: a stack is what the command opens: distances from a table or file names, 12-bit TIFF, TIFF orientation", async () => {
+  const folder = join(root, "understood");
+  for (const [name, grey] of [["a.png", 50], ["b.png", 100]] as const) await putPicture(join(folder, "table", name), size, () => grey); // prettier-ignore
+  put(join(folder, "table", "distances.csv"), "file,distance_mm\nb.png,300\na.png,700\n");
+  putNpy(join(folder, "table", "depth.npy"), size, () => 0.5);
+  const deep = (value: number): Uint8Array => encodeTiff([{ ...size, channels: 1, data: new Uint16Array(320).fill(value) }]);
+  put(join(folder, "tiff", "x_400mm.tif"), deep(4095));
+  put(join(folder, "tiff", "x_500mm.tif"), deep(1000));
+  putNpy(join(folder, "tiff", "depth.npy"), size, () => 0.45);
+  for (const name of ["1.png", "2.png"]) await putPicture(join(folder, "silent", name), size);
+  putNpy(join(folder, "silent", "depth.npy"), size, () => 1);
+  put(join(folder, "notes.txt"), "");
+
+  const dataset = await openDataset("folder", folder);
+  assert.match(dataset.protocol, /^all 2 planes, near to far, by distance list or file name; .*without focus distances: silent$/);
+  const [table, tiff] = [await dataset.sample(0), await dataset.sample(1)];
+  assert.deepEqual([table.name, table.stack.focusDistances, levels(table.stack.images)], ["table", [0.3, 0.7], [100, 50]]);
+  assertClose(tiff.stack.focusDistances, [0.4, 0.5], 1e-9);
+  assertClose(
+    tiff.stack.images.map(({ data }) => data[0] as number),
+    [1, 1000 / 4095],
+    1e-6,
+  );
+  for (const { name, stack } of [table, tiff]) assert.deepEqual(stack, await readStack(await openStack(join(folder, name))));
+  await assert.rejects(openDataset("folder", join(folder, "silent")), /a stack\.json in silent is missing/);
 });
 
 test("folder: sub-folders with stack.json, truth in npy, 16-bit png or tif, a missing truth named", async () => {

@@ -7,7 +7,7 @@ import { planesInWords, takePlanes } from "../../src/data/planeChoice.ts";
 import { put, putNpy, putPicture, temporaryFolder } from "./files.ts";
 
 const root = temporaryFolder();
-const size = { width: 4, height: 3 };
+const size = { width: 16, height: 16 };
 
 /** A stack folder whose planes are 1, 2, 3 … apart from the farthest: not evenly spread. */
 async function putStack(folder: string, { planes, unit }: { planes: number; unit: "m" | "disparity" }): Promise<void> {

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { createScenes, isClaimed, type Finding } from "../../scripts/calibrationScenes.ts";
 import { loadModel } from "../../src/network/node/loadModel.ts";
 import { packageFolder } from "../../src/system/packageFolder.ts";
-import { readImage } from "../../src/stack/readImage.ts";
+import { readImage } from "../../src/stack/node/diskFiles.ts";
 import type { Image } from "../../src/image/image.ts";
 import { estimateDepth } from "../../src/depth/estimateDepth.ts";
 import { createNodeSession } from "../../src/network/node/onnxSession.ts";

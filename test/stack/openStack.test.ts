@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import sharp from "sharp";
 import { encodeTiff } from "../../src/io/tiff.ts";
-import { openStack } from "../../src/stack/openStack.ts";
+import { openStack } from "../../src/stack/node/openStack.ts";
 import { scaledSize } from "../../src/stack/stackSource.ts";
 import type { StackSource } from "../../src/stack/stackSource.ts";
 import { put, temporaryFolder } from "../data/files.ts";

@@ -6,7 +6,7 @@ import sharp from "sharp";
 import { StackError } from "../../src/stack/stackError.ts";
 import { encodeTiff } from "../../src/io/tiff.ts";
 import { createRandom } from "../../src/random.ts";
-import { openStack } from "../../src/stack/openStack.ts";
+import { openStack } from "../../src/stack/node/openStack.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { exifBlock, jpegWithExif } from "../io/exifFiles.ts";
 import { putStack, SIZE } from "./stackFiles.ts";
@@ -84,7 +84,7 @@ test("distances too few, too many, negative, zero, equal, not numbers, of units 
   await refuses(given("1,two"), "input", /“two” is not a focus distance/);
   await refuses(given("1,2feet"), "input", /“2feet” is not a focus distance/);
   await refuses(given("1m,2index"), "input", /mix units/);
-  await refuses(given(join(folder, "no.csv")), "input", /no\.csv: cannot be read/);
+  await refuses(given(join(folder, "no.csv")), "input", /no\.csv: there is no such file/);
   await refuses(openStack(folder, { unit: "mm" }), "metadata", /no focus distances found, so nothing can be said in mm/);
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import sharp from "sharp";
-import { readImage } from "../../src/stack/readImage.ts";
+import { readImage } from "../../src/stack/node/diskFiles.ts";
 import { encodePngPixels } from "../../src/io/png.ts";
 import { encodeTiff } from "../../src/io/tiff.ts";
 import { assertClose } from "../helpers/close.ts";

@@ -8,7 +8,7 @@ import sharp from "sharp";
 import { image, type Image } from "../../src/image/image.ts";
 import { encodePng } from "../../src/io/png.ts";
 import { encodeTiff } from "../../src/io/tiff.ts";
-import { diskFiles } from "../../src/stack/picture.ts";
+import { diskFiles } from "../../src/stack/node/diskFiles.ts";
 import type { PictureInfo, ReadOptions } from "../../src/stack/stackFiles.ts";
 import { withPage } from "../helpers/browser.ts";
 

@@ -1,6 +1,6 @@
 import type { Finding } from "../../src/check/finding.ts";
 import type { Session } from "../../src/network/session.ts";
-import type { FocusSource, Unit } from "../../src/stack/stackFolder.ts";
+import type { FocusSource, Unit } from "../../src/stack/stackFormat.ts";
 import type { DepthResult } from "../../src/output/result.ts";
 import type { ResultSummary } from "../../src/output/resultJson.ts";
 

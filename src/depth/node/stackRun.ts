@@ -10,7 +10,7 @@ import { ERROR_TABLES } from "../../network/errorTable.ts";
 import type { LoadedNetwork } from "../../network/node/loadNetwork.ts";
 import { encodeOutputs } from "../../output/outputs.ts";
 import { encodeResultJson } from "../../output/resultJson.ts";
-import { openStack, type StackSource } from "../../stack/openStack.ts";
+import { openStack, type StackSource } from "../../stack/node/openStack.ts";
 import { describeRun, type DepthDocument } from "../document.ts";
 import { readingInput } from "../../system/readingInput.ts";
 import type { DepthOptions } from "../options.ts";

@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DatasetError, listFolder } from "../../data/dataset.ts";
-import { stackFolders } from "../../data/folder.ts";
+import { openStacks } from "../../data/folder.ts";
 import { openDataset, type DatasetSource } from "../../data/open.ts";
-import { describeStack } from "../../stack/stackFolder.ts";
-import { diskFiles } from "../../stack/picture.ts";
 import { ConfigError, type BatchConfig, type TrainConfig } from "../config.ts";
 import { checkCrop, holdOut, type StackKind } from "./heldSets.ts";
 
@@ -67,15 +65,9 @@ async function hciSets(dir: string): Promise<FileSets> {
 
 /** A plain folder has no split of its own. Each of its stacks becomes a set of one, so that some can be held out. */
 async function folderSets(dir: string): Promise<FileSets> {
-  (await openDataset("folder", dir)).close(); // says what is missing
-  const folders = stackFolders(dir, (await listFolder(dir)) ?? []);
-  const seen: SeenStack[] = [];
-  for (const folder of folders) {
-    const { planes } = await describeStack(folder);
-    const { width, height } = await diskFiles.probePicture(planes[0]?.file ?? folder);
-    seen.push({ name: basename(folder), width, height, planes: planes.length });
-  }
-  const { train, validation } = holdOut(folders.map((folder) => ({ name: "folder", dir: folder })));
+  const { stacks } = await openStacks(dir);
+  const seen = stacks.map(({ name, size, files }) => ({ name: basename(name), ...size, planes: files.length }));
+  const { train, validation } = holdOut(stacks.map(({ name }) => ({ name: "folder", dir: name })));
   return { train, validation, stacks: { train: train.length, validation: validation.length }, seen };
 }
 

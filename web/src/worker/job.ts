@@ -12,7 +12,7 @@ import {
   type DepthRunOptions,
 } from "../../../src/depth/run.ts";
 import type { FocusOptions } from "../../../src/stack/focus.ts";
-import type { Listing } from "../../../src/stack/listingRules.ts";
+import type { Listing } from "../../../src/stack/listing.ts";
 import type { StackFiles } from "../../../src/stack/stackFiles.ts";
 import { asStackError, openListing, type StackSource } from "../../../src/stack/stackSource.ts";
 import type { FocalStack } from "../../../src/stack/focalStack.ts";

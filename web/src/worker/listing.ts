@@ -1,7 +1,7 @@
 import { baseName } from "../../../src/io/baseName.ts";
 import { StackError } from "../../../src/stack/stackError.ts";
 import { naturalOrder, parseStackJson } from "../../../src/stack/stackFormat.ts";
-import { folderListing, jsonListing, missingPicture, type Listing } from "../../../src/stack/listingRules.ts";
+import { folderListing, jsonListing, missingPicture, type Listing } from "../../../src/stack/listing.ts";
 import type { UserFile } from "./protocol.ts";
 
 /** The stack among files given to the page, by the rules by which the command lists a folder. */

@@ -1,0 +1,114 @@
+import { open, readFile, stat } from "node:fs/promises";
+import type { GeoTIFF } from "geotiff";
+import type { Sharp } from "sharp";
+import type { Image } from "../../image/image.ts";
+import { turnUpright, uprightSize } from "../../image/orient.ts";
+import { decodingAsync, FormatError } from "../../io/formatError.ts";
+import { pixelsToImage } from "../../io/png.ts";
+import { readTiffPage, tiffImage, type TiffPage } from "../../io/tiff.ts";
+import type { PictureInfo, ReadOptions, StackFiles } from "../stackFiles.ts";
+import { isTiff, tiffInfo } from "../tiffInfo.ts";
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  EISDIR: "is a folder, not a file",
+  ELOOP: "is a link that leads back to itself",
+  EACCES: "may not be read",
+};
+
+/** Runs `read`; what the system refuses comes out as an error that names the file. */
+export async function naming<T>(file: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    const { code = String(cause) } = cause as NodeJS.ErrnoException;
+    throw new FormatError(`${file}: ${REASONS[code] ?? `cannot be read (${code})`}`, { cause });
+  }
+}
+
+/** The bytes of a file, with an error that says which one could not be read. */
+export const readBytes = (file: string): Promise<Uint8Array> => naming(file, () => readFile(file));
+
+export const readText = (file: string): Promise<string> => naming(file, () => readFile(file, "utf8"));
+
+const readHead = (file: string, length: number): Promise<Uint8Array> =>
+  naming(file, async () => {
+    const handle = await open(file);
+    try {
+      const wanted = Math.min(length, (await handle.stat()).size);
+      const { buffer, bytesRead } = await handle.read(new Uint8Array(wanted), 0, wanted, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  });
+
+async function withTiff<T>(file: string, use: (tiff: GeoTIFF) => Promise<T>): Promise<T> {
+  return decodingAsync({ file, format: "TIFF" }, async () => {
+    const { fromFile } = await import("geotiff");
+    const tiff = await fromFile(file);
+    try {
+      return await use(tiff);
+    } finally {
+      await tiff.close();
+    }
+  });
+}
+
+const readTiffPlane = (file: string, page: number): Promise<TiffPage> =>
+  withTiff(file, async (tiff) => readTiffPage(await tiff.getImage(page), (await stat(file)).size));
+
+/** Runs `decode` on a file that is not a TIFF. The bytes are read here because libvips caches by file name. */
+async function withSharp<T>(file: string, decode: (picture: Sharp) => Promise<T>): Promise<T> {
+  const bytes = await readBytes(file);
+  if (bytes.length === 0) throw new FormatError(`${file}: the file is empty`);
+  const { default: sharp } = await import("sharp"); // native code; loaded only by those who decode
+  return decodingAsync({ file, format: "picture" }, () => decode(sharp(bytes, { failOn: "truncated", limitInputPixels: 1e9 })));
+}
+
+async function probePicture(file: string): Promise<PictureInfo> {
+  if (isTiff(await readHead(file, 4))) {
+    const tiff = await withTiff(file, tiffInfo);
+    const [page] = tiff.pages;
+    if (!page) throw new FormatError(`${file}: the TIFF has no pages`);
+    return { ...page, depth: page.isFloat ? "float" : page.bits > 8 ? "16" : "8", tiff };
+  }
+  return withSharp(file, async (picture) => {
+    const { width, height, orientation = 1, space, depth } = await picture.metadata();
+    return { width, height, orientation, channels: isGrey(space) ? 1 : 3, depth: depth === "ushort" ? "16" : "8" };
+  });
+}
+
+const isGrey = (space: string): boolean => space === "b-w" || space === "grey16";
+
+/** jpg, png, webp, avif …: 16 bits kept, alpha dropped, CMYK converted to sRGB. Without `orientation`, the file's own. */
+const readPicture = (file: string, { orientation, size }: Partial<ReadOptions>): Promise<Image> =>
+  withSharp(file, async (picture) => {
+    const { space, depth, orientation: own = 1 } = await picture.metadata();
+    const deep = depth === "ushort";
+    const turn = orientation === undefined || orientation === own ? undefined : orientation;
+    const upright = turn === undefined ? picture.autoOrient() : picture; // autoOrient goes by the file's own
+    const target = size && (turn === undefined ? size : uprightSize(size, turn));
+    const scaled = target ? upright.resize({ ...target, fit: "fill", kernel: "linear" }) : upright;
+    // sharp gives 8 bits unless asked in the very colour space of the file.
+    const { data, info } = await scaled
+      .removeAlpha()
+      .toColourspace(deep ? (isGrey(space) ? "grey16" : "rgb16") : isGrey(space) ? "b-w" : "srgb")
+      .raw({ depth: deep ? "ushort" : "uchar" })
+      .toBuffer({ resolveWithObject: true });
+    const { buffer, byteOffset, length } = data;
+    const values = deep ? new Uint16Array(buffer.slice(byteOffset, byteOffset + length)) : new Uint8Array(buffer, byteOffset, length);
+    const decoded = { width: info.width, height: info.height, channels: info.channels, data: values };
+    return pixelsToImage({ ...turnUpright<Uint8Array | Uint16Array>(decoded, turn ?? 1), channels: info.channels });
+  });
+
+/** One image, or the first page of a TIFF, turned upright: grey or RGB in [0, 1], 16 bits kept; floats as stored. */
+export async function readImage(file: string): Promise<Image> {
+  if (!isTiff(await readHead(file, 4))) return readPicture(file, {});
+  const { orientation } = await probePicture(file);
+  const stored = tiffImage(await readTiffPlane(file, 0));
+  return { ...turnUpright(stored, orientation), channels: stored.channels };
+}
+
+/** Files on a disk. */
+export const diskFiles: StackFiles = { readText, readHead, probePicture, readPicture, readTiffPlane };
