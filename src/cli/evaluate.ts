@@ -5,6 +5,7 @@ import { dirname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 
 import { DatasetError, type Split } from "../data/dataset.ts";
+import { asUserError } from "../depth/errors.ts";
 import { networkPredictor } from "../evaluate/networkPredictor.ts";
 import { CLASSICAL_NAMES, classicalPredictor, isClassicalName, type Predictor } from "../evaluate/predictor.ts";
 import { EVALUATION_SETS, type EvaluationSet, type EvaluationSetName, openEvaluationSet } from "../evaluate/protocol.ts";
@@ -170,7 +171,7 @@ async function naming<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (cause) {
     if (cause instanceof DatasetError || cause instanceof RangeError) throw new UserError(cause.message, { exitCode: 3, cause });
-    throw cause;
+    throw asUserError(cause);
   }
 }
 

@@ -40,7 +40,10 @@ const isRefocused = (folder: string): boolean => existsSync(join(folder, "stack.
 const isLightField = (folder: string): boolean => existsSync(join(folder, "input_Cam000.png"));
 
 /** A set may hold both kinds. Only light fields are known to be refocused evenly. */
-function planesOf(folders: readonly string[], { refocused, planes }: { refocused: readonly StackSource[]; planes?: number | undefined }): string {
+function planesOf(
+  folders: readonly string[],
+  { refocused, planes }: { refocused: readonly StackSource[]; planes?: number | undefined },
+): string {
   const kinds = [
     ...(refocused.length > 0 ? [planesTaken(refocused, planes)] : []),
     ...(refocused.length < folders.length

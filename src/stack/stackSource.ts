@@ -65,10 +65,11 @@ export async function openListing(listing: Listing, files: StackFiles, options: 
 }
 
 /** The planes with these indices at full size; without indices, all. */
-export async function readStack({ focusDistances, space, readPlane }: StackSource, planes = [...focusDistances.keys()]): Promise<FocalStack> {
+export async function readStack(source: StackSource, planes: readonly number[] = [...source.files.keys()]): Promise<FocalStack> {
   const images: Image[] = [];
-  for (const plane of planes) images.push(await readPlane(plane));
-  return focalStack({ images, focusDistances: planes.map((plane) => focusDistances[plane] as number), space }, { minPlanes: 1 });
+  for (const plane of planes) images.push(await source.readPlane(plane));
+  const focusDistances = planes.map((plane) => source.focusDistances[plane] as number);
+  return focalStack({ images, focusDistances, space: source.space }, { minPlanes: 1 });
 }
 
 /** The largest size of the same shape with at most `maxPixels`. */

@@ -96,10 +96,10 @@ const SETS = {
     return TWO_DEPTHS;
   },
   async folder(folder: string) {
-    const size = { width: 8, height: 6 };
+    const size = { width: 16, height: 18 };
     put(join(folder, "s", "stack.json"), JSON.stringify({ unit: "m", focus: [1, 3] }));
-    for (const n of [0, 1]) await putPicture(join(folder, "s", `plane_${n}.png`), size, (x) => 20 * x + n);
-    putNpy(join(folder, "s", "depth.npy"), size, (x, y) => (y === 0 ? 0 : inHalves(8, TWO_DEPTHS)(x)));
+    for (const n of [0, 1]) await putPicture(join(folder, "s", `plane_${n}.png`), size, (x) => 15 * x + n);
+    putNpy(join(folder, "s", "depth.npy"), size, (x, y) => (y === 0 ? 0 : inHalves(16, TWO_DEPTHS)(x)));
     return TWO_DEPTHS;
   },
   async ddff12(folder: string) {
@@ -115,10 +115,10 @@ const SETS = {
   },
   async hci(folder: string) {
     const truth = { left: 1, right: -1 };
-    const size = { width: 8, height: 6 };
+    const size = { width: 16, height: 18 };
     put(join(folder, "s", "stack.json"), JSON.stringify({ unit: "disparity", focus: [-1, 0, 1] }));
-    for (const n of [0, 1, 2]) await putPicture(join(folder, "s", `plane_${n}.png`), size, (x) => 20 * x + n);
-    putNpy(join(folder, "s", "disparity.npy"), size, (x) => inHalves(8, truth)(x));
+    for (const n of [0, 1, 2]) await putPicture(join(folder, "s", `plane_${n}.png`), size, (x) => 15 * x + n);
+    putNpy(join(folder, "s", "disparity.npy"), size, (x) => inHalves(16, truth)(x));
     return truth;
   },
   async fod500(folder: string) {

@@ -41,7 +41,12 @@ async function listFolder(folder: string): Promise<Listing> {
 async function listJson(file: string): Promise<Listing> {
   const content = parseStackJson(await readText(file), file);
   const folder = dirname(file);
-  const listing = jsonListing({ file, content, names: content.files ? [] : await naming(folder, () => readdir(folder)), place: (name) => join(folder, name) });
+  const listing = jsonListing({
+    file,
+    content,
+    names: content.files ? [] : await naming(folder, () => readdir(folder)),
+    place: (name) => join(folder, name),
+  });
   for (const path of listing.files)
     await typeOf(path).catch((cause: unknown) => {
       throw missingPicture(file, relative(folder, path), cause);

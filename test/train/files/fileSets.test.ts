@@ -47,7 +47,7 @@ test("one stack alone is trained and validated on", async () => {
 
 test("a crop that does not fit names the stack and its size", async () => {
   const dir = await putStacks("mixed", 2);
-  await putPicture(join(dir, "s1", "plane_0.png"), { width: 40, height: 20 });
+  for (const n of [0, 1, 2]) await putPicture(join(dir, "s1", `plane_${n}.png`), { width: 40, height: 20 });
   const sets = await findSets("folder", dir);
   const fit = (): unknown => fitBatch(configWith({}), sets, () => undefined);
   assert.throws(
