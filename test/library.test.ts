@@ -29,7 +29,7 @@ const files = examples.map((code, n) => {
 });
 
 const run = (n: number): string =>
-  execFileSync(process.execPath, ["--import", "tsx", files[n] as string], {
+  execFileSync(process.execPath, [...process.execArgv, files[n] as string], {
     cwd: folder,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],

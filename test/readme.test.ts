@@ -16,7 +16,7 @@ test("the README's library example runs as it stands", () => {
   const folder = mkdtempSync(join(root, "build", "readme-")); // inside the package, so that its loader and packages are found
   try {
     writeFileSync(join(folder, "example.mts"), program);
-    const output = execFileSync(process.execPath, ["--import", "tsx", join(folder, "example.mts")], { cwd: root, encoding: "utf8" });
+    const output = execFileSync(process.execPath, [...process.execArgv, join(folder, "example.mts")], { cwd: root, encoding: "utf8" });
     assert.match(output, /^\d+\.\d+ m ± \d+\.\d+ m 64 64\n$/);
   } finally {
     rmSync(folder, { recursive: true });

@@ -27,7 +27,7 @@ test("a tiny real run prints one JSON document with everything measured", () => 
     "1",
     "--json",
   ];
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", main, ...args], { encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...process.execArgv, main, ...args], { encoding: "utf8" });
   assert.equal(status, 0, stderr);
   const { device, ceilings, rows, growth } = JSON.parse(stdout) as Bench;
   assert.equal(device, "cpu");

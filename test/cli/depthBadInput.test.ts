@@ -322,7 +322,7 @@ refuses("places that cannot be written", () => {
 test("a reader without room left ends the command with a message, not a stack trace", { skip: process.platform !== "linux" }, () => {
   const main = join(import.meta.dirname, "../../src/cli/main.ts");
   const full = openSync("/dev/full", "w");
-  const { status, stderr } = spawnSync(process.execPath, ["--import", "tsx", main, "depth", "--help"], {
+  const { status, stderr } = spawnSync(process.execPath, [...process.execArgv, main, "depth", "--help"], {
     stdio: ["ignore", full, "pipe"],
     encoding: "utf8",
   });

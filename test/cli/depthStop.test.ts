@@ -14,7 +14,7 @@ test(
   async () => {
     const main = join(import.meta.dirname, "../../src/cli/main.ts");
     const macro = join(import.meta.dirname, "../../examples/macro");
-    const command = spawn(process.execPath, ["--import", "tsx", main, "depth", macro, "-o", join(root, "some", "where")]);
+    const command = spawn(process.execPath, [...process.execArgv, main, "depth", macro, "-o", join(root, "some", "where")]);
     let told = "";
     let stopped = false;
     command.stderr.on("data", (text: Buffer) => {

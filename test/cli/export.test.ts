@@ -34,7 +34,7 @@ const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 
 /** The whole program, in a process of its own: a second or two. */
 function dualfocus(...args: string[]): { code: number | null; out: string; err: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", main, "export", ...args], { encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...process.execArgv, main, "export", ...args], { encoding: "utf8" });
   return { code: status, out: stdout, err: stderr };
 }
 

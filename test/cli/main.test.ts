@@ -12,7 +12,7 @@ const main = join(import.meta.dirname, "../../src/cli/main.ts");
 const macro = join(import.meta.dirname, "../../examples/macro");
 
 test("a reader of the progress that goes away does not stop the work", async () => {
-  const command = spawn(process.execPath, ["--import", "tsx", main, "check", macro, "--json"], { stdio: ["ignore", "pipe", "pipe"] });
+  const command = spawn(process.execPath, [...process.execArgv, main, "check", macro, "--json"], { stdio: ["ignore", "pipe", "pipe"] });
   command.stderr.destroy();
   const [out, [code]] = await Promise.all([text(command.stdout), once(command, "close") as Promise<[number | null]>]);
   assert.equal(code, 0);
@@ -20,7 +20,7 @@ test("a reader of the progress that goes away does not stop the work", async () 
 });
 
 test("a reader of the results that goes away ends the program without a stack trace", async () => {
-  const command = spawn(process.execPath, ["--import", "tsx", main, "models"], { stdio: ["ignore", "pipe", "pipe"] });
+  const command = spawn(process.execPath, [...process.execArgv, main, "models"], { stdio: ["ignore", "pipe", "pipe"] });
   command.stdout.destroy();
   const [err, [code]] = await Promise.all([text(command.stderr), once(command, "close") as Promise<[number | null]>]);
   assert.deepEqual([code, err], [0, ""]);

@@ -6,7 +6,7 @@ import { test } from "node:test";
 const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 
 function models(...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", main, "models", ...args], { encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...process.execArgv, main, "models", ...args], { encoding: "utf8" });
   assert.equal(status, 0, stderr);
   return stdout;
 }

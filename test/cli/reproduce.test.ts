@@ -19,7 +19,7 @@ after(() => {
 const main = join(import.meta.dirname, "../../src/cli/main.ts");
 
 function dualfocus(...args: string[]): { code: number | null; out: string; err: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", main, ...args], { encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...process.execArgv, main, ...args], { encoding: "utf8" });
   return { code: status, out: stdout, err: stderr };
 }
 

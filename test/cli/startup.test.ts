@@ -21,7 +21,7 @@ async function loadedBy(context: TestContext, args: readonly string[]): Promise<
   context.after(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, "modules");
   const hook = join(root, "test", "helpers", "loadedModules.js");
-  const program = ["--import", import.meta.resolve("tsx"), "--import", hook, join(root, "src", "cli", "main.ts"), ...args];
+  const program = [...process.execArgv, "--import", hook, join(root, "src", "cli", "main.ts"), ...args];
   await promisify(execFile)(process.execPath, program, { cwd: folder, env: { ...process.env, LOADED_MODULES: file } });
   const urls = (await readFile(file, "utf8")).split("\n");
   const { dependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { dependencies: Record<string, string> };

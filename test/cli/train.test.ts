@@ -19,7 +19,7 @@ after(() => {
 const main = join(import.meta.dirname, "../../src/cli/main.ts");
 
 function dualfocus(...args: string[]): { code: number | null; out: string; err: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", main, "train", ...args], { encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...process.execArgv, main, "train", ...args], { encoding: "utf8" });
   return { code: status, out: stdout, err: stderr };
 }
 
@@ -109,7 +109,7 @@ test("SIGTERM ends a long evaluation at once, saved; until then nobody else may 
   const where = join(folder, "long");
   const args = ["--preset", "smoke", "--threads", "1", "--steps", "100000", "--set", "evaluateEvery=1", "--set", "logEvery=1"];
   const size = ["--set", "data.validation.count=20000"]; // minutes of rendering
-  const child = spawn(process.execPath, ["--import", "tsx", main, "train", ...args, ...size, "-o", where], {
+  const child = spawn(process.execPath, [...process.execArgv, main, "train", ...args, ...size, "-o", where], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [out, err] = ["", ""];

@@ -32,7 +32,7 @@ function dualfocus(
   args: readonly string[],
   { env = {}, onStep }: { env?: NodeJS.ProcessEnv; onStep?: (pid: number) => void } = {},
 ): Promise<Ended> {
-  const command = spawn(process.execPath, ["--import", "tsx", main, "train", "--preset", "smoke", "--threads", "1", ...args], {
+  const command = spawn(process.execPath, [...process.execArgv, main, "train", "--preset", "smoke", "--threads", "1", ...args], {
     env: { ...process.env, ...env },
     detached: true,
   });

@@ -141,7 +141,7 @@ test("a taken port, a strange host and a strange port are told apart, with what 
 
 test("the command prints the page's address and stops at Ctrl-C", { timeout: 60_000 }, async () => {
   const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", main, "web", "--port", "0", "--no-open"], {
+  const child = spawn(process.execPath, [...process.execArgv, main, "web", "--port", "0", "--no-open"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const line = await Promise.race([once(child.stdout, "data"), once(child, "exit")]).then(String);

@@ -45,7 +45,7 @@ async function serveHere(context: TestContext, ...args: readonly string[]): Prom
 
 /** Runs it in a process of its own, which ends with the test at the latest. */
 async function serveElsewhere(context: TestContext, ...args: readonly string[]): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, ["--import", "tsx", main, "serve", "--port", "0", ...args], {
+  const child = spawn(process.execPath, [...process.execArgv, main, "serve", "--port", "0", ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   context.after(() => child.kill("SIGKILL"));

@@ -47,7 +47,7 @@ async function open(port: number): Promise<{ socket: Socket; heard: () => string
 
 test("a hundred uploads of 6 MB are held at the same time in less than a third of their size", async (context) => {
   const child = fork(join(import.meta.dirname, "loadServer.ts"), {
-    execArgv: ["--import", "tsx"],
+    execArgv: process.execArgv,
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   try {

@@ -69,7 +69,7 @@ test("a program that ends itself in the middle leaves no lock", () => {
     import { holdFolder } from ${JSON.stringify(join(import.meta.dirname, "../../src/system/runLock.ts"))};
     await holdFolder(${JSON.stringify(folder)}, () => process.exit(7));
   `;
-  const { status } = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program]);
+  const { status } = spawnSync(process.execPath, [...process.execArgv, "--input-type=module", "-e", program]);
   assert.equal(status, 7);
   assert.ok(!existsSync(file));
 });

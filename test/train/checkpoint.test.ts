@@ -193,7 +193,7 @@ test("kill -9 at any moment leaves a checkpoint that loads", { timeout: 120_000 
     const config = { ...smoke, budget: { steps: 100000 }, saveEveryMinutes: 1e-6, logEvery: 1000, evaluateEvery: 100000 };
     await runTraining({ config, folder: ${JSON.stringify(where)}, device: "cpu", threads: 1, stop: new AbortController().signal, progress: () => {} });
   `;
-  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], { stdio: "inherit" });
+  const child = spawn(process.execPath, [...process.execArgv, "--input-type=module", "-e", program], { stdio: "inherit" });
   const ended = new Promise((resolve) => child.on("exit", resolve));
   const { checkpoint } = runFiles(where);
   while (!existsSync(checkpoint) && child.exitCode === null) await setTimeout(50);

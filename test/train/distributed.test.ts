@@ -37,7 +37,7 @@ async function pair(
   const children = [0, 1].map((rank) => {
     const group = { RANK: `${rank}`, WORLD_SIZE: "2", MASTER_ADDR: "127.0.0.1", MASTER_PORT: `${port}` };
     const env = { ...process.env, ...group, ...(environment as NodeJS.ProcessEnv) };
-    return spawn(process.execPath, ["--import", "tsx", join(import.meta.dirname, "peer.ts"), ...args], { env });
+    return spawn(process.execPath, [...process.execArgv, join(import.meta.dirname, "peer.ts"), ...args], { env });
   });
   children[0]?.on("close", (code) => code !== 0 && children[1]?.kill("SIGKILL"));
   const ended = await Promise.all(

@@ -29,7 +29,7 @@ interface Outcome {
 /** Runs one member of a group in a process of its own; gives back what it printed. */
 function start(task: string, rank: number, port: number): Promise<Outcome> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ["--import", "tsx", member, task, String(rank), String(port)]);
+    const child = spawn(process.execPath, [...process.execArgv, member, task, String(rank), String(port)]);
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes: Buffer) => (output += bytes.toString()));
     child.on("close", (code) => {

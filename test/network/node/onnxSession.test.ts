@@ -14,6 +14,6 @@ test("where npm left onnxruntime-node out, ONNX Runtime's WASM build gives the s
 });
 
 function smallDepth(...options: string[]): { depth: number[]; native: boolean } {
-  const printed = execFileSync(process.execPath, ["--import", "tsx", ...options, here("smallDepth.ts")], { encoding: "utf8" });
+  const printed = execFileSync(process.execPath, [...process.execArgv, ...options, here("smallDepth.ts")], { encoding: "utf8" });
   return JSON.parse(printed) as { depth: number[]; native: boolean };
 }

@@ -25,12 +25,12 @@ function freshUser(): Place {
   const folders = { HOME: "home", TMPDIR: "tmp", XDG_CACHE_HOME: "cache", XDG_CONFIG_HOME: "config", XDG_DATA_HOME: "data" };
   for (const name of [...Object.values(folders), "work"]) mkdirSync(join(root, name));
   const paths = Object.fromEntries(Object.entries(folders).map(([variable, name]) => [variable, join(root, name)]));
-  return { root, env: { PATH: process.env["PATH"], ...paths, TSX_DISABLE_CACHE: "1" } };
+  return { root, env: { PATH: process.env["PATH"], ...paths } };
 }
 
 /** `dualfocus depth` on a shipped stack in a process of its own, perhaps through another program. */
 function runDepth({ root, env }: Place, through: readonly string[] = []): { readonly status: number | null; readonly stderr: string } {
-  const node = [process.execPath, "--import", import.meta.resolve("tsx"), join(repository, "src", "cli", "main.ts")];
+  const node = [process.execPath, ...process.execArgv, join(repository, "src", "cli", "main.ts")];
   const depth = ["depth", join(repository, "examples", "macro"), "-o", join(root, "work", "out"), "--quiet", "--device", "cpu"];
   const [program, ...args] = [...through, ...node, ...depth] as [string, ...string[]];
   return spawnSync(program, args, { cwd: join(root, "work"), env, encoding: "utf8" });

@@ -27,7 +27,7 @@ export interface WorkerSetup {
 export function startWorker(context: TestContext, { lock = 3000, grace = 20_000, ...setup }: WorkerSetup): WorkerProcess {
   const options = { ...setup, lock, grace, processes: 1, threads: 1, device: "cpu" };
   const file = join(import.meta.dirname, "workerProcess.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", file, JSON.stringify(options)], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [...process.execArgv, file, JSON.stringify(options)], { stdio: ["ignore", "pipe", "inherit"] });
   const events: WorkerProcess["events"] = [];
   child.stdout.setEncoding("utf8");
   let rest = "";
