@@ -2,18 +2,18 @@ import { Argument, Command, InvalidArgumentError, Option } from "commander";
 
 import { UserError } from "../system/userError.ts";
 import { isConfigName, shippedModel } from "../network/node/loadModel.ts";
-import { configs, type ConfigName, type DualFocusConfig } from "../model/config.ts";
+import { configs, type ConfigName } from "../model/config.ts";
 import { runInChild, type RunCommand } from "../reproduce/child.ts";
-import { evaluateTable } from "../reproduce/evaluateTables.ts";
-import { evaluatedTables, runtime } from "../reproduce/evaluatedTables.ts";
+import { evaluateTable } from "../reproduce/evaluateRunner.ts";
 import { describeFailure, makeTables, throwFailures, type Made } from "../reproduce/makeTables.ts";
-import { TABLE_NAMES, type PaperTable, type TableName } from "../reproduce/paperTable.ts";
-import { formatTable, type ReproducedTable } from "../reproduce/report.ts";
-import { timeTable } from "../reproduce/timeTable.ts";
-import { trainedTables } from "../reproduce/trainedTables.ts";
-import { isPublished, type TrainSettings } from "../reproduce/trainRun.ts";
-import { planRuns, trainTables } from "../reproduce/trainTables.ts";
-import { writeTable } from "../reproduce/writeTable.ts";
+import { evaluatedTables, paperTables, trainedTables, type TableName } from "../reproduce/paperFigures.ts";
+import type { PaperTable } from "../reproduce/paperTable.ts";
+import { formatTable, writeTable, type ReproducedTable } from "../reproduce/report.ts";
+import { timeTable } from "../reproduce/timeRunner.ts";
+import { trainInProcess } from "../reproduce/trainingProcess.ts";
+import { isPublished, type TrainSettings } from "../reproduce/trainingRun.ts";
+import { planRuns, trainTables } from "../reproduce/trainRunner.ts";
+import { ConfigError } from "../train/config.ts";
 import { presets, type PresetName } from "../train/presets.ts";
 import { wholeNumber } from "./numbers.ts";
 
@@ -39,12 +39,11 @@ interface ReproduceOptions {
   readonly quiet: boolean;
 }
 
-const tables: Readonly<Record<TableName, PaperTable>> = { ...evaluatedTables, ...trainedTables, runtime };
-const isTrained = (name: TableName): name is keyof typeof trainedTables => name in trainedTables;
+const isTrained = (name: string): name is keyof typeof trainedTables => name in trainedTables;
 
 export function reproduceCommand(): Command {
   return new Command("reproduce")
-    .addArgument(new Argument("[tables...]", "which tables").choices(TABLE_NAMES))
+    .addArgument(new Argument("[tables...]", "which tables").choices(Object.keys(paperTables)))
     .option(
       "--data <dir>",
       "folder of the tables' set (docs/datasets.md); as NAME=DIR of one set, for tables of several (repeatable)",
@@ -52,9 +51,11 @@ export function reproduceCommand(): Command {
       {},
     )
     .option("--weights <name=file>", "measure these weights instead of the shipped ones (repeatable)", weightsOption, {})
-    .option("--limit <count>", "measure so many images, spread over the set", wholeNumber(1))
+    .option("--limit <count>", "number of images to measure on, spread over the set", wholeNumber(1))
     .addOption(
-      new Option("--preset <name>", "recipe of the trainings").choices(["render", "smoke", "nyu", "fod500", "ddff12"]).default("render"),
+      new Option("--preset <name>", "recipe of the training runs")
+        .choices(["render", "smoke", "nyu", "fod500", "ddff12"])
+        .default("render"),
     )
     .addOption(
       new Option("--model <name>", "network whose parts are changed (default: small, and base on a published set)").choices([
@@ -62,18 +63,18 @@ export function reproduceCommand(): Command {
         "small",
       ]),
     )
-    .option("--steps <count>", "of each training (default: 4000, and the recipe's own on a published set)", wholeNumber(1))
-    .option("--seeds <list>", "train each variant once with each, as 0 or 0,1,2", seedList, [0])
+    .option("--steps <count>", "steps of each training run (default: 4000, and the recipe's own on a published set)", wholeNumber(1))
+    .option("--seeds <list>", "random seeds, as 0 or 0,1,2; each variant is trained once with each", seedList, [0])
     .option("--crop <pixels>", "side of the training crops (default: 160 on rendered scenes)", wholeNumber(1))
     .option("--pool <stacks>", "rendered stacks held at a time (default: 4000)", wholeNumber(1))
     .option("--batch <stacks>", "stacks per step", wholeNumber(1))
-    .option("--set <name=value>", "change any setting of the trainings, as in dualfocus train (repeatable)", collect, [])
-    .option("--only <list>", "train these variants alone, by the names of their folders", nameList)
+    .option("--set <name=value>", "change any setting of the training runs, as in dualfocus train (repeatable)", collect, [])
+    .option("--only <list>", "train only these variants, by the names of their folders", nameList)
     .option("--textures <path>", "pictures to texture rendered scenes with (a folder, or raw pixels in a .bin)")
-    .option("--device <device>", "of the trainings and timings: cpu, cuda or cuda:N", "cpu")
+    .option("--device <device>", "of the training runs and timings: cpu, cuda or cuda:N", "cpu")
     .option("--threads <count>", "CPU threads of each process", wholeNumber(1))
-    .option("--jobs <count>", "trainings at a time", wholeNumber(1), 1)
-    .option("-o, --output <dir>", "folder of the trainings, tables and kept results; the same one goes on where it was left")
+    .option("--jobs <count>", "training runs at a time", wholeNumber(1), 1)
+    .option("-o, --output <dir>", "folder of the training runs, tables and kept results; the same folder continues them")
     .option("--json", "print one JSON document", false)
     .option("--quiet", "no progress", false)
     .action(runReproduce);
@@ -81,7 +82,7 @@ export function reproduceCommand(): Command {
 
 async function runReproduce(names: readonly TableName[], options: ReproduceOptions): Promise<void> {
   if (names.length === 0) {
-    process.stdout.write(options.json ? `${JSON.stringify({ tables: Object.values(tables) })}\n` : listTables());
+    process.stdout.write(options.json ? `${JSON.stringify({ tables: Object.values(paperTables) })}\n` : listTables());
     return;
   }
   const progress = (line: string): void => {
@@ -119,7 +120,7 @@ function printTable({ json, output }: ReproduceOptions): (table: ReproducedTable
   };
 }
 
-/** Trainings first. Wrong usage is refused here, before anything runs. */
+/** Training runs first. Wrong usage is refused here, before anything runs. */
 function planSteps(names: readonly TableName[], options: ReproduceOptions, means: Means): (() => Promise<Made>)[] {
   const { output: folder, threads, limit, weights, device } = options;
   const isShipped = (model: ConfigName): boolean => shippedModel(model) !== undefined;
@@ -129,9 +130,9 @@ function planSteps(names: readonly TableName[], options: ReproduceOptions, means
   return [
     ...(trained.length > 0 ? [planTraining(trained, options, means)] : []),
     ...others.map((name) => () => {
-      if (name === "runtime") return single(timeTable(runtime, { device, threads, ...means }));
+      if (name === "runtime") return single(timeTable(paperTables.runtime, { device, threads, ...means }));
       const data = folderOf(name, options.data);
-      return single(evaluateTable(tables[name], { data, weights, isShipped, limit, threads, folder, ...means }));
+      return single(evaluateTable(paperTables[name], { data, weights, isShipped, limit, threads, folder, ...means }));
     }),
   ];
 }
@@ -139,7 +140,7 @@ function planSteps(names: readonly TableName[], options: ReproduceOptions, means
 function planTraining(names: readonly (keyof typeof trainedTables)[], options: ReproduceOptions, means: Means): () => Promise<Made> {
   const { output: folder, seeds, only, jobs, limit } = options;
   if (folder === undefined)
-    throw new UserError("where should the trainings go?", { exitCode: 2, remedy: "add -o DIR; the same one goes on where it was left" });
+    throw new UserError("missing -o, the folder of the training runs", { exitCode: 2, remedy: "add -o DIR; the same one continues them" });
   const settings = trainSettings(options);
   if (isPublished(settings) && settings.data === undefined)
     throw new UserError(`--preset ${options.preset} trains on files`, {
@@ -147,8 +148,12 @@ function planTraining(names: readonly (keyof typeof trainedTables)[], options: R
       remedy: "give their folder with --data DIR (docs/datasets.md)",
     });
   const plan = { tables: names.map((name) => trainedTables[name]), settings, seeds, only, folder };
-  planRuns(plan);
-  return () => trainTables({ ...plan, jobs, limit, ...means });
+  try {
+    planRuns(plan);
+  } catch (error) {
+    throw error instanceof ConfigError ? new UserError(error.message, { exitCode: 2, cause: error }) : error;
+  }
+  return () => trainTables({ ...plan, jobs, limit, train: trainInProcess, ...means });
 }
 
 /** Rendered: short runs, so that all variants fit into minutes of one GPU. On a published set: the paper's recipe. Equal for all. */
@@ -164,8 +169,7 @@ function trainSettings(options: ReproduceOptions): TrainSettings {
     ...(steps === undefined ? [] : [`logEvery=${Math.ceil(steps / 10)}`, `evaluateEvery=${Math.ceil(steps / 4)}`, "saveEveryMinutes=0.5"]),
     ...set,
   ];
-  const network: DualFocusConfig =
-    model === undefined && preset === "smoke" ? presets.smoke.model : configs[model ?? (kind === "render" ? "small" : "base")];
+  const network = model ?? (preset === "smoke" ? undefined : kind === "render" ? "small" : "base");
   const data = kind === "render" ? undefined : folderOf(kind, options.data);
   return { preset, model: network, steps, device, data, textures, threads, settings };
 }
@@ -174,11 +178,11 @@ const setting = (name: string, value: number | undefined): readonly string[] => 
 
 function listTables(): string {
   const takes = (table: PaperTable): string => {
-    if (table === runtime) return "runs here";
+    if (table === paperTables.runtime) return "runs here";
     if (!isTrained(table.name)) return `needs: ${table.on} (--data DIR)`;
     return `trains here on rendered scenes (-o DIR); on ${table.on}: --preset ${table.on.startsWith("NYU") ? "nyu" : "ddff12"} --data DIR`;
   };
-  const rows = TABLE_NAMES.map((name) => tables[name]).sort((a, b) => a.number - b.number);
+  const rows = Object.values<PaperTable>(paperTables).sort((a, b) => a.number - b.number);
   return rows
     .map((table) => `${table.name.padEnd(9)} Table ${String(table.number).padEnd(2)}  ${table.title}\n${" ".repeat(20)}${takes(table)}\n`)
     .join("");

@@ -8,12 +8,13 @@ import { initialWeights } from "../model/state.ts";
 import type { Model } from "../network/weightsFile.ts";
 import { createRandom } from "../random.ts";
 import { checkInitial, readCheckpoint, readInitial, type Checkpoint } from "../train/checkpoint.ts";
-import { ConfigError, overrideConfig, type TrainConfig } from "../train/config.ts";
+import { ConfigError, overrideConfig, shortSettings, type TrainConfig } from "../train/config.ts";
 import { membershipFrom, type Membership } from "../train/distributed.ts";
 import { spawnProcesses, whenLauncherEnds } from "../train/launcher.ts";
 import { DivergedError } from "../train/loop.ts";
 import { presets, type PresetName } from "../train/presets.ts";
 import { runFiles, runTraining, type TrainRequest, type TrainResult } from "../train/run.ts";
+import { applyVariant, variants, type Variant } from "../train/variants.ts";
 import { UserError } from "../system/userError.ts";
 import { makeFolder } from "../system/outputFolder.ts";
 import { holdFolder } from "../system/runLock.ts";
@@ -22,6 +23,7 @@ import { wholeNumber } from "./numbers.ts";
 interface TrainOptions {
   readonly preset?: PresetName;
   readonly model?: string;
+  readonly variant?: Variant;
   readonly init?: string;
   readonly encoder?: string;
   readonly data?: string;
@@ -52,18 +54,19 @@ export function trainCommand(): Command {
   return new Command("train")
     .addOption(new Option("--preset <name>", "recipe to start from").choices(Object.keys(presets)))
     .option("--model <name|file>", "base, small, dfv, or a JSON file that describes a network")
+    .addOption(new Option("--variant <name>", "train the network of one row of the paper's ablation tables").choices(Object.keys(variants)))
     .option("--init <file>", "weights to start from, or a run's checkpoint (.safetensors)")
     .option("--encoder <file>", "ResNet-18 weights to start the encoder from, named as torchvision's (.safetensors)")
     .option("--data <dir>", "folder of the set, for the presets that read one; a resumed run knows it")
     .option("--textures <dir>", "pictures to texture rendered scenes with (a folder, or raw pixels in a .bin); a resumed run knows them")
     .option("--device <device>", "cpu, cuda or cuda:N", "cpu")
     .option("--threads <count>", "CPU threads", wholeNumber(1))
-    .option("--minutes <minutes>", "train so long; the learning rate follows the time, over resumes too", number)
-    .option("--steps <count>", "train so many steps", number)
+    .option("--minutes <minutes>", "minutes of training, over resumes too; the learning rate follows the time", number)
+    .option("--steps <count>", "number of training steps", number)
     .option("--batch <stacks>", "stacks per step", number)
-    .option("--seed <seed>", "of everything random", number)
+    .option("--seed <seed>", "random seed", number)
     .option("--set <name=value>", "change any setting, e.g. loss.beta=0.1 (repeatable)", collect, [])
-    .option("--processes <count>", "train with so many processes here, one per device; RANK in the environment wins", wholeNumber(1))
+    .option("--processes <count>", "number of processes here, one per device; RANK in the environment takes precedence", wholeNumber(1))
     .option("--resume", "continue the run in the output folder")
     .requiredOption("-o, --output <dir>", "folder of the run")
     .option("--json", "print the result as one JSON document")
@@ -129,19 +132,19 @@ async function pretrained({ model, seed }: TrainConfig, file: string): Promise<W
 }
 
 function checkUsage(options: TrainOptions): void {
-  const { resume, preset, init, encoder, minutes, steps, model } = options;
+  const { resume, preset, init, encoder, minutes, steps, model, variant } = options;
   if ([resume, init, encoder].filter((source) => source !== undefined).length > 1)
     throw new UserError("--resume, --init and --encoder exclude one another", { exitCode: 2, remedy: "choose what to start from" });
   if (minutes !== undefined && steps !== undefined) throw new UserError("--minutes and --steps exclude each other", { exitCode: 2 });
   checkFolder(options);
-  for (const [option, value] of Object.entries({ preset, model }))
+  for (const [option, value] of Object.entries({ preset, model, variant }))
     if (resume && value !== undefined)
       throw new UserError(`--${option} cannot change in a resumed run`, {
         exitCode: 2,
         remedy: "leave it out, or start another run with --init",
       });
   if (!resume && preset === undefined)
-    throw new UserError("which recipe?", { exitCode: 2, remedy: `add --preset ${Object.keys(presets).join("|")}` });
+    throw new UserError("missing --preset", { exitCode: 2, remedy: `add --preset ${Object.keys(presets).join("|")}` });
 }
 
 /** A new run needs a folder without one, a resumed run a folder with one. */
@@ -158,17 +161,11 @@ async function chooseConfig(
   options: TrainOptions,
   { checkpoint, init }: { readonly checkpoint: Checkpoint | undefined; readonly init: Model | undefined },
 ): Promise<TrainConfig> {
-  const { preset, model, minutes, steps, batch, seed, set } = options;
+  const { preset, model, variant } = options;
   const start: TrainConfig = checkpoint?.config ?? presets[preset ?? "render"];
   const network = model === undefined ? (init?.config ?? start.model) : await findNetwork(model);
-  const settings = [
-    ...(minutes === undefined ? [] : [`budget=${JSON.stringify({ minutes })}`]),
-    ...(steps === undefined ? [] : [`budget=${JSON.stringify({ steps })}`]),
-    ...(batch === undefined ? [] : [`batch.size=${batch}`]),
-    ...(seed === undefined ? [] : [`seed=${seed}`]),
-    ...set,
-  ];
-  return overrideConfig({ ...start, model: network }, settings);
+  const config = overrideConfig({ ...start, model: network }, [...shortSettings(options), ...options.set]);
+  return variant === undefined ? config : applyVariant(config, variant); // last: what it leaves out stays out
 }
 
 async function findNetwork(model: string): Promise<NetworkConfig> {

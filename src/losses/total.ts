@@ -31,17 +31,6 @@ export const paperLoss: LossConfig = {
 /** DFV's: smooth L1 on its four levels, finest first. */
 export const dfvLoss: LossConfig = { ...paperLoss, weights: { spatial: 0, focal: 0, trend: 0 }, levels: [8 / 15, 4 / 15, 2 / 15, 1 / 15] };
 
-/** Table 5 and the focal table, row by row. A row without the spatial part also wants a network without its module. */
-export const ablations = {
-  both: paperLoss,
-  noSpatial: { ...paperLoss, weights: { ...paperLoss.weights, spatial: 0 } },
-  noFocal: { ...paperLoss, weights: { ...paperLoss.weights, focal: 0 } },
-  neither: { ...paperLoss, weights: { spatial: 0, focal: 0, trend: 0 } },
-  directGradient: { ...paperLoss, spatial: { ...paperLoss.spatial, supervise: "gradientField" } },
-  noSharpness: { ...paperLoss, spatial: { ...paperLoss.spatial, planeWeight: "even" } },
-  blurWeight: { ...paperLoss, spatial: { ...paperLoss.spatial, planeWeight: "blur" } },
-} as const satisfies Record<string, LossConfig>;
-
 export interface LossParts {
   readonly total: Tensor;
   readonly depth: Tensor;

@@ -1,5 +1,5 @@
 import type { ConfigName } from "../model/config.ts";
-import type { Variant } from "./variant.ts";
+import type { Variant } from "../train/variants.ts";
 
 /** What the paper prints, by the name of the column; a figure it leaves out is not there. */
 export type Figures = Readonly<Record<string, number>>;
@@ -7,10 +7,16 @@ export type Figures = Readonly<Record<string, number>>;
 /** Measured by `dualfocus evaluate`. A network's name stands for weights trained as the row says, or for the shipped ones. */
 export type EvaluatedModel = ConfigName | "rdf" | "laplacian";
 
+/** Trained here with `planes` planes, drawn evenly; on a published set with the first alone. The first is measured. */
+export interface TrainRecipe {
+  readonly kind: "train";
+  readonly variant: Variant;
+  readonly planes: readonly number[];
+}
+
 /** How a row is reproduced. */
 export type Recipe =
-  /** Trained here and measured with `planes` planes. */
-  | { readonly kind: "train"; readonly variant: Variant; readonly planes: number }
+  | TrainRecipe
   /** Measured on the table's set. */
   | { readonly kind: "evaluate"; readonly model: EvaluatedModel }
   /** Timed on this machine. */
@@ -25,12 +31,9 @@ export interface PaperRow {
   readonly recipe?: Recipe;
 }
 
-export const TABLE_NAMES = ["nyu", "fod500", "ddff12", "arkit", "ablation", "grid", "channels", "focal", "planes", "runtime"] as const;
-export type TableName = (typeof TABLE_NAMES)[number];
-
 /** One table of the paper, as data. */
 export interface PaperTable {
-  readonly name: TableName;
+  readonly name: string;
   /** The paper's number. */
   readonly number: number;
   readonly title: string;

@@ -1,4 +1,8 @@
-import type { Figures, TableName } from "./paperTable.ts";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+
+import { writeAtomically } from "../system/atomicFile.ts";
+import type { Figures } from "./paperTable.ts";
 
 /** A row as the paper has it and as we find it. */
 export interface ReproducedRow {
@@ -12,7 +16,7 @@ export interface ReproducedRow {
 }
 
 export interface ReproducedTable {
-  readonly name: TableName;
+  readonly name: string;
   readonly number: number;
   readonly title: string;
   /** What the paper measured on. */
@@ -47,4 +51,11 @@ const exact = (value: number | undefined): string => (value === undefined ? "–
 function rounded(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return "–";
   return Math.abs(value) >= 1000 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+/** Writes a table into `folder`, for people (`.md`) and for programs (`.rows.json`). */
+export async function writeTable(table: ReproducedTable, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeAtomically(join(folder, `${table.name}.rows.json`), Buffer.from(`${JSON.stringify(table, undefined, 1)}\n`));
+  await writeAtomically(join(folder, `${table.name}.md`), Buffer.from(formatTable(table)));
 }

@@ -159,6 +159,21 @@ export function overrideConfig(config: TrainConfig, settings: readonly string[])
   return checkConfig(changed, `--set ${settings.join(" ")}`);
 }
 
+/** The settings that have an option of their own, as `overrideConfig` takes them. */
+export function shortSettings({
+  minutes,
+  steps,
+  batch,
+  seed,
+}: Readonly<Partial<Record<"minutes" | "steps" | "batch" | "seed", number | undefined>>>): string[] {
+  return [
+    ...(minutes === undefined ? [] : [`budget=${JSON.stringify({ minutes })}`]),
+    ...(steps === undefined ? [] : [`budget=${JSON.stringify({ steps })}`]),
+    ...(batch === undefined ? [] : [`batch.size=${batch}`]),
+    ...(seed === undefined ? [] : [`seed=${seed}`]),
+  ];
+}
+
 function assign(target: Record<string, unknown>, path: readonly string[], value: unknown, setting: string): void {
   const [key = "", ...rest] = path;
   if (key in target && !Object.hasOwn(target, key)) throw new ConfigError(`--set ${setting}: "${key}" is no setting`); // __proto__

@@ -48,7 +48,7 @@ test("wrong usage says what is wrong and exits with 2 or 3", async () => {
   writeFileSync(join(taken, "checkpoint.safetensors"), "");
   const cases: [args: string[], code: number, message: RegExp][] = [
     [["--preset", "smoke", "-o", taken], 2, /holds a run already[^]*--resume/],
-    [["-o", join(folder, "x")], 2, /which recipe\?[^]*--preset render\|nyu/],
+    [["-o", join(folder, "x")], 2, /missing --preset[^]*--preset render\|nyu/],
     [["--preset", "smoke", "--set", "loss.bta=1", "-o", join(folder, "x")], 2, /loss: Unrecognized key: "bta"/],
     [["--preset", "smoke", "--set", "clip=-1", "-o", join(folder, "x")], 2, /clip: Too small/],
     [["--preset", "smoke", "--steps", "many", "-o", join(folder, "x")], 2, /"many" is no number/],

@@ -7,9 +7,11 @@ import { focalTrendLoss, focalVariationalLoss } from "../../src/losses/focalVari
 import { sharpnessWeight } from "../../src/losses/sharpnessWeight.ts";
 import { smoothL1 } from "../../src/losses/smoothL1.ts";
 import { areaWeights, spatialVariationalLoss, type SpatialOptions } from "../../src/losses/spatialVariational.ts";
-import { ablations, dfvLoss, paperLoss, totalLoss } from "../../src/losses/total.ts";
+import { dfvLoss, paperLoss, totalLoss, type LossConfig } from "../../src/losses/total.ts";
 import type { Prediction } from "../../src/model/network.ts";
 import { createRandom } from "../../src/random.ts";
+import { presets } from "../../src/train/presets.ts";
+import { applyVariant, type Variant } from "../../src/train/variants.ts";
 import { assertClose, directionalError } from "../helpers/close.ts";
 
 const engine = createTorchEngine();
@@ -232,19 +234,20 @@ const prediction = (coarser: number): Prediction => {
 };
 
 test("the total is L_depth + 20 L_sv + 100 L_fv, and each ablation drops its part", () => {
-  const parts = (config: (typeof ablations)[keyof typeof ablations]): Record<string, number> =>
+  const parts = (config: LossConfig): Record<string, number> =>
     Object.fromEntries(
       Object.entries(totalLoss(prediction(0), truth(), config)).map(([name, value]) => [name, engine.item(value as Tensor)]),
     );
   const { total, depth, spatial: surface, focal: trend } = parts(paperLoss) as Record<"total" | "depth" | "spatial" | "focal", number>;
   assertClose([depth, surface, trend], [1.5, spatial(), 0.04], 1e-12);
   assertClose([total], [1.5 + 20 * surface + 100 * 0.04], 1e-12);
-  assert.equal(parts(ablations.neither)["total"], 1.5);
-  assertClose([parts(ablations.noFocal)["total"] as number], [1.5 + 20 * surface], 1e-12);
-  assertClose([parts(ablations.noSpatial)["total"] as number], [5.5], 1e-12);
-  assertClose([parts(ablations.noSharpness)["spatial"] as number], [spatial({ planeWeight: "even" })], 1e-12);
-  assertClose([parts(ablations.blurWeight)["spatial"] as number], [spatial({ planeWeight: "blur" })], 1e-12);
-  assertClose([parts(ablations.directGradient)["spatial"] as number], [3], 1e-12);
+  const without = (variant: Variant): Record<string, number> => parts(applyVariant(presets.nyu, variant).loss);
+  assert.equal(without("noSpatial-noFocal")["total"], 1.5);
+  assertClose([without("noFocal")["total"] as number], [1.5 + 20 * surface], 1e-12);
+  assertClose([without("noSpatial")["total"] as number], [5.5], 1e-12);
+  assertClose([without("noSharpness")["spatial"] as number], [spatial({ planeWeight: "even" })], 1e-12);
+  assertClose([without("blurWeight")["spatial"] as number], [spatial({ planeWeight: "blur" })], 1e-12);
+  assertClose([without("directGradient")["spatial"] as number], [3], 1e-12);
 });
 
 test("DFV's four levels weigh 8, 4, 2 and 1 fifteenths", () => {

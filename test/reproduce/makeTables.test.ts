@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UserError } from "../../src/system/userError.ts";
 import { describeFailure, makeTables, throwFailures, type Made } from "../../src/reproduce/makeTables.ts";
-import type { TableName } from "../../src/reproduce/paperTable.ts";
 import type { ReproducedTable } from "../../src/reproduce/report.ts";
 
-const table = (name: TableName): ReproducedTable => ({ name, number: 1, title: "", on: "", measured: "", rows: [] });
+const table = (name: string): ReproducedTable => ({ name, number: 1, title: "", on: "", measured: "", rows: [] });
 const making =
-  (name: TableName, failures: readonly unknown[] = []) =>
+  (name: string, failures: readonly unknown[] = []) =>
   (): Promise<Made> =>
     Promise.resolve({ tables: [table(name)], failures });
 const missing = new UserError("nyu: no such folder", { exitCode: 3, remedy: "get it" });

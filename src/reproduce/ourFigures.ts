@@ -1,6 +1,5 @@
 import { paperFigures } from "./evaluation.ts";
-import type { Figures, PaperTable } from "./paperTable.ts";
-import type { Variant } from "./variant.ts";
+import type { Figures, PaperTable, TrainRecipe } from "./paperTable.ts";
 
 /** Figures of one run by name; null where one is not defined. */
 export interface Measured {
@@ -16,17 +15,17 @@ const spread = (values: readonly number[]): Figures =>
  * Means over the seeds of what training itself measures on rendered scenes: in planes, with every number of planes trained with. A plane
  * is a share 1 / (N − 1) of the stack's range, so errors of different N compare by that.
  */
-export function renderedFigures(runs: readonly Measured[], { variant, planes }: { variant: Variant; planes: number }): Figures {
+export function renderedFigures(runs: readonly Measured[], { planes }: TrainRecipe): Figures {
   const all = (name: string): number[] => runs.map(({ metrics }) => metrics[name] ?? NaN);
-  const several = variant.planes.length > 1;
+  const several = planes.length > 1;
   const at = (title: string, N: number): string => (several ? `${title}, N=${N}` : title);
-  const figures = variant.planes.flatMap((N): [string, number][] => [
+  const figures = planes.flatMap((N): [string, number][] => [
     [at("RMSE planes", N), mean(all(`rmse@${N}`))],
     ...(several ? [] : [["RMSE % of range", (100 * mean(all(`rmse@${N}`))) / (N - 1)] as [string, number]]),
     [at("within ¼ plane %", N), 100 * mean(all(`within@${N}`))],
     [at("invalid trend %", N), 100 * mean(all(`invalidTrend@${N}`))],
   ]);
-  return { ...Object.fromEntries(figures), ...spread(all(`rmse@${planes}`)) };
+  return { ...Object.fromEntries(figures), ...spread(all(`rmse@${planes[0]}`)) };
 }
 
 /** Means over the seeds of what the protocol of a published set measures, in the columns of the paper's table. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunCommand } from "../../src/reproduce/child.ts";
-import { runtime } from "../../src/reproduce/evaluatedTables.ts";
-import { timeTable } from "../../src/reproduce/timeTable.ts";
+import { paperTables } from "../../src/reproduce/paperFigures.ts";
+import { timeTable } from "../../src/reproduce/timeRunner.ts";
 
 test("the networks are timed in one run at the paper's size; parameters count as the paper's do", async () => {
   const calls: (readonly string[])[] = [];
@@ -11,7 +11,7 @@ test("the networks are timed in one run at the paper's size; parameters count as
     const rows = ["dfv", "base", "small"].map((model, i) => ({ model, median: 0.25 * (i + 1), p90: 1, ofLimit: 0.5 }));
     return Promise.resolve(JSON.stringify({ description: "a machine", rows }));
   };
-  const table = await timeTable(runtime, { device: "cpu", threads: 2, run, stop: new AbortController().signal });
+  const table = await timeTable(paperTables.runtime, { device: "cpu", threads: 2, run, stop: new AbortController().signal });
   assert.deepEqual(
     calls.map((args) => args.slice(0, 7)),
     [["bench", "--model", "dfv,base,small", "--planes", "5", "--size", "384x576"]],

@@ -1,0 +1,150 @@
+import { join } from "node:path";
+
+import { UserError } from "../system/userError.ts";
+import { presets } from "../train/presets.ts";
+import { runFiles } from "../train/run.ts";
+import type { RunCommand } from "./child.ts";
+import { readEvaluations, type EvaluationEntry } from "./evaluation.ts";
+import type { Made } from "./makeTables.ts";
+import { publishedFigures, renderedFigures } from "./ourFigures.ts";
+import type { PaperRow, PaperTable, TrainRecipe } from "./paperTable.ts";
+import { writeTable, type ReproducedRow, type ReproducedTable } from "./report.ts";
+import type { Train } from "./trainingProcess.ts";
+import {
+  commandLine,
+  isPublished,
+  optionList,
+  runName,
+  trainingRun,
+  trainOnce,
+  type Outcome,
+  type TrainingRun,
+  type TrainSettings,
+} from "./trainingRun.ts";
+
+/** What is trained. */
+export interface RunPlan {
+  readonly tables: readonly PaperTable[];
+  readonly settings: TrainSettings;
+  /** Each variant is trained once with each. */
+  readonly seeds: readonly number[];
+  /** Runs to train, by name; the others' rows stay empty. */
+  readonly only: readonly string[] | undefined;
+  /** Runs go to `folder/variants`, tables to `folder`. */
+  readonly folder: string;
+}
+
+export interface TrainTablesRequest extends RunPlan {
+  /** Images to measure on, spread over the set; all if left out. */
+  readonly limit: number | undefined;
+  /** Training runs at a time. */
+  readonly jobs: number;
+  readonly train: Train;
+  readonly run: RunCommand;
+  readonly stop: AbortSignal;
+  readonly progress: (line: string) => void;
+}
+
+/** What rows are filled from, by the run: training's own figures, on a published set those of its protocol. */
+type Outcomes = Map<string, Outcome | EvaluationEntry>;
+
+/** Trains what the tables need, each network once, and writes the tables after each; the others go on when a run fails. */
+export async function trainTables(request: TrainTablesRequest): Promise<Made> {
+  const { settings, jobs, stop, progress } = request;
+  const runs = planRuns(request);
+  const outcomes: Outcomes = new Map();
+  const failures: unknown[] = [];
+  const waiting = [...runs];
+  let writing: Promise<unknown> = Promise.resolve(); // one after another: they are the same files
+  const work = async (): Promise<void> => {
+    for (let run = waiting.shift(); run !== undefined && !stop.aborted; run = waiting.shift()) {
+      try {
+        const outcome = await trainOnce(run, request);
+        if (outcome.stopped) continue;
+        outcomes.set(run.name, isPublished(settings) ? await measureRun(run, request) : outcome);
+        progress(`${run.name} is done: ${outcomes.size} of ${runs.length}`);
+        await (writing = writing.then(() => writeTables(request, outcomes)));
+      } catch (error) {
+        failures.push(error);
+        progress(`${run.name} failed: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  if (stop.aborted)
+    throw new UserError(`stopped with ${outcomes.size} of ${runs.length} training runs done`, {
+      exitCode: 130,
+      remedy: "the same command continues them",
+    });
+  return { tables: await writeTables(request, outcomes), failures };
+}
+
+/** A run on a published set says nothing about the rows of another. */
+const isMeasured = ({ set }: PaperRow, settings: TrainSettings): boolean =>
+  set === undefined || set === settings.preset || !isPublished(settings);
+
+const runsOf = (recipe: TrainRecipe, { seeds, folder, settings }: RunPlan): TrainingRun[] =>
+  seeds.map((seed) => trainingRun(recipe, { seed, folder: join(folder, "variants"), settings }));
+
+/** Every training run that the tables need, without repetition. */
+export function planRuns(plan: RunPlan): TrainingRun[] {
+  const { tables, settings, seeds, only } = plan;
+  const rows = tables.flatMap((table) => table.rows.filter((row) => isMeasured(row, settings)));
+  const recipes = new Map<string, TrainRecipe>();
+  for (const { recipe } of rows) if (recipe?.kind === "train") recipes.set(runName(recipe), recipe);
+  const unknown = only?.find((name) => !recipes.has(name));
+  if (unknown !== undefined)
+    throw new UserError(`--only ${unknown}: there is no such variant`, {
+      exitCode: 2,
+      remedy: `there are ${[...recipes.keys()].join(", ")}`,
+    });
+  const wanted = [...recipes].filter(([name]) => only === undefined || only.includes(name));
+  return seeds.flatMap((seed) => wanted.flatMap(([, recipe]) => runsOf(recipe, { ...plan, seeds: [seed] })));
+}
+
+/**
+ * Measures what a run has trained by the protocol of its set: errors of each image, then their mean. Training's own figures are over all
+ * pixels together, in the scaled unit of its losses. Results of single images are kept in the run's folder.
+ */
+async function measureRun(run: TrainingRun, request: TrainTablesRequest): Promise<EvaluationEntry> {
+  const [found] = readEvaluations(await request.run(measureArguments(run, request), { name: run.name, stop: request.stop }));
+  if (!found) throw new Error(`${run.name}: nothing was measured`);
+  return found;
+}
+
+function measureArguments({ folder, planes }: TrainingRun, { settings, limit }: TrainTablesRequest): string[] {
+  const { preset, data, threads } = settings;
+  const device = settings.device === "cuda" ? "cuda" : "cpu"; // `evaluate` takes no other GPU than the first
+  const given = { dataset: presets[preset].data.kind, data, model: runFiles(folder).weights, planes, device, threads, limit };
+  return ["evaluate", ...optionList({ ...given, "resume-dir": folder }), "--json"];
+}
+
+async function writeTables(request: TrainTablesRequest, outcomes: Outcomes): Promise<readonly ReproducedTable[]> {
+  const made = request.tables.map((table) => reproducedTable(table, request, outcomes));
+  for (const table of made) await writeTable(table, request.folder);
+  return made;
+}
+
+function reproducedTable(table: PaperTable, request: TrainTablesRequest, outcomes: Outcomes): ReproducedTable {
+  const { settings, seeds } = request;
+  const published = isPublished(settings);
+  const rows = table.rows.map((row): ReproducedRow => {
+    const { label, paper, recipe, set } = row;
+    if (recipe?.kind !== "train") return { label, paper, needs: "a method this project does not have" };
+    if (set !== undefined && !isMeasured(row, settings)) return { label, paper, needs: `its own training run: --preset ${set} --data DIR` };
+    const runs = runsOf(recipe, request);
+    const found = runs.flatMap((run) => outcomes.get(run.name) ?? []);
+    const measuring = (run: TrainingRun): string[] => (published ? [commandLine(measureArguments(run, request))] : []);
+    const command = runs.flatMap((run) => [run.command, ...measuring(run)]).join("\n");
+    if (found.length === 0) return { label, paper, command, needs: published ? "its training run and evaluation" : "its training run" };
+    return { label, paper, command, ours: published ? publishedFigures(table, found) : renderedFigures(found, recipe) };
+  });
+  const measured = `${describeData(settings, [...outcomes.values()][0])}; seed ${seeds.join(", ")}`;
+  return { name: table.name, number: table.number, title: table.title, on: table.on, measured, rows };
+}
+
+function describeData({ preset, steps }: TrainSettings, measured: Outcome | EvaluationEntry | undefined): string {
+  const trained = steps === undefined ? "trained as in the paper" : `${steps} steps each`;
+  if (presets[preset].data.kind === "render") return `rendered scenes (${preset}), held-out textures, ${trained}`;
+  return [preset, trained, ...(measured && "split" in measured ? [`split "${measured.split}", ${measured.images} images`] : [])].join(", ");
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { trainInProcess, type TrainingJob } from "../../src/reproduce/trainingProcess.ts";
+import { UserError } from "../../src/system/userError.ts";
+import { overrideConfig } from "../../src/train/config.ts";
+import { presets } from "../../src/train/presets.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "dualfocus-process-"));
+after(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const job = (name: string, settings: readonly string[] = []): TrainingJob => ({
+  config: overrideConfig(presets.smoke, settings),
+  folder: join(folder, name),
+  device: "cpu",
+  data: undefined,
+  textures: undefined,
+  threads: 1,
+});
+const quiet = { stop: new AbortController().signal, progress: (): void => undefined };
+
+test("a run is stopped, saved, and continued in another process", async () => {
+  const [stop, lines] = [new AbortController(), [] as string[]];
+  const long = job("stopped", ["budget.steps=100000", "logEvery=1"]);
+  const progress = (line: string): void => {
+    lines.push(line);
+    if (line.startsWith("both: step 2 ")) stop.abort();
+  };
+  const stopped = await trainInProcess(long, { name: "both", stop: stop.signal, progress });
+  assert.ok(stopped.stopped && stopped.step >= 2 && stopped.step < 1000, `${stopped.step}`);
+  assert.ok(lines.every((line) => line.startsWith("both: ")), lines.join("\n")); // prettier-ignore
+  const rest = job("stopped", [`budget.steps=${stopped.step + 1}`, "logEvery=1"]);
+  const ended = await trainInProcess(rest, { name: "both", ...quiet });
+  assert.deepEqual([ended.step, ended.stopped], [stopped.step + 1, false]);
+  assert.ok(Number.isFinite(ended.metrics["rmse@3"]));
+  assert.ok(existsSync(ended.files.weights));
+});
+
+test("what the user can correct comes back as such, with the name of the run", async () => {
+  const wrong = { ...job("wrong"), device: "cuda:77" };
+  await assert.rejects(trainInProcess(wrong, { name: "grid10", ...quiet }), (error) => {
+    assert.ok(error instanceof UserError && error.exitCode === 2);
+    assert.match(error.message, /^grid10: device cuda:77: /);
+    return true;
+  });
+});
+
+test("a process that ends without a result is an error that says how it ended", async () => {
+  const worker = (name: string, source: string): URL => {
+    const file = join(folder, `${name}.mjs`);
+    writeFileSync(file, `process.once("message", () => { ${source} });`);
+    return pathToFileURL(file);
+  };
+  const run = (url: URL) => trainInProcess(job("dead"), { name: "both", ...quiet }, { worker: url });
+  await assert.rejects(
+    run(worker("killed", `process.kill(process.pid, "SIGKILL")`)),
+    /^Error: both: its process ended without a result \(SIGKILL\)$/,
+  );
+  await assert.rejects(run(worker("exits", "process.exit(7)")), /^Error: both: its process ended without a result \(exit code 7\)$/);
+});
