@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
 import { loadModel } from "../src/network/node/loadModel.ts";
-import { expectedError, type ErrorTable } from "../src/network/errorTable.ts";
+import { expectedError, type ErrorTable } from "../src/network/facts.ts";
 import { createNodeSession } from "../src/network/node/onnxSession.ts";
 import { recordGraph } from "../src/model/graph.ts";
 import { createScenes, isClaimed, isWithin, type Finding } from "./calibrationScenes.ts";

@@ -9,7 +9,7 @@ export { createRandom, type Random, type RandomState } from "./random.ts";
 
 // From a stack to depth
 export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./depth/estimateDepth.ts";
-export { ERROR_TABLES, type ErrorTable } from "./network/errorTable.ts";
+export type { Average, ErrorTable, NetworkFacts, TrainingRun } from "./network/facts.ts";
 export type { FocusProbability, ProbabilityOptions } from "./network/focusProbability.ts";
 export type { Decode, Session, Value } from "./network/session.ts";
 export { disposeStages, loadStages, type StageSessions } from "./network/stages.ts";
@@ -38,7 +38,7 @@ export {
 export { countMultiplyAccumulates, countParameters, initialWeights } from "./model/state.ts";
 export { recordGraph, type GraphRequest, type GraphSize } from "./model/graph.ts";
 export { recordStages, type StageName, type StagesRequest } from "./model/stages.ts";
-export { averageOf, readModel, writeModel, type Average, type Model } from "./network/weightsFile.ts";
+export { readModel, writeModel, type Model } from "./network/weightsFile.ts";
 export type { Storage, WeightArray, Weights } from "./io/safetensors.ts";
 
 // Results as files

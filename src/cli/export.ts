@@ -4,6 +4,7 @@ import { EngineError, ShapeError } from "../engine/errors.ts";
 import type { Storage } from "../io/safetensors.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordGraph, type GraphSize } from "../model/graph.ts";
+import { formatFacts } from "../network/facts.ts";
 import { writeModel, type Model } from "../network/weightsFile.ts";
 import { writeAtomically } from "../system/atomicFile.ts";
 import { UserError } from "../system/userError.ts";
@@ -45,7 +46,7 @@ export function exportCommand(): Command {
     });
 }
 
-function graphOf({ config, weights, metadata }: Model, { planes, size: given, fields, storage }: ExportOptions): Uint8Array {
+function graphOf({ config, weights, facts }: Model, { planes, size: given, fields, storage }: ExportOptions): Uint8Array {
   if (storage === "int8") throw new UserError("ONNX files are written in f32 or f16", { exitCode: 2, remedy: "use --storage f16" });
   const size: GraphSize = {
     ...(planes === undefined ? {} : { planes }),
@@ -55,8 +56,9 @@ function graphOf({ config, weights, metadata }: Model, { planes, size: given, fi
     throw new UserError("dfv's pooling windows depend on the stack's size", { exitCode: 2, remedy: "give --planes N and --size WxH" });
   if (fields && (config.kind === "dfv" || config.surface === undefined))
     throw new UserError("this network has no spatial constraint, so no Γ and z* to give", { exitCode: 2, remedy: "leave --fields out" });
+  const metadata = { ...formatFacts(facts), producer: `dualfocus ${packageVersion()}` };
   try {
-    return recordGraph({ config, weights, size, fields, storage, metadata: { ...metadata, producer: `dualfocus ${packageVersion()}` } });
+    return recordGraph({ config, weights, size, fields, storage, metadata });
   } catch (cause) {
     if (!(cause instanceof EngineError || cause instanceof ShapeError)) throw cause;
     const remedy = "a surface on its native grid wants --size WxH; a dense or confidence-weighted solve runs with the torch engine only";

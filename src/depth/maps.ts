@@ -1,7 +1,6 @@
-import type { Average } from "../network/weightsFile.ts";
 import type { Space } from "../image/depthMap.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
-import { ERROR_TABLES, expectedError, type ErrorTable } from "../network/errorTable.ts";
+import { expectedError, UNCALIBRATED, type Average, type ErrorTable } from "../network/facts.ts";
 import type { FocusProbability } from "../network/focusProbability.ts";
 
 /** What p says at every pixel; the fields are those of `DepthEstimate`. */
@@ -18,9 +17,9 @@ export interface DepthMaps {
 const BEYOND = 0.8;
 
 export interface DepthMapOptions {
-  /** Of the weights in use, see `ERROR_TABLES`; those of the small network if left out. */
+  /** Of the network in use, see `NetworkFacts`. */
   readonly errorTable?: ErrorTable | undefined;
-  /** Of metres, as the weights in use were trained, see `averageOf`; dioptres, as the shipped ones were, if left out. */
+  /** Of the network in use, see `NetworkFacts`. */
   readonly average?: Average | undefined;
 }
 
@@ -32,7 +31,7 @@ export interface DepthMapOptions {
 export function depthMaps(
   { planes, width, height, values: p }: FocusProbability,
   { focusDistances, space }: Pick<FocalStack, "focusDistances" | "space">,
-  { errorTable: table = ERROR_TABLES.small, average = "dioptres" }: DepthMapOptions = {},
+  { errorTable: table = UNCALIBRATED, average = "dioptres" }: DepthMapOptions = {},
 ): DepthMaps {
   const pixels = width * height;
   const scale = depthScale(focusDistances, { space, average });

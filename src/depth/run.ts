@@ -9,7 +9,7 @@ import type { Finding } from "../check/finding.ts";
 import { resizeNearest } from "../image/resize.ts";
 import { createBlender } from "./blend.ts";
 import { estimateDepth, type DepthEstimate, type EstimateOptions } from "./estimateDepth.ts";
-import { ERROR_TABLES, type ErrorTable } from "../network/errorTable.ts";
+import { UNCALIBRATED, type ErrorTable } from "../network/facts.ts";
 import { enlarge, guidedEnlarge } from "../image/upsample.ts";
 import type { Image } from "../image/image.ts";
 import { baseName } from "../io/baseName.ts";
@@ -22,7 +22,7 @@ import type { OnStage } from "./progress.ts";
 import { enlargedTo, goodEnlargement } from "./workingSize.ts";
 
 export interface DepthRunOptions extends Pick<EstimateOptions, "session" | "stages" | "average"> {
-  /** How far the network in use errs, see `ERROR_TABLES`; as the small one if left out. */
+  /** Error calibration of the network in use, see `NetworkFacts`. */
   readonly errorTable?: ErrorTable;
   /** Longer side of the pictures the network sees, in pixels; "auto" (default): 768, or more where planes differ by too little blur. */
   readonly workingSide?: number | "auto";
@@ -39,7 +39,7 @@ export interface DepthRunOptions extends Pick<EstimateOptions, "session" | "stag
 type RunSettings = Required<Omit<DepthRunOptions, "stages" | "average">> & Pick<DepthRunOptions, "stages" | "average">;
 
 const withDefaults = (options: DepthRunOptions): RunSettings => ({
-  errorTable: ERROR_TABLES.small,
+  errorTable: UNCALIBRATED,
   workingSide: "auto",
   align: "auto",
   onStage: () => undefined,

@@ -5,7 +5,7 @@ import { crop, packPictures, paddedSize } from "../network/pad.ts";
 import type { Session, Value } from "../network/session.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordGraph, type GraphSize } from "../model/graph.ts";
-import { averageOf, type Model } from "../network/weightsFile.ts";
+import type { Model } from "../network/weightsFile.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import type { Estimate, Predictor } from "./predictor.ts";
 
@@ -26,7 +26,7 @@ export interface NetworkOptions {
  * serves every size, except where the network itself depends on the size: then the graph of the last size is kept.
  */
 export function networkPredictor(model: Model, { name, fingerprint, threads = 0, open }: NetworkOptions): Predictor {
-  const { config, weights, metadata } = model;
+  const { config, weights, facts } = model;
   const load = open ?? ((size: GraphSize) => createNodeSession(recordGraph({ config, weights, size }), { threads }));
   const fixed = config.kind === "dfv" || config.surface?.grid === "native";
   const least = config.kind === "dfv" ? DFV_LEAST : SIZE_MULTIPLE;
@@ -48,7 +48,7 @@ export function networkPredictor(model: Model, { name, fingerprint, threads = 0,
     async predict(stack) {
       const padded = paddedSize(sizeOf(stack), { least });
       const session = await sessionFor(stack.images.length, padded);
-      const reciprocal = averageOf({ metadata }) === "dioptres" && stack.space === "depth";
+      const reciprocal = facts.average === "dioptres" && stack.space === "depth";
       return runNetwork(session, stack, { padded, reciprocal });
     },
     async dispose() {

@@ -14,6 +14,7 @@ import {
 } from "../io/safetensors.ts";
 import type { NetworkConfig } from "../model/config.ts";
 import { stateShapes } from "../model/state.ts";
+import type { NetworkFacts } from "../network/facts.ts";
 import { readModel, writeModel, type Model } from "../network/weightsFile.ts";
 import { writeAtomically } from "../system/atomicFile.ts";
 import { changedSettings, checkConfig, ConfigError, type TrainConfig } from "./config.ts";
@@ -147,7 +148,7 @@ export async function readInitial(file: string): Promise<Model> {
   const { tensors, config } = parseCheckpoint(decoded, file);
   const averages = [...tensors].filter(([name]) => name.startsWith(AVERAGES));
   const weights = new Map(averages.map(([name, raw]) => [name.slice(AVERAGES.length), { shape: raw.shape, data: values(raw) }]));
-  return { config: config.model, weights, metadata: {} };
+  return { config: config.model, weights, facts: {} };
 }
 
 function values({ bytes }: RawTensor): Float32Array {
@@ -164,11 +165,10 @@ export interface ExportOptions {
   readonly model: NetworkConfig;
   readonly weights: Weights;
   readonly storage: Storage;
-  /** How it was trained, for whoever opens the file. */
-  readonly notes?: Readonly<Record<string, string>>;
+  readonly facts?: NetworkFacts;
 }
 
 /** What ships: the weights alone, as the network reads them. */
-export async function exportWeights(file: string, { model, weights, storage, notes = {} }: ExportOptions): Promise<void> {
-  await writeAtomically(file, writeModel({ config: model, weights, metadata: notes }, { storage }));
+export async function exportWeights(file: string, { model, weights, storage, facts = {} }: ExportOptions): Promise<void> {
+  await writeAtomically(file, writeModel({ config: model, weights, facts }, { storage }));
 }

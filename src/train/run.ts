@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Tensor } from "../engine/engine.ts";
 import { createTorchEngine, type TorchEngine } from "../engine/torch/torchEngine.ts";
 import type { Weights } from "../io/safetensors.ts";
+import type { NetworkFacts } from "../network/facts.ts";
 import { writeAtomically } from "../system/atomicFile.ts";
 import {
   averagedWeights,
@@ -202,10 +203,19 @@ interface Save {
 async function save({ files, ...state }: Save): Promise<void> {
   const { engine, trainer, config, step, seconds } = state;
   await saveCheckpoint(files.checkpoint, state);
-  const average = config.data.kind === "render" && config.augment.dioptres === 1 ? "dioptres" : "as printed"; // eq. 6, PAPER.md 34
-  const notes = { step: String(step), minutes: (seconds / 60).toFixed(1), data: config.data.kind, seed: String(config.seed), average };
   const weights = averagedWeights(engine, trainer.ema.averages);
-  await exportWeights(files.weights, { model: config.model, weights, storage: "f16", notes });
+  await exportWeights(files.weights, { model: config.model, weights, storage: "f16", facts: factsOf(config, { step, seconds }) });
+}
+
+/** What the weights file says about the network. */
+function factsOf({ data, augment, batch, seed }: TrainConfig, { step, seconds }: Pick<Save, "step" | "seconds">): NetworkFacts {
+  const isOurs = data.kind === "render" || data.kind === "folder" || data.kind === "pairs";
+  return {
+    average: data.kind === "render" && augment.dioptres === 1 ? "dioptres" : "metres", // eq. 6, PAPER.md 34
+    planes: [Math.min(...batch.planes), Math.max(...batch.planes)],
+    ...(isOurs ? {} : { licence: `terms of the ${data.kind} data (docs/datasets.md)` }),
+    training: [{ data: data.kind, steps: step, minutes: Number((seconds / 60).toFixed(1)), seed }],
+  };
 }
 
 function budgetOf({ budget }: TrainConfig, { stepsPerEpoch }: TrainSource): { steps: number } | { minutes: number } {

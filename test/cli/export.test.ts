@@ -25,7 +25,7 @@ const at = (name: string): string => join(folder, name);
 
 /** A weights file of this network. */
 function modelFile(name: string, config: NetworkConfig): string {
-  const model = { config, weights: initialWeights(config, createRandom(1)), metadata: { note: "for a test" } };
+  const model = { config, weights: initialWeights(config, createRandom(1)), facts: { licence: "for a test" } };
   writeFileSync(at(name), writeModel(model, { storage: "f32" }));
   return at(name);
 }
@@ -103,7 +103,7 @@ test("weights are stored anew as int8: about half of this small file, the same n
   const stored = readFileSync(at("small.safetensors"));
   const model = readModel(stored, "small");
   assert.deepEqual(model.config, tiny);
-  assert.equal(model.metadata["note"], "for a test");
+  assert.equal(model.facts.licence, "for a test");
   assert.ok(stored.length < 0.6 * readFileSync(weights).length);
   await refuses(2, /f32 or f16\n.*--storage f16/, "--model", weights, "-o", at("int8.onnx"), "--storage", "int8");
 });

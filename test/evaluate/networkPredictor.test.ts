@@ -12,7 +12,7 @@ import { slantedStack } from "../helpers/texturedStack.ts";
 const untrained = (name: "small" | "dfv"): Model => ({
   config: configs[name],
   weights: initialWeights(configs[name], createRandom(3)),
-  metadata: {},
+  facts: {},
 });
 const options = { name: "network", fingerprint: "f", threads: 1 };
 const { stack } = slantedStack({ width: 50, height: 40, planes: 4 });
@@ -61,7 +61,7 @@ test("DFV, whose graph is for one size, answers for stacks of changing size and 
 });
 
 test("weights trained in dioptres are averaged in dioptres, and only where the stack has metres", async () => {
-  const predictor = networkPredictor({ ...untrained("small"), metadata: { average: "dioptres" } }, options);
+  const predictor = networkPredictor({ ...untrained("small"), facts: { average: "dioptres" } }, options);
   const { depth, focusProbability } = await predictor.predict(stack);
   const p = focusProbability?.values ?? [];
   const mean = (values: readonly number[]): Float32Array =>

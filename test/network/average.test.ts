@@ -5,8 +5,9 @@ import { test } from "node:test";
 
 import { decodeNpy } from "../../src/io/npy.ts";
 import { encodePng } from "../../src/io/png.ts";
+import { AVERAGES } from "../../src/network/facts.ts";
 import { loadModel } from "../../src/network/node/loadModel.ts";
-import { averageOf, writeModel } from "../../src/network/weightsFile.ts";
+import { writeModel } from "../../src/network/weightsFile.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { runCommand } from "../helpers/command.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
@@ -19,12 +20,12 @@ stack.images.forEach((image, n) => {
 put(join(root, "stack", "stack.json"), JSON.stringify({ unit: "m", focus: stack.focusDistances }));
 
 const shipped = loadModel("small");
-for (const average of ["dioptres", "as printed"])
-  put(join(root, `${average}.safetensors`), writeModel({ ...shipped, metadata: { average } }, { storage: "f16" }));
+for (const average of AVERAGES)
+  put(join(root, `${average}.safetensors`), writeModel({ ...shipped, facts: { average } }, { storage: "f16" }));
 
-test("depth averages metres as the weights were trained, which their file says: eq. 6 in dioptres, or as printed", async (context) => {
-  assert.equal(averageOf(shipped), "dioptres");
-  for (const average of ["dioptres", "as printed"]) {
+test("depth averages metres as the weights were trained, which their file says: eq. 6 in dioptres or in metres", async (context) => {
+  assert.equal(shipped.facts.average, "dioptres");
+  for (const average of AVERAGES) {
     const turned = (value: number): number => (average === "dioptres" ? 1 / value : value);
     const output = join(root, `out ${average}`);
     const options = ["--save", "npy,probability", "--align", "off", "--size", "full", "--device", "cpu", "--quiet"];

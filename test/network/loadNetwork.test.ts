@@ -20,7 +20,7 @@ test("a network that no graph holds for stacks of any size is refused by name, b
   };
   for (const [name, config] of Object.entries(networks)) {
     const model = join(root, `${name}.safetensors`);
-    put(model, writeModel({ config, weights: initialWeights(config, createRandom(1)), metadata: {} }, { storage: "f16" }));
+    put(model, writeModel({ config, weights: initialWeights(config, createRandom(1)), facts: {} }, { storage: "f16" }));
     const refusal = { name: "UserError", exitCode: 3, message: /\.safetensors: its graph is for one size/, remedy: /dualfocus evaluate/ };
     await assert.rejects(loadNetwork({ model, device: "cpu", threads: 1 }), refusal, name);
   }

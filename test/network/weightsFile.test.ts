@@ -8,7 +8,11 @@ import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
 import { tiny } from "../helpers/network.ts";
 
-const model = { config: tiny, weights: initialWeights(tiny, createRandom(1)), metadata: { run: "a test" } };
+const model = {
+  config: tiny,
+  weights: initialWeights(tiny, createRandom(1)),
+  facts: { average: "metres", licence: "a test", notes: { run: "1" } },
+} as const;
 
 test("a model comes back from its file, in every storage", () => {
   for (const [storage, relative] of [
@@ -19,7 +23,7 @@ test("a model comes back from its file, in every storage", () => {
     // prettier-ignore
     const read = readModel(writeModel(model, { storage }), "model");
     assert.deepEqual(read.config, tiny);
-    assert.deepEqual(read.metadata, { run: "a test" });
+    assert.deepEqual(read.facts, model.facts);
     assert.deepEqual([...read.weights.keys()].sort(), [...model.weights.keys()].sort());
     const name = "encoder.trunk.conv1.weight";
     assertClose(read.weights.get(name)?.data ?? [], model.weights.get(name)?.data ?? [], relative);

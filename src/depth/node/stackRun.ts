@@ -6,7 +6,6 @@ import { deflateSync } from "node:zlib";
 import { checkFits, parseAlignment, type Alignment } from "../../align/alignment.ts";
 import type { Finding } from "../../check/finding.ts";
 import type { DepthMap } from "../../image/depthMap.ts";
-import { ERROR_TABLES } from "../../network/errorTable.ts";
 import type { LoadedNetwork } from "../../network/node/loadNetwork.ts";
 import { encodeOutputs } from "../../output/outputs.ts";
 import { encodeResultJson } from "../../output/resultJson.ts";
@@ -67,12 +66,12 @@ export async function depthOfStack({
   const trueDepth = truth === undefined ? undefined : { file: truth, map: await readTruth(truth, { ...source.size, space: source.space }) };
   const folder = output ?? defaultOutput(source.name);
   const summary = await fillFolder(folder, options, async (temporary) => {
-    const { session, stages, average, reason, seconds: model } = await network();
+    const { session, stages, average, errorTable, reason, seconds: model } = await network();
     const run = await runDepth(source, {
       session,
       stages,
       average,
-      errorTable: options.model === "base" ? ERROR_TABLES.base : ERROR_TABLES.small, // weights of one's own: as the default network
+      errorTable,
       align,
       onStage: report.onStage,
       onFindings: report.onFindings,

@@ -45,5 +45,5 @@ function readWeightsFile(file: string, remedy: string): Uint8Array {
 
 /** A network of this configuration as training starts it: for graphs whose values do not matter. */
 export function untrainedModel(name: ConfigName): Model {
-  return { config: configs[name], weights: initialWeights(configs[name], createRandom(0)), metadata: { note: "untrained" } };
+  return { config: configs[name], weights: initialWeights(configs[name], createRandom(0)), facts: { training: [] } };
 }

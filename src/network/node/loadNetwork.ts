@@ -3,7 +3,8 @@ import type { Session } from "../session.ts";
 import { disposeStages, loadStages, type StageSessions } from "../stages.ts";
 import { recordStages } from "../../model/stages.ts";
 import type { NetworkConfig } from "../../model/config.ts";
-import { averageOf, type Average, type Model } from "../weightsFile.ts";
+import { UNCALIBRATED, type Average, type ErrorTable } from "../facts.ts";
+import type { Model } from "../weightsFile.ts";
 import { readingInput } from "../../system/readingInput.ts";
 import { UserError } from "../../system/userError.ts";
 import { loadModel } from "./loadModel.ts";
@@ -16,6 +17,7 @@ export interface LoadedNetwork {
   readonly stages?: ((planes: number) => Promise<StageSessions>) | undefined;
   /** Of metres, as its weights were trained. */
   readonly average: Average;
+  readonly errorTable: ErrorTable;
   /** Why it runs where it runs. */
   readonly reason: string;
   /** Spent on weights and graph. */
@@ -42,7 +44,8 @@ export async function loadNetwork({ model: name, ...request }: NetworkRequest): 
       remedy: "dualfocus evaluate measures it; depth takes networks with grid a number and solver cosine, on --device cuda any",
     });
   }
-  return { ...withStages(session, model, request), average: averageOf(model), reason, seconds: (performance.now() - start) / 1000 };
+  const { average = "metres", errorTable = UNCALIBRATED } = model.facts;
+  return { ...withStages(session, model, request), average, errorTable, reason, seconds: (performance.now() - start) / 1000 };
 }
 
 /** Whether one ONNX graph serves stacks of any size: not with DFV's pooling or a grid that follows the picture, and not with every solver. */

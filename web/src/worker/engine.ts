@@ -3,6 +3,7 @@ import { loadStages, type StageSessions } from "../../../src/network/stages.ts";
 import { createWebSession } from "../../../src/network/browser/webSession.ts";
 import { recordGraph } from "../../../src/model/graph.ts";
 import { recordStages } from "../../../src/model/stages.ts";
+import type { NetworkFacts } from "../../../src/network/facts.ts";
 import { readModel, type Model } from "../../../src/network/weightsFile.ts";
 import { PATHS, type EngineInfo } from "../contract.ts";
 import { chooseDevice, lookAround } from "./device.ts";
@@ -15,6 +16,7 @@ export interface NetworkEngine {
   readonly session: Session;
   /** The same network in stages, for stacks that do not fit one run. */
   readonly stages: () => Promise<StageSessions>;
+  readonly facts: NetworkFacts;
   readonly info: EngineInfo;
   /** Spent on weights, runtime and graph. */
   readonly seconds: number;
@@ -43,7 +45,7 @@ export async function startEngine({ page, wish }: EngineRequest, onEvent: OnEven
   const model = readModel(bytes, PATHS.weights);
   const load = async (info: EngineInfo): Promise<NetworkEngine> => {
     const sessions = await loadSessions(model, { info, page, showRuntime: !wereKept, onEvent });
-    return { ...sessions, info, seconds: (performance.now() - begin) / 1000 };
+    return { ...sessions, facts: model.facts, info, seconds: (performance.now() - begin) / 1000 };
   };
   if (wanted.device === "wasm") return load(wanted);
   return load(wanted).catch((cause: unknown) => load(onProcessor(chooseDevice({ ...offer, adapter: "none" }, wish), cause)));

@@ -1,6 +1,6 @@
 import { resizeAlignment, type Alignment } from "../../../src/align/alignment.ts";
 import type { Finding } from "../../../src/check/finding.ts";
-import { ERROR_TABLES } from "../../../src/network/errorTable.ts";
+import { UNCALIBRATED } from "../../../src/network/facts.ts";
 import { describeRun } from "../../../src/depth/document.ts";
 import {
   estimateFrames,
@@ -107,7 +107,8 @@ export async function runJob(
   const run = await runDepth(source, {
     session: watched.session,
     stages: engine.stages,
-    errorTable: ERROR_TABLES.small,
+    errorTable: engine.facts.errorTable ?? UNCALIBRATED,
+    average: engine.facts.average,
     workingSide: "auto",
     align: align ? (job.alignment ?? "auto") : "off",
     onFindings: () => undefined,

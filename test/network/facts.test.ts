@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { FormatError } from "../../src/io/formatError.ts";
+import { readWeights } from "../../src/io/safetensors.ts";
+import { small } from "../../src/model/config.ts";
+import { initialWeights } from "../../src/model/state.ts";
+import { formatFacts, parseFacts, UNCALIBRATED, type NetworkFacts } from "../../src/network/facts.ts";
+import { readModel, replaceFacts, writeModel } from "../../src/network/weightsFile.ts";
+import { createRandom } from "../../src/random.ts";
+
+const facts: NetworkFacts = {
+  average: "dioptres",
+  errorTable: { spread: [0.5, 1], error: [0.1, 0.4] },
+  planes: [3, 10],
+  licence: "Apache-2.0",
+  training: [{ data: "render", steps: 10, minutes: 0.5, seed: 7 }],
+  notes: { remark: "made by hand" },
+};
+
+test("facts survive the metadata of a file, whose values are texts", () => {
+  const texts = formatFacts(facts);
+  assert.ok(Object.values(texts).every((text) => typeof text === "string"));
+  assert.deepEqual(parseFacts(texts, "file"), facts);
+  assert.deepEqual(parseFacts({}, "file"), {}); // nothing is known, and nothing is made up
+});
+
+test("what earlier versions called “as printed” is the mean in metres", () => {
+  assert.equal(parseFacts({ average: "as printed" }, "file").average, "metres");
+});
+
+test("facts that cannot be right are refused by the file and the key", () => {
+  const refuses = (texts: Record<string, string>, message: RegExp): void => {
+    assert.throws(
+      () => parseFacts(texts, "net.safetensors"),
+      (error) => error instanceof FormatError && error.message.startsWith("net.safetensors: ") && message.test(error.message),
+      String(message),
+    );
+  };
+  refuses({ average: "feet" }, /average/);
+  refuses({ errorTable: "{" }, /is not JSON[^]*errorTable/);
+  refuses({ errorTable: '{"spread":[1,2],"error":[1]}' }, /same length[^]*errorTable/);
+  refuses({ errorTable: '{"spread":[2,1],"error":[1,1]}' }, /increase[^]*errorTable/);
+  refuses({ planes: "[10,3]" }, /planes/);
+  refuses({ planes: "5" }, /planes/);
+  refuses({ licence: "" }, /licence/);
+  refuses({ training: '[{"data":"render"}]' }, /training/);
+});
+
+test("a file is told new facts without a change to its tensors, however they are stored", () => {
+  for (const storage of ["f16", "int8"] as const) {
+    const before = writeModel({ config: small, weights: initialWeights(small, createRandom(1)), facts: {} }, { storage });
+    const after = replaceFacts(before, facts, "file");
+    assert.deepEqual(readModel(after, "file").facts, facts);
+    assert.deepEqual(readWeights(after), readWeights(before));
+  }
+});
+
+test("the shipped weights say everything about themselves", () => {
+  for (const [name, steps] of [
+    ["small", 45_843],
+    ["base", 30_764],
+  ] as const) {
+    const file = join(import.meta.dirname, "..", "..", "models", `${name}.safetensors`);
+    const { average, errorTable, planes, licence, training = [] } = readModel(readFileSync(file), name).facts;
+    assert.deepEqual([average, planes, licence], ["dioptres", [3, 10], "Apache-2.0"]);
+    assert.equal(training.reduce((sum, run) => sum + run.steps, 0), steps); // prettier-ignore
+    const error = errorTable?.error ?? [];
+    assert.ok(error.length > 0 && error.every((value, i) => i === 0 || value >= (error[i - 1] as number)), "more spread, less error");
+    if (name === "small") assert.deepEqual(errorTable, UNCALIBRATED); // which says it is that of small
+  }
+});
