@@ -1,11 +1,12 @@
-// Measures the error of depth on rendered scenes, fits the tables of src/network/errorTable.ts on one half of them, checks them on the
-// other, and draws docs/confidence.svg.
-// nice node --import tsx scripts/calibrate.ts [--models small,base] [--scenes 40] [-o FILE]
-import { writeFileSync } from "node:fs";
+// Measures the error of depth on rendered scenes, fits the error tables of networks on one half of them, checks them on the other, and
+// draws docs/confidence.svg. With --write the tables are stored in the weights files.
+// nice node --import tsx scripts/calibrate.ts [--models small,base] [--scenes 40] [--write] [-o FILE]
+import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
 import { loadModel } from "../src/network/node/loadModel.ts";
 import { expectedError, type ErrorTable } from "../src/network/facts.ts";
+import { replaceFacts } from "../src/network/weightsFile.ts";
 import { createNodeSession } from "../src/network/node/onnxSession.ts";
 import { recordGraph } from "../src/model/graph.ts";
 import { createScenes, isClaimed, isWithin, type Finding } from "./calibrationScenes.ts";
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "3000000" },
     side: { type: "string", default: "224" },
     samples: { type: "string", default: "32" },
+    write: { type: "boolean", default: false },
     output: { type: "string", short: "o", default: "docs/confidence.svg" },
   },
 });
@@ -125,6 +127,13 @@ function drawCurves(curves: Readonly<Record<string, readonly CurvePoint[]>>): st
   );
 }
 
+/** Stores the table in the network's weights file, whose tensors stay as they are. */
+function store(name: string, errorTable: ErrorTable): void {
+  const { file, facts } = loadModel(name);
+  writeFileSync(file, replaceFacts(readFileSync(file), { ...facts, errorTable }, file));
+  say(`  stored in ${file}`);
+}
+
 const names = values.models.split(",");
 const sessions = Object.fromEntries(
   await Promise.all(names.map(async (name) => [name, await createNodeSession(recordGraph(loadModel(name)), { threads: 2 })] as const)),
@@ -151,5 +160,6 @@ for (const name of names) {
   say(`  other half of the scenes: ${percent(share(held, ({ off, spread }) => off <= expectedError(table, spread)))} within the new table's claim, ` + `${percent(share(held, ({ off, claimed }) => off <= claimed))} within the shipped small table's`); // prettier-ignore
   reportAccuracy(all);
   reportBeyond(all.flat());
+  if (values.write) store(name, table);
 }
 writeFileSync(values.output, drawCurves(curves));
