@@ -6,7 +6,7 @@ import type { DepthMap } from "../src/image/depthMap.ts";
 import type { Image } from "../src/image/image.ts";
 import { renderScene } from "../src/optics/render/render.ts";
 import { randomScene } from "../src/optics/scene/random.ts";
-import { readTextures } from "../src/data/textureFolder.ts";
+import { loadTextures } from "../src/train/textures.ts";
 
 const { values } = parseArgs({
   options: {
@@ -43,7 +43,7 @@ function coloured({ values: depth, valid }: DepthMap): Image {
   return { width: side, height: side, channels: 3, data };
 }
 
-const textures = await readTextures(values.textures);
+const textures = await loadTextures(values.textures);
 const indices = Array.from({ length: textures.count }, (_, i) => i);
 for (let n = 0; n < columns * rows; n++) {
   const scene = randomScene(Number(values.seed) + n, { width: side, height: side, planes: 5, textures: indices });

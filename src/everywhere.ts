@@ -76,5 +76,5 @@ export {
 export type { FocusProtocol } from "./optics/synthesize/focus.ts";
 export type { HoleRule } from "./optics/synthesize/holes.ts";
 export { presetCamera, type CameraPreset } from "./optics/synthesize/cameras.ts";
-export type { Camera } from "./stack/camera.ts";
+export type { Camera } from "./stack/stackFormat.ts";
 export { circleOfConfusion } from "./optics/lens/thinLens.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 
 import { readBytes } from "../stack/node/diskFiles.ts";
-import { readTextures } from "../data/textureFolder.ts";
+import { loadTextures } from "../train/textures.ts";
 import { DEFAULT_SAMPLES } from "../optics/render/render.ts";
 import type { Scene } from "../optics/scene/scene.ts";
 import { SceneError, formatScene, parseScene } from "../optics/scene/scene.ts";
@@ -55,7 +55,7 @@ async function runRender(options: RenderOptions): Promise<void> {
   checkOptions(options);
   const started = performance.now();
   const given = options.scene === undefined ? undefined : await readScene(options.scene);
-  const textures = await readTextures(options.textures);
+  const textures = await loadTextures(options.textures);
   const scenes = given ? { count: 1, at: () => given } : randomScenes(options, textures.count);
   const host = renderHost(options.device, textures);
   await makeFolder(options.output);

@@ -8,7 +8,7 @@ import { readImage } from "../stack/node/diskFiles.ts";
 import { type SynthesisKernel, type SynthesisRecord, synthesize } from "../optics/synthesize/synthesize.ts";
 import { CAMERA_PRESETS, type CameraPreset, presetCamera } from "../optics/synthesize/cameras.ts";
 import type { FocusProtocol } from "../optics/synthesize/focus.ts";
-import type { Camera } from "../stack/camera.ts";
+import type { Camera } from "../stack/stackFormat.ts";
 import { UserError } from "../system/userError.ts";
 import { fillFolder } from "../system/outputFolder.ts";
 import { packageVersion } from "../system/packageFolder.ts";

@@ -4,7 +4,7 @@ import type { DepthMap } from "../image/depthMap.ts";
 import type { Image } from "../image/image.ts";
 import { encodeNpy } from "../io/npy.ts";
 import { encodePng } from "../io/png.ts";
-import type { Camera } from "../stack/camera.ts";
+import type { Camera } from "../stack/stackFormat.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 
 /** What stack.json says of the focus distances; `none` leaves the file out, as for a camera that did not record them. */

@@ -1,8 +1,18 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
-import type { ChooseWindow, Dataset, DatasetOptions, Sample, Split } from "./dataset.ts";
+import {
+  chooseSplit,
+  DatasetError,
+  layoutError,
+  listDataset,
+  listFolder,
+  type ChooseWindow,
+  type Dataset,
+  type DatasetOptions,
+  type Sample,
+  type Split,
+} from "./dataset.ts";
 import { readDepth } from "./readDepth.ts";
 import { readImage } from "../stack/node/diskFiles.ts";
 import { resize } from "../image/resize.ts";

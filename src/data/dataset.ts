@@ -1,11 +1,9 @@
 import { readdir } from "node:fs/promises";
 import type { DepthMap } from "../image/depthMap.ts";
-import { naturalOrder } from "../stack/stackFormat.ts";
+import { naturalOrder, type Camera } from "../stack/stackFormat.ts";
 import type { SynthesisKernel } from "../optics/synthesize/synthesize.ts";
-import type { Camera } from "../stack/camera.ts";
-import type { FocalStack } from "../stack/focalStack.ts";
-import { cropSample } from "./crop.ts";
-import type { Window } from "./crop.ts";
+import { choosePlanes, type FocalStack } from "../stack/focalStack.ts";
+import { cropDepth, cropImage, type Window } from "../image/crop.ts";
 import { markOf, rememberStamps } from "./mark.ts";
 
 /** A focal stack and what it should give. `stack.space` and `trueDepth.space` agree. */
@@ -121,4 +119,29 @@ export function listDataset<T>(
     },
     close: () => undefined,
   };
+}
+
+/** The same window of every plane and of the depth. */
+export function cropSample(sample: Sample, window: Window): Sample {
+  const images = sample.stack.images.map((image) => cropImage(image, window));
+  return { ...sample, stack: { ...sample.stack, images }, trueDepth: cropDepth(sample.trueDepth, window) };
+}
+
+/** How many planes a stack has, and how many of them were asked for; all, without a number. */
+interface Choice {
+  readonly available: number;
+  readonly planes: number | undefined;
+}
+
+/** Which planes of a stack are taken, counted from the nearest. `where` names the stack, should it have too few. */
+export function takePlanes(where: string, { available, planes = available }: Choice): number[] {
+  if (planes > available) throw new DatasetError(`${where}: has ${available} planes, fewer than the ${planes} asked for`);
+  return choosePlanes(available, planes);
+}
+
+/** The planes taken of stacks that have these numbers of them, for a protocol's text: they need not be evenly spread. */
+export function planesInWords(available: readonly number[], planes: number | undefined): string {
+  const numbers = [...new Set(available)].sort((a, b) => a - b);
+  if (planes === undefined) return `all ${numbers.join(" or ")} planes`;
+  return `planes ${numbers.map((number) => `${choosePlanes(number, planes).join(" ")} of ${number}`).join(" or ")}`;
 }

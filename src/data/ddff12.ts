@@ -1,14 +1,25 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { cropDepth } from "../image/crop.ts";
 import { depthMap } from "../image/depthMap.ts";
+import type { Image, Size } from "../image/image.ts";
 import type { Hdf5File } from "../io/hdf5.ts";
 import { focalStack } from "../stack/focalStack.ts";
-import { cropDepth, padSample } from "./crop.ts";
-import { checkIndex, chooseSplit, DatasetError, layoutError, listFolder } from "./dataset.ts";
-import type { ChooseWindow, Dataset, DatasetOptions, Sample } from "./dataset.ts";
+import {
+  checkIndex,
+  chooseSplit,
+  DatasetError,
+  layoutError,
+  listFolder,
+  planesInWords,
+  takePlanes,
+  type ChooseWindow,
+  type Dataset,
+  type DatasetOptions,
+  type Sample,
+} from "./dataset.ts";
 import { openHdf5File } from "./hdf5File.ts";
 import { markOf } from "./mark.ts";
-import { planesInWords, takePlanes } from "./planeChoice.ts";
 
 /** Disparity in pixels of the ten planes, 0.5 m to 7 m, near to far (DFV hard-codes these). */
 const DISPARITIES = Array.from({ length: 10 }, (_, n) => 0.28 + ((0.02 - 0.28) * n) / 9);
@@ -93,4 +104,32 @@ function readStack(file: Hdf5File, { index, split, chosen, pad, choose }: Readin
   };
   const up = (size: number): number => Math.ceil(size / 32) * 32;
   return pad ? padSample(sample, { width: up(window.width), height: up(window.height) }) : sample;
+}
+
+/** Mirrors the right and bottom edges outwards without repeating the edge pixel; the added depth is 0 and invalid. */
+export function padSample(sample: Sample, { width, height }: Size): Sample {
+  const { trueDepth } = sample;
+  if (width < trueDepth.width || height < trueDepth.height || width > 2 * trueDepth.width - 1 || height > 2 * trueDepth.height - 1)
+    throw new RangeError(`pad: cannot reflect ${trueDepth.width}×${trueDepth.height} to ${width}×${height}`);
+  const images = sample.stack.images.map((image) => padImage(image, { width, height }));
+  const values = new Float32Array(width * height);
+  const valid = new Uint8Array(width * height);
+  for (let y = 0; y < trueDepth.height; y++) {
+    const row = y * trueDepth.width;
+    values.set(trueDepth.values.subarray(row, row + trueDepth.width), y * width);
+    valid.set(trueDepth.valid.subarray(row, row + trueDepth.width), y * width);
+  }
+  return { ...sample, stack: { ...sample.stack, images }, trueDepth: { ...trueDepth, width, height, values, valid } };
+}
+
+function padImage(image: Image, { width, height }: Size): Image {
+  const { channels } = image;
+  const mirror = (i: number, size: number): number => (i < size ? i : 2 * (size - 1) - i);
+  const data = new Float32Array(width * height * channels);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const from = (mirror(y, image.height) * image.width + mirror(x, image.width)) * channels;
+      for (let c = 0; c < channels; c++) data[(y * width + x) * channels + c] = image.data[from + c] as number;
+    }
+  return { ...image, width, height, data };
 }

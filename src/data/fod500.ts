@@ -2,9 +2,17 @@ import { join } from "node:path";
 import { depthMap } from "../image/depthMap.ts";
 import { decodeExr, exrChannel } from "../io/exr.ts";
 import { focalStack, selectPlanes } from "../stack/focalStack.ts";
-import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
-import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
-import { planesInWords, takePlanes } from "./planeChoice.ts";
+import {
+  chooseSplit,
+  layoutError,
+  listDataset,
+  listFolder,
+  planesInWords,
+  takePlanes,
+  type Dataset,
+  type DatasetOptions,
+  type Sample,
+} from "./dataset.ts";
 import { readBytes, readImage } from "../stack/node/diskFiles.ts";
 
 /** Metres; the same for every scene. */

@@ -4,9 +4,17 @@ import type { Space } from "../image/depthMap.ts";
 import { openStack } from "../stack/node/openStack.ts";
 import { planeFiles } from "../stack/stackFormat.ts";
 import { readStack, type StackSource } from "../stack/stackSource.ts";
-import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
-import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
-import { planesInWords, takePlanes } from "./planeChoice.ts";
+import {
+  chooseSplit,
+  layoutError,
+  listDataset,
+  listFolder,
+  planesInWords,
+  takePlanes,
+  type Dataset,
+  type DatasetOptions,
+  type Sample,
+} from "./dataset.ts";
 import { readDepth } from "./readDepth.ts";
 
 const LAYOUT = `  DIR/<stack>/plane_*.png   images that state their focus distances in a way that \`dualfocus depth\` understands, best in

@@ -3,8 +3,16 @@ import { basename, join } from "node:path";
 import type { Image } from "../image/image.ts";
 import { focalStack } from "../stack/focalStack.ts";
 import { openStack, type StackSource } from "../stack/node/openStack.ts";
-import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
-import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
+import {
+  chooseSplit,
+  DatasetError,
+  layoutError,
+  listDataset,
+  listFolder,
+  type Dataset,
+  type DatasetOptions,
+  type Sample,
+} from "./dataset.ts";
 import { planesTaken, readStackSample } from "./folder.ts";
 import { readDepth } from "./readDepth.ts";
 import { readBytes, readImage } from "../stack/node/diskFiles.ts";

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { FormatError } from "../io/formatError.ts";
-import { readingHdf5, wrapHdf5 } from "../io/hdf5.ts";
-import type { Hdf5File } from "../io/hdf5.ts";
+import { readingHdf5, wrapHdf5, type Hdf5File } from "../io/hdf5.ts";
 
 /** Opens a file on disk; slices are read from the disk as they are asked for, however large the file. */
 export async function openHdf5File(file: string): Promise<Hdf5File> {

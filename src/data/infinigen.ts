@@ -2,9 +2,17 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { depthMap } from "../image/depthMap.ts";
 import { focalStack } from "../stack/focalStack.ts";
-import { chooseSplit, layoutError, listDataset, listFolder } from "./dataset.ts";
-import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
-import { planesInWords, takePlanes } from "./planeChoice.ts";
+import {
+  chooseSplit,
+  layoutError,
+  listDataset,
+  listFolder,
+  planesInWords,
+  takePlanes,
+  type Dataset,
+  type DatasetOptions,
+  type Sample,
+} from "./dataset.ts";
 import { readDepth } from "./readDepth.ts";
 import { readImage } from "../stack/node/diskFiles.ts";
 

@@ -3,12 +3,21 @@ import { basename, extname, join } from "node:path";
 import type { Image } from "../image/image.ts";
 import type { Hdf5File } from "../io/hdf5.ts";
 import { decodeMat } from "../io/mat.ts";
-import { centralWindow, cropDepth, cropImage } from "./crop.ts";
-import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
-import type { ChooseWindow, Dataset, DatasetOptions, Sample, Split } from "./dataset.ts";
+import { centralWindow, cropDepth, cropImage } from "../image/crop.ts";
+import {
+  chooseSplit,
+  DatasetError,
+  layoutError,
+  listDataset,
+  listFolder,
+  type ChooseWindow,
+  type Dataset,
+  type DatasetOptions,
+  type Sample,
+  type Split,
+} from "./dataset.ts";
 import { openHdf5File } from "./hdf5File.ts";
-import { findNyuPairs } from "./nyuFolders.ts";
-import type { PairFiles } from "./nyuFolders.ts";
+import { findNyuPairs, type PairFiles } from "./nyuFolders.ts";
 import { isHeldOut } from "./nyuHoldOut.ts";
 import type { PairList, RgbdPair } from "./pairSet.ts";
 import { readDepth } from "./readDepth.ts";

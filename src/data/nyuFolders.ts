@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
-import { chooseSplit, DatasetError, listFolder } from "./dataset.ts";
-import type { Split } from "./dataset.ts";
+import { chooseSplit, DatasetError, listFolder, type Split } from "./dataset.ts";
 
 export interface PairFiles {
   readonly rgb: string;

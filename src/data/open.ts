@@ -1,6 +1,5 @@
 import { openArkitScenes } from "./arkitScenes.ts";
-import { DatasetError } from "./dataset.ts";
-import type { Dataset, DatasetOptions } from "./dataset.ts";
+import { DatasetError, type Dataset, type DatasetOptions } from "./dataset.ts";
 import { openDdff12 } from "./ddff12.ts";
 import { openFod500 } from "./fod500.ts";
 import { openFolder } from "./folder.ts";

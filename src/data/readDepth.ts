@@ -1,19 +1,16 @@
+import type { Size } from "../image/image.ts";
 import { extname } from "node:path";
-import { depthMap } from "../image/depthMap.ts";
-import type { DepthMap } from "../image/depthMap.ts";
+import { depthMap, type DepthMap, type Space } from "../image/depthMap.ts";
 import { decodeExr, exrChannel } from "../io/exr.ts";
 import { FormatError } from "../io/formatError.ts";
 import { decodeNpy } from "../io/npy.ts";
 import { decodePfm } from "../io/pfm.ts";
 import { decodePngPixels } from "../io/png.ts";
 import { decodeTiff } from "../io/tiff.ts";
-import type { Space } from "../image/depthMap.ts";
 import { readBytes } from "../stack/node/diskFiles.ts";
 
 /** One number per pixel as stored; `integer` ones are millimetres in the field's depth files. */
-interface StoredMap {
-  readonly width: number;
-  readonly height: number;
+interface StoredMap extends Size {
   readonly data: ArrayLike<number>;
   readonly integer: boolean;
   /** Units per step, where the file says so itself, and the value of step 0. */

@@ -1,13 +1,10 @@
-import { depthMap } from "../image/depthMap.ts";
-import type { DepthMap } from "../image/depthMap.ts";
-import { synthesize } from "../optics/synthesize/synthesize.ts";
-import type { SynthesisKernel } from "../optics/synthesize/synthesize.ts";
+import type { Size } from "../image/image.ts";
+import { depthMap, type DepthMap } from "../image/depthMap.ts";
+import { synthesize, type SynthesisKernel } from "../optics/synthesize/synthesize.ts";
 import { presetCamera } from "../optics/synthesize/cameras.ts";
 import { depthRange, protocolDistances } from "../optics/synthesize/focus.ts";
-import { cropDepth, cropImage, cropSample } from "./crop.ts";
-import type { Window } from "./crop.ts";
-import { DatasetError } from "./dataset.ts";
-import type { ChooseWindow, DatasetOptions, Sample } from "./dataset.ts";
+import { cropDepth, cropImage, type Window } from "../image/crop.ts";
+import { cropSample, DatasetError, type ChooseWindow, type DatasetOptions, type Sample } from "./dataset.ts";
 import type { RgbdPair } from "./pairSet.ts";
 
 /** Refuses a picture and a depth of different sizes, before either is cropped. */
@@ -22,7 +19,7 @@ export function rgbdPair(pair: RgbdPair): RgbdPair {
 
 /** Depth in metres, valid strictly between `above` and `below`. */
 export function metricDepth(
-  { width, height, values }: { width: number; height: number; values: Float32Array },
+  { width, height, values }: Size & { values: Float32Array },
   { above, below }: { above: number; below: number },
 ): DepthMap {
   const valid = Uint8Array.from(values, (value) => (value > above && value < below ? 1 : 0));
@@ -110,7 +107,7 @@ function kernelReach(kernel: DatasetOptions["kernel"]): number | undefined {
   return ((kernel?.window ?? (kernel?.kind === "power" ? 15 : 7)) - 1) / 2;
 }
 
-function grow({ left, top, width, height }: Window, by: number, frame: { width: number; height: number }): Window {
+function grow({ left, top, width, height }: Window, by: number, frame: Size): Window {
   const [x, y] = [Math.max(0, left - by), Math.max(0, top - by)];
   return { left: x, top: y, width: Math.min(frame.width, left + width + by) - x, height: Math.min(frame.height, top + height + by) - y };
 }

@@ -1,14 +1,21 @@
+import type { Image, Size } from "../image/image.ts";
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { depthMap } from "../image/depthMap.ts";
-import type { DepthMap } from "../image/depthMap.ts";
-import type { Image } from "../image/image.ts";
+import { depthMap, type DepthMap } from "../image/depthMap.ts";
 import { orderPlanes } from "../stack/stackFormat.ts";
 import { focalStack } from "../stack/focalStack.ts";
-import { centralWindow, cropDepth, cropImage } from "./crop.ts";
-import { chooseSplit, DatasetError, layoutError, listDataset, listFolder } from "./dataset.ts";
-import type { Dataset, DatasetOptions, Sample } from "./dataset.ts";
-import { takePlanes } from "./planeChoice.ts";
+import { centralWindow, cropDepth, cropImage } from "../image/crop.ts";
+import {
+  chooseSplit,
+  DatasetError,
+  layoutError,
+  listDataset,
+  listFolder,
+  takePlanes,
+  type Dataset,
+  type DatasetOptions,
+  type Sample,
+} from "./dataset.ts";
 import { readDepth } from "./readDepth.ts";
 import { readBytes, readImage } from "../stack/node/diskFiles.ts";
 import { resize, resizeNearest } from "../image/resize.ts";
@@ -62,7 +69,7 @@ function parseMetadata(text: string, file: string): Run[] {
 interface Reading {
   readonly runs: readonly Run[];
   readonly aperture: number;
-  readonly frame: { readonly width: number; readonly height: number };
+  readonly frame: Size;
   readonly hasTruth: boolean;
 }
 
@@ -84,7 +91,7 @@ async function readScene(folder: string, { runs, aperture, frame, hasTruth }: Re
 }
 
 /** To the frame's height, then the middle of the width. */
-function fitImage(image: Image, frame: { width: number; height: number }): Image {
+function fitImage(image: Image, frame: Size): Image {
   const width = image.height === frame.height ? image.width : Math.floor((image.width * frame.height) / image.height);
   const scaled = resize(image, { width, height: frame.height, filter: "lanczos" });
   const kept = Math.min(width, frame.width);

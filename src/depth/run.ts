@@ -12,7 +12,7 @@ import { estimateDepth, type DepthEstimate, type EstimateOptions } from "./estim
 import { UNCALIBRATED, type ErrorTable } from "../network/facts.ts";
 import { enlarge, guidedEnlarge } from "../image/upsample.ts";
 import type { Image } from "../image/image.ts";
-import { baseName } from "../io/baseName.ts";
+import { baseName } from "../stack/stackFormat.ts";
 import type { DepthResult, DepthUnit } from "../output/result.ts";
 import type { Size } from "../image/image.ts";
 import type { StackSource } from "../stack/stackSource.ts";

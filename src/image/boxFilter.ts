@@ -1,7 +1,7 @@
+import type { Size } from "./image.ts";
+
 /** One value per pixel, row by row. */
-export interface Plane {
-  readonly width: number;
-  readonly height: number;
+export interface Plane extends Size {
   readonly values: Float32Array;
 }
 

@@ -1,7 +1,7 @@
+import type { Size } from "./image.ts";
+
 /** Interleaved values of a picture. */
-interface Pixels<A> {
-  readonly width: number;
-  readonly height: number;
+interface Pixels<A> extends Size {
   readonly channels: number;
   readonly data: A;
 }
@@ -9,7 +9,7 @@ interface Pixels<A> {
 type PixelArray = Uint8Array | Uint16Array | Uint32Array | Int8Array | Int16Array | Int32Array | Float32Array | Float64Array;
 
 /** Width and height after turning upright: orientations 5 to 8 lie on their side. */
-export function uprightSize({ width, height }: { width: number; height: number }, orientation: number): { width: number; height: number } {
+export function uprightSize({ width, height }: Size, orientation: number): Size {
   return orientation >= 5 ? { width: height, height: width } : { width, height };
 }
 

@@ -1,7 +1,7 @@
+import type { Size } from "./image.ts";
+
 /** Interleaved floats of a picture or map. */
-export interface Raster {
-  readonly width: number;
-  readonly height: number;
+interface Raster extends Size {
   readonly channels: number;
   readonly data: Float32Array;
 }
@@ -14,10 +14,10 @@ const FILTERS = {
   lanczos: { radius: 3, at: (x: number) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0) },
 } as const;
 
-export type Filter = keyof typeof FILTERS;
+type Filter = keyof typeof FILTERS;
 
 /** Resamples to `width` × `height`, pixel centres at half integers, one axis after the other. */
-export function resize<T extends Raster>(raster: T, { width, height, filter }: { width: number; height: number; filter: Filter }): T {
+export function resize<T extends Raster>(raster: T, { width, height, filter }: Size & { filter: Filter }): T {
   const across = resampleRows(raster, { width, filter });
   const turned = transposeRaster(resampleRows(transposeRaster(across), { width: height, filter }));
   return { ...raster, width, height, data: turned.data };
@@ -25,8 +25,8 @@ export function resize<T extends Raster>(raster: T, { width, height, filter }: {
 
 /** The value of the pixel whose area holds each new pixel's centre: for depth, which must not be mixed across edges. */
 export function resizeNearest<T extends ArrayLike<number> & { [index: number]: number }>(
-  { width, height, data }: { width: number; height: number; data: T },
-  target: { width: number; height: number; into: T },
+  { width, height, data }: Size & { data: T },
+  target: Size & { into: T },
 ): T {
   for (let y = 0; y < target.height; y++) {
     const row = Math.floor(((y + 0.5) * height) / target.height) * width;

@@ -1,21 +1,12 @@
 import { guidedModel } from "./guidedFilter.ts";
 import { luminance } from "./luminance.ts";
-import type { Image } from "./image.ts";
+import type { Plane } from "./boxFilter.ts";
+import type { Window } from "./crop.ts";
+import type { Image, Size } from "./image.ts";
 import { between, rowsBetween } from "./between.ts";
-import type { Size } from "./image.ts";
-
-/** One value a pixel. */
-export interface PixelMap extends Size {
-  readonly values: Float32Array;
-}
-
-interface Place {
-  readonly left: number;
-  readonly top: number;
-}
 
 /** The map in a larger size, bilinear between its pixels; only a part of the result if `part` says which. */
-export function enlarge(map: PixelMap, size: Size, part: Size & Place = { ...size, left: 0, top: 0 }): Float32Array {
+export function enlarge(map: Plane, size: Size, part: Window = { ...size, left: 0, top: 0 }): Float32Array {
   const out = new Float32Array(part.width * part.height);
   const { lower, share, next } = between({ from: map.width, to: size.width, start: part.left, count: part.width });
   const rowAt = rowsBetween(map, between({ from: map.height, to: size.height, start: part.top, count: part.height }));
@@ -38,7 +29,7 @@ const SMOOTHNESS = 1e-3; // squared brightness: contrasts below 3 % are texture,
  * between brightness and the map is found in the small size, enlarged, and applied to the guide; the result stays within the values
  * around each pixel, so that nothing is invented.
  */
-export function guidedEnlarge(map: PixelMap, { small, guide }: { readonly small: Image; readonly guide: Image }): Float32Array {
+export function guidedEnlarge(map: Plane, { small, guide }: { readonly small: Image; readonly guide: Image }): Float32Array {
   const { slope, offset } = guidedModel(luminance(small), { radius: RADIUS, smoothness: SMOOTHNESS })(map);
   const { lower, share, next } = between({ from: map.width, to: guide.width });
   const down = between({ from: map.height, to: guide.height });
@@ -67,7 +58,7 @@ export function guidedEnlarge(map: PixelMap, { small, guide }: { readonly small:
 type RowAt = (y: number) => Float32Array;
 
 /** Least or greatest value of the 3×3 pixels around each. */
-function extreme({ width, height, values }: PixelMap, choose: (...values: number[]) => number): Float32Array {
+function extreme({ width, height, values }: Plane, choose: (...values: number[]) => number): Float32Array {
   const along = (source: Float32Array, step: number, position: (i: number) => number, length: number): Float32Array =>
     source.map((value, i) => {
       const before = position(i) > 0 ? (source[i - step] as number) : value;

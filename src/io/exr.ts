@@ -1,3 +1,4 @@
+import type { Size } from "../image/image.ts";
 import { decodingAsync, FormatError } from "./formatError.ts";
 
 /** One picture of an OpenEXR file: each channel by name, row by row. Half floats are widened. */
@@ -6,9 +7,7 @@ export interface ExrLayer {
   readonly channels: Readonly<Record<string, Float32Array>>;
 }
 
-export interface ExrFile {
-  readonly width: number;
-  readonly height: number;
+export interface ExrFile extends Size {
   readonly layers: readonly ExrLayer[];
 }
 
@@ -51,7 +50,7 @@ export function exrChannel(exr: ExrFile, name: string, file = "EXR data"): Float
 
 /** Writes one layer, ZIP compressed. All channels in the same precision. */
 export async function encodeExr(
-  { width, height, channels }: { readonly width: number; readonly height: number; readonly channels: ExrLayer["channels"] },
+  { width, height, channels }: Size & { readonly channels: ExrLayer["channels"] },
   { precision = "f32" }: { precision?: "f16" | "f32" } = {},
 ): Promise<Uint8Array> {
   const names = Object.keys(channels);

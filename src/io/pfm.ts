@@ -1,9 +1,8 @@
+import type { Size } from "../image/image.ts";
 import { FormatError } from "./formatError.ts";
 
 /** Floats of a PFM file, top row first (the file holds the bottom row first), channels interleaved. */
-export interface PfmValues {
-  readonly width: number;
-  readonly height: number;
+export interface PfmValues extends Size {
   readonly channels: 1 | 3;
   readonly data: Float32Array;
 }
@@ -24,18 +23,4 @@ export function decodePfm(bytes: Uint8Array, file = "PFM data"): PfmValues {
   for (let y = 0; y < height; y++)
     for (let i = 0; i < row; i++) data[(height - 1 - y) * row + i] = view.getFloat32(4 * (y * row + i), scale < 0);
   return { width, height, channels, data };
-}
-
-/** Writes little-endian PFM. */
-export function encodePfm({ width, height, channels, data }: PfmValues): Uint8Array {
-  const row = width * channels;
-  if (data.length !== row * height)
-    throw new RangeError(`encodePfm: ${width}×${height}×${channels} needs ${row * height} values, got ${data.length}`);
-  const head = new TextEncoder().encode(`P${channels === 3 ? "F" : "f"}\n${width} ${height}\n-1.0\n`);
-  const bytes = new Uint8Array(head.length + 4 * data.length);
-  bytes.set(head);
-  const view = new DataView(bytes.buffer, head.length);
-  for (let y = 0; y < height; y++)
-    for (let i = 0; i < row; i++) view.setFloat32(4 * (y * row + i), data[(height - 1 - y) * row + i] as number, true);
-  return bytes;
 }

@@ -1,14 +1,10 @@
-import { convertIndexedToRgb, decode } from "fast-png";
-import type { DecodedPng } from "fast-png";
-import { image } from "../image/image.ts";
-import type { Image } from "../image/image.ts";
+import { image, type Image, type Size } from "../image/image.ts";
+import { convertIndexedToRgb, decode, type DecodedPng } from "fast-png";
 import { decoding, FormatError } from "./formatError.ts";
 import { writePng, type Deflate } from "./pngWriter.ts";
 
 /** The integers of a PNG as stored: grey, grey + alpha, RGB or RGBA, interleaved, 8 or 16 bits each. */
-export interface PngPixels {
-  readonly width: number;
-  readonly height: number;
+export interface PngPixels extends Size {
   readonly channels: 1 | 2 | 3 | 4;
   readonly data: Uint8Array | Uint16Array;
   /** The `tEXt` chunks. */

@@ -1,27 +1,47 @@
 import type { GeoTIFF, GeoTIFFImage } from "geotiff";
-import { image } from "../image/image.ts";
-import type { Image } from "../image/image.ts";
+import { image, type Image, type Size } from "../image/image.ts";
 import { decodingAsync } from "./formatError.ts";
 
 export type TiffValues = Uint8Array | Uint16Array | Uint32Array | Int8Array | Int16Array | Int32Array | Float32Array | Float64Array;
 
 /** One page as stored: channels interleaved, integers unscaled. */
-export interface TiffPage {
-  readonly width: number;
-  readonly height: number;
+export interface TiffPage extends Size {
   readonly channels: number;
   readonly data: TiffValues;
   /** The ImageDescription tag; OME-TIFF keeps its XML there. */
   readonly description?: string;
 }
 
+/** A page before its pixels are read. */
+export interface TiffPageInfo extends Size {
+  readonly page: number;
+  readonly channels: 1 | 3;
+  readonly bits: number;
+  readonly isFloat: boolean;
+  readonly isSigned: boolean;
+  readonly orientation: number;
+  /** Thumbnails and pyramid levels. */
+  readonly isReduced: boolean;
+}
+
+export interface TiffInfo {
+  readonly pages: readonly TiffPageInfo[];
+  /** The ImageDescription of the first page; OME-XML and ImageJ's notes are there. */
+  readonly description: string;
+}
+
 /** Better compression than this is a damaged header, not a picture. */
 const MAX_RATIO = 5000;
+
+/** Whether a file that begins like this is a TIFF, whatever its name says. */
+export function isTiff([a, b, c, d]: Uint8Array): boolean {
+  return (a === 0x49 && b === 0x49 && (c === 42 || c === 43) && d === 0) || (a === 0x4d && b === 0x4d && c === 0 && (d === 42 || d === 43));
+}
 
 /** Every page: 8, 16, 32-bit integers or floats, grey, RGB, palette or YCbCr, any common compression. */
 export async function decodeTiff(bytes: Uint8Array, file = "TIFF data"): Promise<TiffPage[]> {
   return decodingAsync({ file, format: "TIFF" }, async () => {
-    if (![0x4949, 0x4d4d].includes(((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0))) throw new RangeError("the first bytes are not II or MM");
+    if (!isTiff(bytes)) throw new RangeError("the first bytes are not II or MM");
     const { fromArrayBuffer } = await import("geotiff");
     const tiff = await fromArrayBuffer(bytes.slice().buffer);
     const pages: TiffPage[] = [];
@@ -60,9 +80,44 @@ export async function readTiffPage(page: GeoTIFFImage, fileBytes: number): Promi
     throw new RangeError(`a page of ${width}×${height}×${channels} holds ${data.length} values`);
   const whiteIsZero = photometric === 0 && (data instanceof Uint8Array || data instanceof Uint16Array);
   if (whiteIsZero) for (let i = 0; i < data.length; i++) data[i] = 2 ** bits - 1 - (data[i] as number);
-  const described = page.fileDirectory.hasTag("ImageDescription");
-  const description = described ? String(await page.fileDirectory.loadValue("ImageDescription")).replace(/\0+$/, "") : undefined;
-  return { width, height, channels, data, ...(description === undefined ? {} : { description }) };
+  const description = await describe(page);
+  return { width, height, channels, data, ...(description === "" ? {} : { description }) };
+}
+
+/** Reads the directories only, however large the file. */
+export async function tiffInfo(tiff: GeoTIFF): Promise<TiffInfo> {
+  const pages: TiffPageInfo[] = [];
+  let description = "";
+  for await (const page of tiffPages(tiff)) {
+    if (pages.length === 0) description = await describe(page);
+    pages.push(await pageInfo(page, pages.length));
+  }
+  return { pages, description };
+}
+
+async function describe(page: GeoTIFFImage): Promise<string> {
+  if (!page.fileDirectory.hasTag("ImageDescription")) return "";
+  return String(await page.fileDirectory.loadValue("ImageDescription")).replace(/\0+$/, "");
+}
+
+async function pageInfo(page: GeoTIFFImage, index: number): Promise<TiffPageInfo> {
+  const tags = page.fileDirectory;
+  const number = async (tag: "Orientation" | "NewSubfileType" | "PhotometricInterpretation", fallback: number): Promise<number> =>
+    tags.hasTag(tag) ? Number(await tags.loadValue(tag)) : fallback;
+  const orientation = await number("Orientation", 1);
+  const [width, height] = [page.getWidth(), page.getHeight()];
+  if (!(width > 0 && height > 0)) throw new RangeError(`page ${index + 1} has no size`);
+  return {
+    page: index,
+    width,
+    height,
+    channels: page.getSamplesPerPixel() >= 3 || (await number("PhotometricInterpretation", 1)) === 3 ? 3 : 1,
+    bits: page.getBitsPerSample(),
+    isFloat: page.getSampleFormat() === 3,
+    isSigned: page.getSampleFormat() === 2,
+    orientation: orientation >= 1 && orientation <= 8 ? orientation : 1,
+    isReduced: ((await number("NewSubfileType", 0)) & 1) === 1,
+  };
 }
 
 /** geotiff takes bytes beyond the end of a truncated file for zeros. */

@@ -1,6 +1,6 @@
 import type { DepthMap } from "../image/depthMap.ts";
 import type { Image } from "../image/image.ts";
-import type { Camera } from "../stack/camera.ts";
+import type { Camera } from "../stack/stackFormat.ts";
 
 /** Of depth values: metres, dioptres, light-field disparity, or plane numbers when nothing metric is known. */
 export type DepthUnit = "m" | "dpt" | "disparity" | "index";

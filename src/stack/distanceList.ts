@@ -1,6 +1,5 @@
 import { FormatError } from "../io/formatError.ts";
-import { parseQuantity, parseUnit } from "./quantity.ts";
-import type { Quantity } from "./quantity.ts";
+import { parseQuantity, parseUnit, type Quantity } from "./quantity.ts";
 import type { Unit } from "./stackFormat.ts";
 
 /** Numbers listed beside a stack: in the order of its pictures, or each with the name of its picture. */

@@ -1,6 +1,5 @@
 import { FormatError } from "../io/formatError.ts";
-import { parseUnit, unify } from "./quantity.ts";
-import type { Quantity } from "./quantity.ts";
+import { parseUnit, unify, type Quantity } from "./quantity.ts";
 
 /** A number in a name, with the unit that follows it directly or after one space or underscore. */
 const NUMBER = /(?:(?<=^|[_=\s(@])-)?\d+(?:\.\d+)*(?:[ _]?(?:(?:mm|cm|um|µm|μm|nm|m|dpt|dptr|diopters?|dioptres?|D)(?![A-Za-z])))?/g;

@@ -1,14 +1,9 @@
-import { baseName } from "../io/baseName.ts";
-import { parseDistanceFile, parseDistances } from "./distanceList.ts";
-import type { DistanceList } from "./distanceList.ts";
-import { FOCUS_TAGS } from "../io/exif.ts";
-import type { PhotoFacts } from "../io/exif.ts";
+import { baseName, orderPlanes, type FocusSource, type StackPlane, type Unit } from "./stackFormat.ts";
+import { parseDistanceFile, parseDistances, type DistanceList } from "./distanceList.ts";
+import { FOCUS_TAGS, type PhotoFacts } from "../io/exif.ts";
 import { distancesInNames } from "./fileNameDistance.ts";
-import { unify } from "./quantity.ts";
-import type { Quantity } from "./quantity.ts";
+import { unify, type Quantity } from "./quantity.ts";
 import { StackError } from "./stackError.ts";
-import { orderPlanes } from "./stackFormat.ts";
-import type { FocusSource, StackPlane, Unit } from "./stackFormat.ts";
 import type { Space } from "../image/depthMap.ts";
 import type { Listing } from "./listing.ts";
 import type { StackFiles } from "./stackFiles.ts";

@@ -1,15 +1,13 @@
-import { baseName } from "../io/baseName.ts";
+import { baseName, type FocusSource } from "./stackFormat.ts";
 import { FormatError } from "../io/formatError.ts";
-import { imageJStack, omeStack } from "./omeTiff.ts";
-import type { ZStack } from "./omeTiff.ts";
+import { imageJStack, omeStack, type ZStack } from "./omeTiff.ts";
 import { uprightSize } from "../image/orient.ts";
 import { StackError } from "./stackError.ts";
-import type { FocusSource } from "./stackFormat.ts";
 import type { Frame } from "./focus.ts";
 import type { Listing } from "./listing.ts";
 import type { Size } from "../image/image.ts";
 import type { PictureInfo, StackFiles } from "./stackFiles.ts";
-import type { TiffInfo } from "./tiffInfo.ts";
+import type { TiffInfo } from "../io/tiff.ts";
 import { whiteLevel } from "./whiteLevel.ts";
 
 /** The pictures of a stack, all alike, in the order of the listing. */

@@ -1,8 +1,6 @@
-import { baseName } from "../io/baseName.ts";
+import { baseName, naturalOrder, planeFiles, type StackJson } from "./stackFormat.ts";
 import { DISTANCE_FILE } from "./distanceList.ts";
 import { StackError } from "./stackError.ts";
-import { naturalOrder, planeFiles } from "./stackFormat.ts";
-import type { StackJson } from "./stackFormat.ts";
 
 /** What was given as a stack: its pictures in the order of their names (or as listed), and what lies beside them. */
 export interface Listing {

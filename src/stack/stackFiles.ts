@@ -1,7 +1,6 @@
-import type { Size } from "../image/image.ts";
-import type { Image } from "../image/image.ts";
-import type { TiffPage } from "../io/tiff.ts";
-import type { TiffInfo } from "./tiffInfo.ts";
+import type { Image, Size } from "../image/image.ts";
+import { FormatError } from "../io/formatError.ts";
+import type { TiffInfo, TiffPage } from "../io/tiff.ts";
 
 /** A picture before its pixels are read. Width and height as stored, before turning it upright. */
 export interface PictureInfo extends Size {
@@ -10,6 +9,13 @@ export interface PictureInfo extends Size {
   /** Bits a sample: up to 8, more, or floats. */
   readonly depth: "8" | "16" | "float";
   readonly tiff?: TiffInfo;
+}
+
+/** What the first page says stands for the file. */
+export function tiffPicture(tiff: TiffInfo, file: string): PictureInfo {
+  const [page] = tiff.pages;
+  if (!page) throw new FormatError(`${file}: the TIFF has no pages`);
+  return { ...page, depth: page.isFloat ? "float" : page.bits > 8 ? "16" : "8", tiff };
 }
 
 export interface ReadOptions {

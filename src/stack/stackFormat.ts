@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { Space } from "../image/depthMap.ts";
-import { baseName } from "../io/baseName.ts";
 import { FormatError } from "../io/formatError.ts";
 
 export const UNITS = ["m", "mm", "um", "dpt", "disparity", "index"] as const;
@@ -26,17 +25,27 @@ export interface OrderedPlanes<P extends StackPlane> {
   readonly space: Space;
 }
 
+/** A thin lens in front of a sensor. Lengths in metres. */
+const camera = z
+  .object({ focalLength: z.number().positive(), fNumber: z.number().positive(), pixelPitch: z.number().positive() })
+  .readonly();
+
+export type Camera = z.infer<typeof camera>;
+
 const stackJson = z.object({
   unit: z.enum(UNITS),
   focus: z.array(z.number()).min(1),
   files: z.array(z.string()).optional(),
-  camera: z.object({ focalLength: z.number().positive(), fNumber: z.number().positive(), pixelPitch: z.number().positive() }).optional(),
+  camera: camera.optional(),
 });
 
 export type StackJson = z.infer<typeof stackJson>;
 
 const PICTURE = /\.(jpe?g|png|tiff?|webp|avif|hei[cf])$/i;
 const NOT_A_PLANE = /^(depth(16)?|disparity|aif|confidence|color|index|normals?)([._-].*)?$/i;
+
+/** The last part of a path of any system: Node's `basename`, for code that runs in a browser too. */
+export const baseName = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 
 /** Names as people order them: plane_2 before plane_10. */
 export function naturalOrder(names: readonly string[]): string[] {

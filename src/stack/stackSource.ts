@@ -1,20 +1,17 @@
-import type { Image } from "../image/image.ts";
-import { readPhotoFacts } from "../io/exif.ts";
-import type { PhotoFacts } from "../io/exif.ts";
+import type { Image, Size } from "../image/image.ts";
+import { readPhotoFacts, type PhotoFacts } from "../io/exif.ts";
+import { turnUpright } from "../image/orient.ts";
+import { resize } from "../image/resize.ts";
 import { FormatError } from "../io/formatError.ts";
+import { tiffImage, type TiffPage } from "../io/tiff.ts";
 import { StackError } from "./stackError.ts";
-import type { FocusSource, Unit } from "./stackFormat.ts";
-import type { Camera } from "./camera.ts";
+import type { Camera, FocusSource, Unit } from "./stackFormat.ts";
 import type { Space } from "../image/depthMap.ts";
 import { focalStack, type FocalStack } from "./focalStack.ts";
-import { findFocus } from "./focus.ts";
-import type { Focus, FocusOptions } from "./focus.ts";
-import { findFrames } from "./frames.ts";
-import type { FrameSet } from "./frames.ts";
+import { findFocus, type Focus, type FocusOptions } from "./focus.ts";
+import { findFrames, type FrameSet } from "./frames.ts";
 import type { Listing } from "./listing.ts";
-import type { Size } from "../image/image.ts";
-import type { StackFiles } from "./stackFiles.ts";
-import { tiffPicture } from "./tiffPicture.ts";
+import type { ReadOptions, StackFiles } from "./stackFiles.ts";
 
 /** A stack, near to far, read one plane at a time: nothing here holds more than one picture. */
 export interface StackSource {
@@ -100,7 +97,7 @@ function stackSource({ name, set, files, focus, camera, notes }: Parts): StackSo
       const picture =
         white === undefined
           ? await files.readPicture(file, options)
-          : tiffPicture(await files.readTiffPlane(file, page), { ...options, file, page, white });
+          : tiffPlane(await files.readTiffPlane(file, page), { ...options, file, page, white });
       return channels === 3 ? inColour(picture) : picture;
     } catch (error) {
       throw asStackError(error);
@@ -124,6 +121,22 @@ function stackSource({ name, set, files, focus, camera, notes }: Parts): StackSo
       return read(plane, target.width === size.width && target.height === size.height ? undefined : target);
     },
   };
+}
+
+/** A page of a TIFF, divided by `white` as the other planes are, clipped to [0, 1]. */
+function tiffPlane(
+  stored: TiffPage,
+  { file, page, white, orientation, size }: ReadOptions & { file: string; page: number; white: number },
+): Image {
+  const turned = turnUpright(tiffImage(stored), orientation);
+  const data = turned.data;
+  for (let i = 0; i < data.length; i++) {
+    const value = (data[i] as number) / white;
+    if (!Number.isFinite(value)) throw new FormatError(`${file}: page ${page + 1} holds ${data[i]}, which is no brightness`);
+    data[i] = value < 0 ? 0 : value > 1 ? 1 : value;
+  }
+  const image: Image = { width: turned.width, height: turned.height, channels: turned.channels === 1 ? 1 : 3, data };
+  return size ? resize(image, { ...size, filter: "linear" }) : image;
 }
 
 function inColour(picture: Image): Image {

@@ -1,5 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { FormatError } from "../io/formatError.ts";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { decodingAsync, FormatError } from "../io/formatError.ts";
 import { generateTextures, type TextureSet } from "../optics/texture/texture.ts";
 
 /**
@@ -9,8 +10,7 @@ import { generateTextures, type TextureSet } from "../optics/texture/texture.ts"
 export async function loadTextures(path?: string): Promise<TextureSet> {
   if (path === undefined) return generateTextures();
   if (path.endsWith(".bin")) return addRaw(generateTextures(), await readFile(path), path);
-  const { readTextures } = await import("../data/textureFolder.ts"); // brings the decoder, which .bin files do without
-  return readTextures(path);
+  return addFolder(generateTextures(), path);
 }
 
 function addRaw({ count, size, data }: TextureSet, bytes: Uint8Array, file: string): TextureSet {
@@ -27,4 +27,24 @@ function addRaw({ count, size, data }: TextureSet, bytes: Uint8Array, file: stri
     all[to + 2] = bytes[3 * pixel + 2] as number;
   }
   return { count: count + added, size, data: all };
+}
+
+/** The JPEG and PNG images of a folder in the order of their names, each cut to a square. */
+async function addFolder({ count, size, data }: TextureSet, folder: string): Promise<TextureSet> {
+  const names = await readdir(folder).catch((cause: unknown) => {
+    throw new FormatError(`${folder}: not a readable folder of pictures`, { cause });
+  });
+  const files = names.filter((name) => /\.(jpe?g|png)$/i.test(name)).sort();
+  if (files.length === 0) throw new FormatError(`${folder}: no JPEG or PNG pictures to use as textures`);
+  const all = new Uint8Array((count + files.length) * size * size * 4);
+  all.set(data);
+  for (const [i, name] of files.entries()) all.set(await readSquare(join(folder, name), size), (count + i) * size * size * 4);
+  return { count: count + files.length, size, data: all };
+}
+
+function readSquare(file: string, size: number): Promise<Uint8Array> {
+  return decodingAsync({ file, format: "picture" }, async () => {
+    const { default: sharp } = await import("sharp"); // .bin files do without it
+    return sharp(file).resize(size, size, { fit: "cover" }).toColourspace("srgb").removeAlpha().ensureAlpha().raw().toBuffer();
+  });
 }

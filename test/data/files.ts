@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { after } from "node:test";
 import sharp from "sharp";
 import { encodeNpy } from "../../src/io/npy.ts";
+import type { PfmValues } from "../../src/io/pfm.ts";
 import { encodePngPixels } from "../../src/io/png.ts";
 import type { Sample } from "../../src/data/dataset.ts";
 import type { Space } from "../../src/image/depthMap.ts";
@@ -70,4 +71,18 @@ export function randomSample({
   const values = Float32Array.from({ length: width * height }, () => 1 + random.uniform() * (planes - 1));
   const valid = Uint8Array.from(values, () => (random.uniform() < 0.9 ? 1 : 0));
   return { name, stack: { images, focusDistances, space }, trueDepth: { width, height, values, valid, space } };
+}
+
+/** Writes little-endian PFM. */
+export function encodePfm({ width, height, channels, data }: PfmValues): Uint8Array {
+  const row = width * channels;
+  if (data.length !== row * height)
+    throw new RangeError(`encodePfm: ${width}×${height}×${channels} needs ${row * height} values, got ${data.length}`);
+  const head = new TextEncoder().encode(`P${channels === 3 ? "F" : "f"}\n${width} ${height}\n-1.0\n`);
+  const bytes = new Uint8Array(head.length + 4 * data.length);
+  bytes.set(head);
+  const view = new DataView(bytes.buffer, head.length);
+  for (let y = 0; y < height; y++)
+    for (let i = 0; i < row; i++) view.setFloat32(4 * (y * row + i), data[(height - 1 - y) * row + i] as number, true);
+  return bytes;
 }

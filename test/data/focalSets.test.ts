@@ -2,16 +2,15 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { cropSample } from "../../src/data/crop.ts";
+import { cropSample } from "../../src/data/dataset.ts";
 import { openDataset } from "../../src/data/open.ts";
 import { encodeExr } from "../../src/io/exr.ts";
-import { encodePfm } from "../../src/io/pfm.ts";
 import { encodeTiff } from "../../src/io/tiff.ts";
 import { openStack } from "../../src/stack/node/openStack.ts";
 import { readStack } from "../../src/stack/stackSource.ts";
 import { assertClose } from "../helpers/close.ts";
 import { writeHdf5 } from "../io/hdf5Files.ts";
-import { put, putDepthMm, putNpy, putPicture, temporaryFolder } from "./files.ts";
+import { encodePfm, put, putDepthMm, putNpy, putPicture, temporaryFolder } from "./files.ts";
 
 const root = temporaryFolder();
 const size = { width: 20, height: 16 };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { cropSample } from "../../src/data/crop.ts";
+import { cropSample } from "../../src/data/dataset.ts";
 import { openNyu } from "../../src/data/nyu.ts";
 import { assertClose } from "../helpers/close.ts";
 import { mat5, writeMat73 } from "../io/hdf5Files.ts";

@@ -4,8 +4,7 @@ import sharp from "sharp";
 import { readPhotoFacts } from "../../src/io/exif.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
-import { exifBlock, jpegWithExif, writeDirectory } from "./exifFiles.ts";
-import type { ExifField } from "./exifFiles.ts";
+import { exifBlock, jpegWithExif, writeDirectory, type ExifField } from "./exifFiles.ts";
 
 const CAMERA: readonly ExifField[] = [
   [0x829d, 5, [28, 10]],

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodePfm, encodePfm } from "../../src/io/pfm.ts";
+import { decodePfm } from "../../src/io/pfm.ts";
+import { encodePfm } from "../data/files.ts";
 import { assertSurvivesGarbage } from "./garbage.ts";
 
 test("the first row in the file is the bottom row", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Camera } from "../../src/stack/camera.ts";
+import type { Camera } from "../../src/stack/stackFormat.ts";
 import { blurPerDioptre, checkFocus, circleOfConfusion, imageDistance, magnification } from "../../src/optics/lens/thinLens.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";

@@ -5,12 +5,10 @@ import { test } from "node:test";
 import sharp from "sharp";
 import { encodeTiff } from "../../src/io/tiff.ts";
 import { openStack } from "../../src/stack/node/openStack.ts";
-import { scaledSize } from "../../src/stack/stackSource.ts";
-import type { StackSource } from "../../src/stack/stackSource.ts";
+import { scaledSize, type StackSource } from "../../src/stack/stackSource.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { assertClose } from "../helpers/close.ts";
-import { exifBlock, jpegWithExif } from "../io/exifFiles.ts";
-import type { ExifField } from "../io/exifFiles.ts";
+import { exifBlock, jpegWithExif, type ExifField } from "../io/exifFiles.ts";
 import { putStack, SIZE } from "./stackFiles.ts";
 
 const root = temporaryFolder();

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { naturalOrder, orderPlanes, parseStackJson, planeFiles } from "../../src/stack/stackFormat.ts";
-import type { StackPlane, Unit } from "../../src/stack/stackFormat.ts";
+import { naturalOrder, orderPlanes, parseStackJson, planeFiles, type StackPlane, type Unit } from "../../src/stack/stackFormat.ts";
 import { assertClose } from "../helpers/close.ts";
 
 const planes = (...values: number[]): StackPlane[] => values.map((value, n) => ({ file: `${n}.jpg`, value, source: "stack.json" }));

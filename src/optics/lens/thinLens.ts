@@ -1,4 +1,4 @@
-import type { Camera } from "../../stack/camera.ts";
+import type { Camera } from "../../stack/stackFormat.ts";
 
 /** Refuses cameras and focus distances for which the lens equation has no picture. Distances in metres. */
 export function checkFocus({ focalLength, fNumber, pixelPitch }: Camera, focusDistance: number): void {

@@ -1,4 +1,4 @@
-import type { Camera } from "../../stack/camera.ts";
+import type { Camera } from "../../stack/stackFormat.ts";
 
 export type CameraPreset = "nyu" | "arkit" | "fossa";
 

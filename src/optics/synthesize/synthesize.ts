@@ -5,7 +5,7 @@ import { depthRange, type FocusProtocol, protocolDistances } from "./focus.ts";
 import { gatherBlur } from "./gather.ts";
 import { type HoleRule, inverseDepth } from "./holes.ts";
 import { LAYERING, layeredBlur } from "./layers.ts";
-import type { Camera } from "../../stack/camera.ts";
+import type { Camera } from "../../stack/stackFormat.ts";
 import { blurPerDioptre, checkFocus } from "../lens/thinLens.ts";
 
 /**

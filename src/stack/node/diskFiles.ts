@@ -5,9 +5,8 @@ import type { Image } from "../../image/image.ts";
 import { turnUpright, uprightSize } from "../../image/orient.ts";
 import { decodingAsync, FormatError } from "../../io/formatError.ts";
 import { pixelsToImage } from "../../io/png.ts";
-import { readTiffPage, tiffImage, type TiffPage } from "../../io/tiff.ts";
-import type { PictureInfo, ReadOptions, StackFiles } from "../stackFiles.ts";
-import { isTiff, tiffInfo } from "../tiffInfo.ts";
+import { isTiff, readTiffPage, tiffImage, tiffInfo, type TiffPage } from "../../io/tiff.ts";
+import { tiffPicture, type PictureInfo, type ReadOptions, type StackFiles } from "../stackFiles.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
@@ -67,12 +66,7 @@ async function withSharp<T>(file: string, decode: (picture: Sharp) => Promise<T>
 }
 
 async function probePicture(file: string): Promise<PictureInfo> {
-  if (isTiff(await readHead(file, 4))) {
-    const tiff = await withTiff(file, tiffInfo);
-    const [page] = tiff.pages;
-    if (!page) throw new FormatError(`${file}: the TIFF has no pages`);
-    return { ...page, depth: page.isFloat ? "float" : page.bits > 8 ? "16" : "8", tiff };
-  }
+  if (isTiff(await readHead(file, 4))) return tiffPicture(await withTiff(file, tiffInfo), file);
   return withSharp(file, async (picture) => {
     const { width, height, orientation = 1, space, depth } = await picture.metadata();
     return { width, height, orientation, channels: isGrey(space) ? 1 : 3, depth: depth === "ushort" ? "16" : "8" };

@@ -3,10 +3,10 @@ import type { Image } from "../../image/image.ts";
 import type { Random } from "../../random.ts";
 import { selectPlanes } from "../../stack/focalStack.ts";
 import { adjustImage } from "./adjust.ts";
-import { cropSample } from "../../data/crop.ts";
-import type { Window } from "../../data/crop.ts";
-import type { Sample } from "../../data/dataset.ts";
-import { flipSample, maskToFocusRange, mirrorPlanes, transposeSample } from "../../data/flip.ts";
+
+import type { Window } from "../../image/crop.ts";
+import { cropSample, type Sample } from "../../data/dataset.ts";
+import { flipSample, maskToFocusRange, mirrorPlanes, transposeSample } from "./flip.ts";
 import { warpImage } from "../../image/warp.ts";
 
 /** What left out is not done. Every range is drawn evenly. */

@@ -1,6 +1,6 @@
 import { drawFlips, drawWindow } from "./augment.ts";
 import { planBatches } from "./batchPlan.ts";
-import { centralWindow } from "../../data/crop.ts";
+import { centralWindow } from "../../image/crop.ts";
 import { scope } from "../../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../../engine/torch/torchEngine.ts";
 import { SIZE_MULTIPLE } from "../../model/encoder.ts";

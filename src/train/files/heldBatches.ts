@@ -1,8 +1,8 @@
-import type { Window } from "../../data/crop.ts";
+import type { Window } from "../../image/crop.ts";
 import type { Tensor } from "../../engine/engine.ts";
 import { scope } from "../../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../../engine/torch/torchEngine.ts";
-import type { Camera } from "../../stack/camera.ts";
+import type { Camera } from "../../stack/stackFormat.ts";
 import { blurPerDioptre } from "../../optics/lens/thinLens.ts";
 import { gatherBlurs } from "../deviceBlur.ts";
 import type { HeldStacks } from "./heldStacks.ts";

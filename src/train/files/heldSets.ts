@@ -3,7 +3,7 @@ import { isHeldOut } from "../../data/nyuHoldOut.ts";
 import { openPairs, type PairSetName } from "../../data/pairs.ts";
 import type { PairSet, StoredPair } from "../../data/pairSet.ts";
 import { presetCamera } from "../../optics/synthesize/cameras.ts";
-import type { Camera } from "../../stack/camera.ts";
+import type { Camera } from "../../stack/stackFormat.ts";
 import { ConfigError, type BatchConfig, type TrainConfig } from "../config.ts";
 import type { HostStack } from "./heldStacks.ts";
 

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 
 import { TEST_IDS } from "../contract.ts";
 import { SOURCE_WORDS, UNIT_SYMBOLS, type Draft } from "../state/distances.ts";
-import { baseName } from "../../../src/io/baseName.ts";
+import { baseName } from "../../../src/stack/stackFormat.ts";
 import type { OpenedPlane } from "../worker/protocol.ts";
 import type { ViewProps } from "./App.tsx";
 

@@ -1,6 +1,5 @@
-import { baseName } from "../../../src/io/baseName.ts";
+import { baseName, naturalOrder, parseStackJson } from "../../../src/stack/stackFormat.ts";
 import { StackError } from "../../../src/stack/stackError.ts";
-import { naturalOrder, parseStackJson } from "../../../src/stack/stackFormat.ts";
 import { folderListing, jsonListing, missingPicture, type Listing } from "../../../src/stack/listing.ts";
 import type { UserFile } from "./protocol.ts";
 

@@ -1,3 +1,4 @@
+import type { Size } from "../../../src/image/image.ts";
 import { FormatError } from "../../../src/io/formatError.ts";
 
 const PNG_MARK = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
@@ -5,7 +6,7 @@ const PNG_MARK = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 export const isPng = (head: Uint8Array): boolean => PNG_MARK.every((byte, i) => head[i] === byte);
 
 /** Size and kind of pixel from the first chunk. */
-export function pngHeader(head: Uint8Array, file: string): { width: number; height: number; channels: 1 | 3; depth: "8" | "16" } {
+export function pngHeader(head: Uint8Array, file: string): Size & { channels: 1 | 3; depth: "8" | "16" } {
   if (head.length < 33) throw new FormatError(`${file}: not a readable PNG file: it ends within its header`);
   const view = new DataView(head.buffer, head.byteOffset, head.length);
   const [width, height, bits, colour] = [view.getUint32(16), view.getUint32(20), view.getUint8(24), view.getUint8(25)];

@@ -6,9 +6,8 @@ import { readPhotoFacts } from "../../../src/io/exif.ts";
 import { decodingAsync, FormatError } from "../../../src/io/formatError.ts";
 import { turnUpright, uprightSize } from "../../../src/image/orient.ts";
 import { decodePngPixels, pixelsToImage } from "../../../src/io/png.ts";
-import { readTiffPage } from "../../../src/io/tiff.ts";
-import type { PictureInfo, ReadOptions, StackFiles } from "../../../src/stack/stackFiles.ts";
-import { isTiff, tiffInfo } from "../../../src/stack/tiffInfo.ts";
+import { isTiff, readTiffPage, tiffInfo } from "../../../src/io/tiff.ts";
+import { tiffPicture, type PictureInfo, type ReadOptions, type StackFiles } from "../../../src/stack/stackFiles.ts";
 import { isPng, jpegIsGrey, pngHeader } from "./pictureHeader.ts";
 import type { UserFile } from "./protocol.ts";
 
@@ -33,11 +32,7 @@ export function userFiles(given: readonly UserFile[], onProbed: () => void = () 
   const probe = async (path: string): Promise<PictureInfo> => {
     const head = await readHead(path, HEAD);
     if (head.length === 0) throw new FormatError(`${path}: the file is empty`);
-    if (!isTiff(head)) return probePicture(path, { file: find(path), head });
-    const tiff = await withTiff(path, tiffInfo);
-    const [page] = tiff.pages;
-    if (!page) throw new FormatError(`${path}: the TIFF has no pages`);
-    return { ...page, depth: page.isFloat ? "float" : page.bits > 8 ? "16" : "8", tiff };
+    return isTiff(head) ? tiffPicture(await withTiff(path, tiffInfo), path) : probePicture(path, { file: find(path), head });
   };
   return {
     readText: (path) => find(path).text(),

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { DatasetOptions } from "../../src/data/dataset.ts";
+import { planesInWords, takePlanes, type DatasetOptions } from "../../src/data/dataset.ts";
 import { openDataset } from "../../src/data/open.ts";
-import { planesInWords, takePlanes } from "../../src/data/planeChoice.ts";
 import { put, putNpy, putPicture, temporaryFolder } from "./files.ts";
 
 const root = temporaryFolder();

@@ -1,18 +1,13 @@
-import type { DepthMap } from "../image/depthMap.ts";
-import type { Image } from "../image/image.ts";
-import type { Sample } from "./dataset.ts";
+import type { Image, Size } from "../../image/image.ts";
+import type { DepthMap } from "../../image/depthMap.ts";
+import type { Sample } from "../../data/dataset.ts";
 
 type Values = Float32Array | Uint8Array;
-
-interface Grid {
-  readonly width: number;
-  readonly height: number;
-}
 
 /** Where the pixel (x, y) of the result comes from. */
 type Source = (x: number, y: number) => number;
 
-function rearrange<T extends Values>(values: T, into: T, { width, height, source }: Grid & { source: Source }): T {
+function rearrange<T extends Values>(values: T, into: T, { width, height, source }: Size & { source: Source }): T {
   const channels = into.length / (width * height);
   for (let y = 0; y < height; y++)
     for (let x = 0; x < width; x++) {
@@ -23,7 +18,7 @@ function rearrange<T extends Values>(values: T, into: T, { width, height, source
   return into;
 }
 
-function rearrangeSample(sample: Sample, grid: Grid & { source: Source }): Sample {
+function rearrangeSample(sample: Sample, grid: Size & { source: Source }): Sample {
   const { width, height } = grid;
   const picture = (image: Image): Image => ({
     ...image,
