@@ -1,6 +1,6 @@
 // What build/dualfocus.node exports. Every function throws an Error on a wrong argument; none crashes the process.
 
-/** A tensor, owned by JavaScript: freed by `dispose`, or by the garbage collector when that is forgotten. */
+/** A tensor, owned by JavaScript: freed by `dispose`, or by the garbage collector if `dispose` is never called. */
 export interface Handle {
   readonly __tensor: never;
 }
@@ -24,18 +24,14 @@ export type Result = Handle | null | undefined | number | boolean | string | Res
 export type Bytes = Float32Array | Float64Array | Uint8Array | Uint16Array | Int32Array | BigInt64Array;
 
 export interface Addon {
-  /** Any operator of the dispatcher, "aten::add.Tensor"; arguments are converted as its schema says, trailing ones may be left out. */
+  /** Any operator by its full name, "aten::add.Tensor". Arguments are converted by the operator's schema; trailing ones may be omitted. */
   call(operator: string, ...args: unknown[]): Result;
-  schema(operator: string): string;
 
   fromArray(array: Bytes, shape: readonly number[], dtype: string, device: string): Handle;
   toArray(tensor: Handle): Bytes;
-  readInto(tensor: Handle, array: Bytes): void;
   writeFrom(tensor: Handle, array: Bytes): void;
   shape(tensor: Handle): number[];
   dtype(tensor: Handle): string;
-  device(tensor: Handle): string;
-  byteLength(tensor: Handle): number;
   item(tensor: Handle): number;
   dispose(tensor: Handle): void;
   liveTensors(): number;
@@ -46,26 +42,22 @@ export interface Addon {
   backward(tensor: Handle, gradient?: Handle): void;
   grad(tensor: Handle): Handle | null;
   setGrad(tensor: Handle, gradient: Handle | null): void;
-  /** These two return the previous setting. */
+  /** setGradMode and setAutocast return the previous setting. */
   setGradMode(on: boolean): boolean;
   setAutocast(device: string, on: boolean): boolean;
   clearAutocastCache(): void;
 
   libraryVersion(): string;
-  buildSummary(): string;
   setThreads(count: number): void;
   threads(): number;
   seed(seed: number): void;
 
   cudaAvailable(): boolean;
   setFastMath(tf32: boolean, cudnnBenchmark: boolean): void;
-  setDeterministic(on: boolean): void;
-  /** The rest throw in a build without CUDA. */
+  /** These throw in a build without CUDA, down to `elapsed`. */
   useCuda(device: string): void;
   synchronize(): void;
   cudaMemory(device: string): { allocated: number; reserved: number; peak: number; free: number };
-  resetPeakMemory(device: string): void;
-  emptyCache(): void;
   captureBegin(): GraphHandle;
   captureEnd(graph: GraphHandle): void;
   replay(graph: GraphHandle): void;
@@ -74,7 +66,7 @@ export interface Addon {
   /** Milliseconds between two events; waits for them. */
   elapsed(from: EventHandle, to: EventHandle): number;
 
-  /** Waits until all have come. `backend` is "gloo" or "nccl"; rank 0 listens at host:port. */
+  /** Returns when all members have joined. `backend` is "gloo" or "nccl"; the member that `serves` listens at host:port. */
   joinGroup(
     host: string,
     port: number,
@@ -87,7 +79,6 @@ export interface Addon {
   ): GroupHandle;
   broadcast(group: GroupHandle, tensor: Handle, root: number): void;
   allReduce(group: GroupHandle, tensor: Handle): void;
-  barrier(group: GroupHandle): void;
   leaveGroup(group: GroupHandle): void;
 
   /** Milliseconds per iteration of "add", "conv2d" or "conv3d" looped in C++. */
@@ -95,30 +86,30 @@ export interface Addon {
 
   /** Whether the functions up to `renderLens` run on this device (CUDA: where nvcc compiled them). Channels are innermost; see native/fuse.h. */
   hasKernels(device: string): boolean;
-  /** a(values + bias [+ residual]), a(v) = v for v > 0, else slope · v: in place, or into the channels of `to` from `firstChannel` on. */
+  /** a(values + bias [+ residual]), a(v) = v for v > 0, else slope · v: in place, or into the channels of `to` starting at `firstChannel`. */
   finishConvolution(values: Handle, bias: Handle, residual: Handle | null, slope: number, to: Handle | null, firstChannel: number): void;
-  /** `from` resampled (bilinear or nearest) into the channels of `to` that begin with `firstChannel`. */
+  /** Resamples `from` (bilinear or nearest) into the channels of `to` starting at `firstChannel`. */
   resampleInto(to: Handle, firstChannel: number, from: Handle, nearest: boolean): void;
   /**
-   * 2×2 blocks of pictures, row-major bytes or f32, as the channels of `to`, with `before` rows and columns of zeros before them.
-   * Values become (value · factor) · scale + shift, the last two one a channel.
+   * 2×2 blocks of images (row-major bytes or f32) as the channels of `to`, after `before` rows and columns of zeros.
+   * Values become (value · factor) · scale + shift, with one scale and shift per channel.
    */
   gatherBlocks(to: Handle, from: Handle, before: number, factor: number, scale: Handle | null, shift: Handle | null): void;
   maxPool(to: Handle, from: Handle, side: number, stride: number, padding: number): void;
-  /** Means of windows, values outside left out; pairs are height and width. */
+  /** Means of windows, values outside the image not counted; pairs are [height, width]. */
   meanPool(to: Handle, from: Handle, window: readonly number[], stride: readonly number[], padding: readonly number[]): void;
-  /** to ← a(Σ weight · term), a(v) as above; at most six terms of one shape, or [B, C, 1, 1]: one value a picture and channel. */
+  /** to ← a(Σ weight · term), a(v) as above; at most six terms, each of the shape of `to` or [B, C, 1, 1] (one value per image and channel). */
   weightedSum(to: Handle, slope: number, ...weightsAndTerms: readonly (number | Handle)[]): void;
   /** A 3×3×3 convolution to one channel, f32: `weight` [27, C], `to` [B, 1, N, h, w]. */
   logitConvolution(to: Handle, from: Handle, weight: Handle, bias: Handle): void;
   /**
-   * V_{n+1} − V_n of `from` [B, C, N, h, w], or its negative, into the channels of `to` that begin with `firstChannel`; the last plane
-   * repeats the difference before it, or is V_N.
+   * V_{n+1} − V_n of `from` [B, C, N, h, w], or its negative, into the channels of `to` starting at `firstChannel`; the last plane
+   * repeats the previous difference, or is V_N.
    */
   planeDifference(to: Handle, firstChannel: number, from: Handle, negative: boolean, lastIsValue: boolean): void;
   /**
-   * `logits` [B, N, h, w] resampled (bilinear) to the size of `probability` [B, N, H, W], softmax over N; where `distances` [B, N] are
-   * given also their expectation and its spread, [B, 1, H, W] each. Row-major f32.
+   * Resamples `logits` [B, N, h, w] (bilinear) to the size of `probability` [B, N, H, W] and takes the softmax over N. With `distances`
+   * [B, N] it also writes their expectation and standard deviation, [B, 1, H, W] each. Row-major f32.
    */
   readOut(probability: Handle, logits: Handle, distances: Handle | null, depth: Handle | null, spread: Handle | null): void;
 

@@ -78,7 +78,7 @@ void enableAutocast(at::DeviceType device, bool on) {
 }
 #endif
 
-/** setAutocast(device, on): bf16 where libtorch deems it safe; returns the previous setting. */
+/** setAutocast(device, on): bf16 for the operators on libtorch's autocast list; returns the previous setting. */
 napi_value setAutocast(napi_env env, const Arguments& arguments) {
   const at::DeviceType device = parseDevice(arguments.string(0, "device")).type();
   const bool on = arguments.boolean(1, "on");
@@ -87,7 +87,7 @@ napi_value setAutocast(napi_env env, const Arguments& arguments) {
   return makeBoolean(env, previous);
 }
 
-/** clearAutocastCache(): forgets the bf16 copies of weights; due when the outermost autocast ends, as the weights then change. */
+/** clearAutocastCache(): drops the bf16 copies of weights. Needed when the outermost autocast ends, because the weights may change after it. */
 napi_value clearAutocastCache(napi_env env, const Arguments&) {
   at::autocast::clear_cache();
   return makeUndefined(env);

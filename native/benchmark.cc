@@ -1,4 +1,4 @@
-// The operations that bench/engine.ts times from JavaScript, looped in C++: what a call costs without us.
+// The operations that bench/engine.ts times from JavaScript, looped in C++ to show what the calls from JavaScript cost.
 #include "entries.h"
 
 #ifdef DUALFOCUS_CUDA

@@ -1,4 +1,4 @@
-// CUDA: streams, memory figures, graphs and event timing. A build without CUDA has the same entries, which say so.
+// CUDA: streams, memory figures, graphs and event timing. A build without CUDA has the same entries; they throw.
 #include "entries.h"
 
 #include <ATen/Context.h>
@@ -31,21 +31,13 @@ napi_value cudaAvailable(napi_env env, const Arguments&) {
 #endif
 }
 
-/** setFastMath(tf32, cudnnBenchmark): TensorFloat-32 in products and convolutions; measure cuDNN's algorithms and take the fastest. */
+/** setFastMath(tf32, cudnnBenchmark): TensorFloat-32 in matrix products and convolutions; time cuDNN's algorithms and use the fastest. */
 napi_value setFastMath(napi_env env, const Arguments& arguments) {
   const bool tf32 = arguments.boolean(0, "tf32");
   const bool benchmark = arguments.boolean(1, "cudnnBenchmark");
   at::globalContext().setAllowTF32CuBLAS(tf32);
   at::globalContext().setAllowTF32CuDNN(tf32);
   at::globalContext().setBenchmarkCuDNN(benchmark);
-  return makeUndefined(env);
-}
-
-/** setDeterministic(on): refuse operators whose result depends on the order of threads. */
-napi_value setDeterministic(napi_env env, const Arguments& arguments) {
-  const bool on = arguments.boolean(0, "on");
-  at::globalContext().setDeterministicCuDNN(on);
-  at::globalContext().setDeterministicAlgorithms(on, /*warn_only=*/false);
   return makeUndefined(env);
 }
 
@@ -100,16 +92,6 @@ napi_value cudaMemory(napi_env env, const Arguments& arguments) {
   return result;
 }
 
-napi_value resetPeakMemory(napi_env env, const Arguments& arguments) {
-  c10::cuda::CUDACachingAllocator::resetPeakStats(deviceIndex(arguments));
-  return makeUndefined(env);
-}
-
-napi_value emptyCache(napi_env env, const Arguments&) {
-  c10::cuda::CUDACachingAllocator::emptyCache();
-  return makeUndefined(env);
-}
-
 using GraphBox = Box<std::shared_ptr<at::cuda::CUDAGraph>>;
 
 at::cuda::CUDAGraph& graphOf(const Arguments& arguments) {
@@ -119,9 +101,9 @@ at::cuda::CUDAGraph& graphOf(const Arguments& arguments) {
 }
 
 /**
- * captureBegin(): from here to captureEnd work is recorded on the current stream instead of run. Graphs alive together draw on one
- * memory pool: they run one after another, so a graph may use what another has freed (a step for each plane count costs the
- * largest alone). A pool lives as long as its graphs, so the first graph after all others are gone starts a new one.
+ * captureBegin(): until captureEnd, work on the current stream is recorded instead of run. Live graphs share one memory pool: they
+ * run one after another, so a graph may use what another has freed (steps for several plane counts need only the memory of the
+ * largest). A pool lives as long as its graphs; the first graph captured after all others are gone starts a new one.
  */
 napi_value captureBegin(napi_env env, const Arguments&) {
   static std::weak_ptr<at::cuda::CUDAGraph> newest;
@@ -183,9 +165,9 @@ napi_value elapsed(napi_env env, const Arguments& arguments) {
 
 #else
 
-constexpr Body useCuda = withoutCuda, synchronize = withoutCuda, cudaMemory = withoutCuda, resetPeakMemory = withoutCuda,
-               emptyCache = withoutCuda, captureBegin = withoutCuda, captureEnd = withoutCuda, replay = withoutCuda,
-               disposeGraph = withoutCuda, recordEvent = withoutCuda, elapsed = withoutCuda;
+constexpr Body useCuda = withoutCuda, synchronize = withoutCuda, cudaMemory = withoutCuda, captureBegin = withoutCuda,
+               captureEnd = withoutCuda, replay = withoutCuda, disposeGraph = withoutCuda, recordEvent = withoutCuda,
+               elapsed = withoutCuda;
 
 #endif
 
@@ -194,12 +176,9 @@ constexpr Body useCuda = withoutCuda, synchronize = withoutCuda, cudaMemory = wi
 void registerCuda(napi_env env, napi_value exports) {
   define<cudaAvailable>(env, exports, "cudaAvailable");
   define<setFastMath>(env, exports, "setFastMath");
-  define<setDeterministic>(env, exports, "setDeterministic");
   define<useCuda>(env, exports, "useCuda");
   define<synchronize>(env, exports, "synchronize");
   define<cudaMemory>(env, exports, "cudaMemory");
-  define<resetPeakMemory>(env, exports, "resetPeakMemory");
-  define<emptyCache>(env, exports, "emptyCache");
   define<captureBegin>(env, exports, "captureBegin");
   define<captureEnd>(env, exports, "captureEnd");
   define<replay>(env, exports, "replay");

@@ -1,4 +1,4 @@
-// Threads, seeds and what libtorch was built with.
+// Threads, seeds and libtorch's version.
 #include "entries.h"
 
 #include <ATen/Parallel.h>
@@ -9,9 +9,6 @@ namespace {
 
 napi_value libraryVersion(napi_env env, const Arguments&) { return makeString(env, TORCH_VERSION); }
 
-/** buildSummary(): libtorch's own account of its compiler, BLAS and features. */
-napi_value buildSummary(napi_env env, const Arguments&) { return makeString(env, at::show_config()); }
-
 napi_value setThreads(napi_env env, const Arguments& arguments) {
   const int64_t count = arguments.integer(0, "count");
   if (count < 1 || count > 1024) throw std::invalid_argument("count: expected 1 to 1024 threads, got " + std::to_string(count));
@@ -21,7 +18,7 @@ napi_value setThreads(napi_env env, const Arguments& arguments) {
 
 napi_value threads(napi_env env, const Arguments&) { return makeNumber(env, at::get_num_threads()); }
 
-/** seed(n): of every device's generator. */
+/** seed(n): seeds the generator of every device. */
 napi_value seed(napi_env env, const Arguments& arguments) {
   const int64_t value = arguments.integer(0, "seed");
   if (value < 0) throw std::invalid_argument("seed: expected a non-negative integer");
@@ -33,7 +30,6 @@ napi_value seed(napi_env env, const Arguments& arguments) {
 
 void registerDevice(napi_env env, napi_value exports) {
   define<libraryVersion>(env, exports, "libraryVersion");
-  define<buildSummary>(env, exports, "buildSummary");
   define<setThreads>(env, exports, "setThreads");
   define<threads>(env, exports, "threads");
   define<seed>(env, exports, "seed");

@@ -248,16 +248,8 @@ napi_value call(napi_env env, const Arguments& arguments) {
   return result;
 }
 
-/** schema(operator): its signature as libtorch prints it. */
-napi_value schema(napi_env env, const Arguments& arguments) {
-  return makeString(env, c10::toString(findOperator(arguments.string(0, "operator")).handle.schema()));
-}
-
 } // namespace
 
-void registerDispatch(napi_env env, napi_value exports) {
-  define<call>(env, exports, "call");
-  define<schema>(env, exports, "schema");
-}
+void registerDispatch(napi_env env, napi_value exports) { define<call>(env, exports, "call"); }
 
 } // namespace dualfocus

@@ -64,8 +64,8 @@ c10::intrusive_ptr<Backend> joinNccl([[maybe_unused]] const Membership& member) 
 }
 
 /**
- * joinGroup(host, port, rank, size, backend, timeoutSeconds, serves, prefix): waits until all have come. The member that `serves` keeps
- * the store at host:port; where none does, it is there already, and `prefix` keeps the group's keys apart from others in it.
+ * joinGroup(host, port, rank, size, backend, timeoutSeconds, serves, prefix): returns when all members have joined. The member
+ * that `serves` runs the store at host:port; if none does, the store must already exist. `prefix` separates this group's keys from others.
  */
 napi_value joinGroup(napi_env env, const Arguments& arguments) {
   Membership member;
@@ -126,11 +126,6 @@ napi_value allReduce(napi_env env, const Arguments& arguments) {
   return makeUndefined(env);
 }
 
-napi_value barrier(napi_env env, const Arguments& arguments) {
-  groupOf(arguments).barrier()->wait();
-  return makeUndefined(env);
-}
-
 napi_value leaveGroup(napi_env env, const Arguments& arguments) {
   GroupBox* box = GroupBox::find(env, arguments[0]);
   if (!box) throw std::invalid_argument("group: expected a process group, got " + kindOf(env, arguments[0]));
@@ -144,7 +139,7 @@ napi_value withoutCollectives(napi_env, const Arguments&) {
   throw std::runtime_error("this addon was built without collectives (apt-get install libgloo-dev, then build again)");
 }
 constexpr Body joinGroup = withoutCollectives, broadcast = withoutCollectives, allReduce = withoutCollectives,
-               barrier = withoutCollectives, leaveGroup = withoutCollectives;
+               leaveGroup = withoutCollectives;
 
 #endif
 
@@ -154,7 +149,6 @@ void registerDistributed(napi_env env, napi_value exports) {
   define<joinGroup>(env, exports, "joinGroup");
   define<broadcast>(env, exports, "broadcast");
   define<allReduce>(env, exports, "allReduce");
-  define<barrier>(env, exports, "barrier");
   define<leaveGroup>(env, exports, "leaveGroup");
 }
 

@@ -1,4 +1,4 @@
-// Each file of the addon adds its functions to the exports through one of these.
+// Each file of the addon adds its functions to the exports through one of these functions.
 #pragma once
 
 #include "tensor.h"

@@ -1,4 +1,4 @@
-// What stands between convolutions at inference: bias, residual and activation in one pass; resampling into its place in a concatenation.
+// Operations between convolutions at inference: bias, residual and activation in one pass; resampling straight into a concatenation.
 #include "entries.h"
 
 #include "fuseHost.h"
@@ -49,7 +49,7 @@ napi_value finishConvolution(napi_env env, const Arguments& arguments) {
     if (first < 0 || first + values.size(1) > to.size(1)) throw std::invalid_argument("firstChannel: the channels do not fit");
     for (int64_t axis = 0; axis < values.dim(); axis++)
       if (to.dim() != values.dim() || (axis != 1 && to.size(axis) != values.size(axis)))
-        throw std::invalid_argument("to: expected the sizes of the values, channels apart");
+        throw std::invalid_argument("to: expected the sizes of the values, except for the channels");
     work.to = to.data_ptr();
     work.toChannels = static_cast<int>(to.size(1)), work.first = static_cast<int>(first);
   }
@@ -62,7 +62,7 @@ napi_value resampleInto(napi_env env, const Arguments& arguments) {
   const auto& [to, from, first] = intoOf(arguments);
   const int64_t rank = to.dim();
   if (from.dim() != rank || from.size(0) != to.size(0) || (rank == 5 && from.size(2) != to.size(2)))
-    throw std::invalid_argument("from: expected as many pictures as there are in to");
+    throw std::invalid_argument("from: expected as many images as there are in to");
   if (from.numel() == 0 || to.numel() == 0) throw std::invalid_argument("from: nothing to resample");
   Resample work{};
   work.from = from.data_ptr();
@@ -78,7 +78,7 @@ napi_value resampleInto(napi_env env, const Arguments& arguments) {
   return makeUndefined(env);
 }
 
-/** The values of an argument that may be null, one a channel. */
+/** The values, one per channel, of an argument that may be null. */
 const float* perChannel(const Arguments& arguments, size_t index, const char* name, const at::Tensor& on, int channels) {
   if (!arguments.has(index)) return nullptr;
   const at::Tensor& values = arguments.tensor(index, name);
@@ -96,7 +96,7 @@ napi_value gatherBlocks(napi_env env, const Arguments& arguments) {
   if ((!bytes && from.scalar_type() != at::kFloat) || !from.is_contiguous() || from.device() != to.device())
     throw std::invalid_argument("from: expected bytes or f32, row-major, on the device of to");
   if (to.dim() != 4 || from.dim() != 4 || to.size(0) != from.size(0) || to.size(1) < 4 * from.size(1))
-    throw std::invalid_argument("to: expected as many pictures as there are in from, with room for four times their channels");
+    throw std::invalid_argument("to: expected as many images as there are in from, with room for four times their channels");
   Blocks work{};
   work.from = from.data_ptr();
   work.bytes = bytes;

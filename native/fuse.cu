@@ -1,4 +1,4 @@
-// The CUDA host of fuse.h: a thread takes as many neighbouring channels as make 16 bytes, where they divide.
+// The CUDA kernels of fuse.h: a thread handles 16 bytes of neighbouring channels where the channel count divides evenly, else one channel.
 #include "fuse.h"
 
 #include <cuda_bf16.h>
@@ -43,7 +43,7 @@ template <class T, int width> __global__ void sumAll(const WeightedSum work) {
   if (pack * width < work.count) sumPack<T, width>(work, pack);
 }
 
-/** Neighbouring threads take the channels of one output; `team` of them, a power of two, add up. */
+/** Neighbouring threads take the channels of one output; `team` of them (a power of two) add their parts up. */
 template <class T, int width> __global__ void logitAll(const Logit work, int team) {
   extern __shared__ float weight[];
   for (int i = threadIdx.x; i < 27 * work.channels; i += THREADS) weight[i] = work.weight[i];

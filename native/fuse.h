@@ -1,4 +1,4 @@
-// Work between convolutions, in one pass each. Tensors have their channels innermost; sums are in f32.
+// Operations between convolutions, one pass each. Tensors have their channels innermost; sums are in f32.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace dualfocus {
 struct Epilogue {
   const void* values;
   void* to;
-  const float* bias;    // one a channel
+  const float* bias;    // one per channel
   const void* residual; // may be null
   float slope;
   int64_t count;
@@ -18,7 +18,7 @@ struct Epilogue {
   int toChannels, first;
 };
 
-/** Feature maps, channels innermost, and others made of them with as many pictures. */
+/** Feature maps, channels innermost, and the maps computed from them. */
 struct Maps {
   const void* from;
   void* to;
@@ -33,14 +33,14 @@ struct Resample : Maps {
 };
 
 /**
- * Pictures [P, C, H, W] as `to` [P, h, w, to channels] whose channels hold a 2×2 block (row, column, C) each, zeros around and behind.
+ * Images [P, C, H, W] as `to` [P, h, w, to channels], whose channels hold one 2×2 block (row, column, C) each, padded with zeros.
  * Their values, bytes or f32, become (value · factor) · scale + shift.
  */
 struct Blocks {
   const void* from;
   bool bytes;
   float factor;
-  const float* scale; // one a channel, as shift; may be null
+  const float* scale; // one per channel, like shift; may be null
   const float* shift;
   void* to;
   int64_t pictures;
@@ -48,26 +48,26 @@ struct Blocks {
   int toChannels, toHeight, toWidth, before; // rows and columns of zeros before the first block
 };
 
-/** The largest value of a window; outside does not count. */
+/** The largest value of a window; values outside the image do not count. */
 struct MaxPool : Maps {
   int side, stride, padding;
 };
 
-/** The mean of a window's values, the sum in f32; outside does not count. */
+/** The mean of a window's values, summed in f32; values outside the image do not count. */
 struct MeanPool : Maps {
   int height, width, downStride, acrossStride, above, left; // of the window, and the rows and columns before the first value
 };
 
 constexpr int MOST_TERMS = 6;
 
-/** to = a(Σ weight · term), a as in Epilogue: terms of one shape, or with one value a picture and channel. */
+/** to = a(Σ weight · term), a as in Epilogue: terms of one shape, or with one value per image and channel. */
 struct WeightedSum {
   const void* terms[MOST_TERMS];
   float weights[MOST_TERMS];
   bool spread[MOST_TERMS]; // one value for all pixels
   int termCount;
   void* to;
-  int64_t count, area; // of values, and of a picture's pixels
+  int64_t count, area; // number of values, and of an image's pixels
   int channels;
   float slope;
 };
@@ -82,7 +82,7 @@ struct Logit {
   int channels, planes, height, width;
 };
 
-/** V_{n+1} − V_n of volumes, or its negative, into channels `first` … of a wider one; the last plane repeats the difference before it, or is V_N. */
+/** V_{n+1} − V_n of volumes, or its negative, into channels `first` … of a wider volume; the last plane repeats the previous difference, or is V_N. */
 struct PlaneDifference {
   const void* from; // [B, N, h, w, channels], N > 1
   void* to;
@@ -92,10 +92,10 @@ struct PlaneDifference {
   bool negative, lastIsValue;
 };
 
-/** Logits brought to the picture's size (bilinear), p = softmax over the planes, and with distances f: D̂ = Σ p f and √(Σ p (f − D̂)²). All f32. */
+/** Logits resampled to the image's size (bilinear), p = softmax over the planes, and with distances f: D̂ = Σ p f and √(Σ p (f − D̂)²). All f32. */
 struct Readout {
   const float* logits; // [B, N, h, w]
-  const float* distances; // [B, N]; may be null, then only p is wanted
+  const float* distances; // [B, N]; null: compute only p
   float* probability; // [B, N, H, W]
   float* depth; // [B, 1, H, W], as spread
   float* spread;
@@ -105,7 +105,7 @@ struct Readout {
 
 enum class Element { f32, f16, bf16 };
 
-/** The CUDA hosts queue the work; they return what went wrong, or null. */
+/** Each queues its CUDA kernel and returns an error message, or null. */
 const char* launchEpilogue(const Epilogue& work, Element element, void* stream);
 const char* launchResample(const Resample& work, Element element, void* stream);
 const char* launchBlocks(const Blocks& work, Element element, void* stream);

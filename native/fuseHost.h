@@ -1,4 +1,4 @@
-// What the entries to fuse.h's kernels share: what they ask of tensors, and where the work is done.
+// Shared by the entries to fuse.h's kernels: checks of the tensors, and the choice of CPU or CUDA.
 #pragma once
 
 #include "entries.h"
@@ -34,14 +34,14 @@ inline void checkLayout(const at::Tensor& tensor, const char* name) {
 
 inline void checkAlike(const at::Tensor& tensor, const at::Tensor& other, const char* name) {
   if (tensor.scalar_type() != other.scalar_type() || tensor.device() != other.device())
-    throw std::invalid_argument(std::string(name) + ": expected the other tensor's type and device");
+    throw std::invalid_argument(std::string(name) + ": expected the dtype and device of the other tensor");
 }
 
 template <class T, class Once> void each(int64_t count, Once once) {
   for (int64_t i = 0; i < count; i++) once(T{}, i);
 }
 
-/** The CPU computes item by item, `once` told the type by a value of it; CUDA where nvcc compiled the kernels. */
+/** On the CPU, calls `once` for each item with a value of the element type; on CUDA, launches the kernel if nvcc compiled it. */
 template <class Work, class Once>
 void run(const Work& work, const at::Tensor& on, int64_t count, const char* (*launch)(const Work&, Element, void*), Once once) {
   const Element element = elementOf(on);
@@ -60,7 +60,7 @@ void run(const Work& work, const at::Tensor& on, int64_t count, const char* (*la
 #endif
 }
 
-/** (to, firstChannel, from, …): `from` goes into the channels of `to` from `first` on. */
+/** The arguments (to, firstChannel, from, …): `from` is written to the channels of `to` starting at `first`. */
 struct Into {
   const at::Tensor& to;
   const at::Tensor& from;
@@ -79,7 +79,7 @@ inline Into intoOf(const Arguments& arguments) {
 
 inline void checkF32(const at::Tensor& tensor, const at::Tensor& on, const char* name) {
   if (tensor.scalar_type() != at::kFloat || !tensor.is_contiguous() || tensor.device() != on.device())
-    throw std::invalid_argument(std::string(name) + ": expected f32, row-major, on the device of the rest");
+    throw std::invalid_argument(std::string(name) + ": expected f32, row-major, on the same device as the others");
 }
 
 } // namespace dualfocus

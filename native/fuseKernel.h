@@ -1,4 +1,4 @@
-// The arithmetic of fuse.h, the same for both hosts: `width` neighbouring channels at a time. Included inside a namespace.
+// The arithmetic of fuse.h, shared by CPU and CUDA: `width` neighbouring channels at a time. Included inside a namespace.
 #pragma once
 
 #ifdef __CUDACC__
@@ -7,7 +7,7 @@
 #define FUSE_CODE inline
 #endif
 
-/** As many neighbouring channels as are read and written at once. */
+/** Neighbouring channels that are read and written together. */
 template <class T, int width> struct alignas(sizeof(T) * width) Pack {
   T values[width];
 };
@@ -26,7 +26,7 @@ template <class T, int width> FUSE_CODE void finishPack(const Epilogue& work, in
   *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + start / work.channels * work.toChannels + work.first + channel) = values;
 }
 
-/** What a pack of the output is of. */
+/** The position of an output pack. */
 struct Place {
   int channel, column, row;
   int64_t pixel, picture;
@@ -39,7 +39,7 @@ template <int width> FUSE_CODE Place placeOf(const Maps& work, int64_t pack) {
           line / work.toHeight};
 }
 
-/** Where an output row or column lies between two of the input, which are `from` in number. */
+/** The two input rows or columns that an output row or column lies between. */
 struct Between {
   int lower, upper;
   float share; // of the upper
@@ -142,7 +142,7 @@ template <class T, int width> FUSE_CODE void sumPack(const WeightedSum& work, in
   const int64_t start = pack * width;
   const int64_t spreadStart = start / work.channels / work.area * work.channels + start % work.channels;
   float sums[width] = {};
-  for (int term = 0; term < MOST_TERMS; term++) { // a constant number: unrolled, or the terms would be copied to be indexed
+  for (int term = 0; term < MOST_TERMS; term++) { // a constant bound, so that the loop is unrolled and the terms stay in registers
     if (term >= work.termCount) break;
     const T* from = static_cast<const T*>(work.terms[term]) + (work.spread[term] ? spreadStart : start);
     const auto values = *reinterpret_cast<const Pack<T, width>*>(from);
@@ -153,7 +153,7 @@ template <class T, int width> FUSE_CODE void sumPack(const WeightedSum& work, in
   *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + start) = result;
 }
 
-/** What `width` channels from `channel` on add to one output. */
+/** The contribution of `width` channels, starting at `channel`, to one output. */
 template <class T, int width> FUSE_CODE float logitPart(const Logit& work, const float* weight, int64_t output, int channel) {
   const int x = static_cast<int>(output % work.width), y = static_cast<int>(output / work.width % work.height);
   const int n = static_cast<int>(output / work.width / work.height % work.planes);
@@ -178,7 +178,7 @@ template <class T, int width> FUSE_CODE void differencePack(const PlaneDifferenc
     return *reinterpret_cast<const Pack<T, width>*>(static_cast<const T*>(work.from) + at * work.channels + channel);
   };
   const Pack<T, width> before = read(lower), after = read(lower + work.area);
-  Pack<T, width> result = after; // V_N where the last plane is to be that
+  Pack<T, width> result = after; // V_N, where `lastIsValue` asks for it
   if (!last || !work.lastIsValue)
     for (int i = 0; i < width; i++) {
       const float change = static_cast<float>(after.values[i]) - static_cast<float>(before.values[i]);
@@ -187,7 +187,7 @@ template <class T, int width> FUSE_CODE void differencePack(const PlaneDifferenc
   *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + pixel * work.toChannels + work.first + channel) = result;
 }
 
-/** One pixel, all its planes; p's place holds the logits, then their exponentials, until it holds p. */
+/** One pixel, all its planes. p's memory holds the logits, then their exponentials, then p. */
 FUSE_CODE void readOutPixel(const Readout& work, int64_t pixel) {
   const int column = static_cast<int>(pixel % work.toWidth), row = static_cast<int>(pixel / work.toWidth % work.toHeight);
   const int64_t stack = pixel / work.toWidth / work.toHeight;

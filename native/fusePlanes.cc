@@ -1,4 +1,4 @@
-// What is computed along the planes of a stack at inference: differences, focus probability, depth and its spread.
+// Operations along the planes of a stack at inference: differences, focus probability, depth and its standard deviation.
 #include "fuseHost.h"
 
 namespace dualfocus {
@@ -44,7 +44,7 @@ napi_value planeDifference(napi_env env, const Arguments& arguments) {
   const auto& [to, from, first] = intoOf(arguments);
   if (from.dim() != 5 || to.dim() != 5 || from.size(2) < 2) throw std::invalid_argument("from: expected a volume of two planes or more");
   for (const int64_t axis : {0, 2, 3, 4})
-    if (from.size(axis) != to.size(axis)) throw std::invalid_argument("from: expected the sizes of to, channels apart");
+    if (from.size(axis) != to.size(axis)) throw std::invalid_argument("from: expected the sizes of to, except for the channels");
   PlaneDifference work{};
   work.from = from.data_ptr();
   work.to = to.data_ptr();

@@ -12,7 +12,7 @@ Maps poolingOf(const at::Tensor& to, const at::Tensor& from) {
   checkLayout(from, "from");
   checkAlike(from, to, "from");
   if (to.dim() != 4 || from.dim() != 4 || to.size(0) != from.size(0) || to.size(1) != from.size(1))
-    throw std::invalid_argument("to: expected the pictures and channels of from");
+    throw std::invalid_argument("to: expected as many images and channels as from");
   Maps maps{};
   maps.from = from.data_ptr();
   maps.to = to.data_ptr();
@@ -42,7 +42,7 @@ napi_value meanPool(napi_env env, const Arguments& arguments) {
   const auto pair = [&](size_t index, const char* name, int64_t least) {
     const std::vector<int64_t> values = arguments.integers(index, name);
     if (values.size() != 2 || values[0] < least || values[1] < least)
-      throw std::invalid_argument(std::string(name) + ": expected two numbers from " + std::to_string(least) + " on");
+      throw std::invalid_argument(std::string(name) + ": expected two numbers of at least " + std::to_string(least));
     return std::pair(static_cast<int>(values[0]), static_cast<int>(values[1]));
   };
   MeanPool work{};
@@ -53,7 +53,7 @@ napi_value meanPool(napi_env env, const Arguments& arguments) {
   const auto last = [](int length, int stride, int before) { return (length - 1) * stride - before; };
   if (work.above >= work.height || work.left >= work.width || last(work.toHeight, work.downStride, work.above) >= work.fromHeight ||
       last(work.toWidth, work.acrossStride, work.left) >= work.fromWidth)
-    throw std::invalid_argument("window: expected every one to reach into from");
+    throw std::invalid_argument("window: every window must overlap from");
   run(work, to, to.numel(), launchMeanPool, [&](auto kind, int64_t i) { meanPack<decltype(kind), 1>(work, i); });
   return makeUndefined(env);
 }
@@ -69,14 +69,14 @@ napi_value weightedSum(napi_env env, const Arguments& arguments) {
   work.channels = static_cast<int>(to.size(1));
   work.area = work.count == 0 ? 1 : work.count / to.size(0) / work.channels;
   work.termCount = static_cast<int>((arguments.count() - 2) / 2);
-  if (work.termCount > MOST_TERMS) throw std::invalid_argument("term: more than there is room for");
+  if (work.termCount > MOST_TERMS) throw std::invalid_argument("term: more than six terms");
   for (int i = 0; i < work.termCount; i++) {
     const at::Tensor& term = arguments.tensor(3 + 2 * i, "term");
     checkLayout(term, "term");
     checkAlike(term, to, "term");
     work.spread[i] = term.sizes() != to.sizes();
     if (work.spread[i] && (term.size(0) != to.size(0) || term.size(1) != to.size(1) || term.numel() * work.area != work.count))
-      throw std::invalid_argument("term: expected the shape of to, or one value a picture and channel");
+      throw std::invalid_argument("term: expected the shape of to, or one value per image and channel");
     work.terms[i] = term.data_ptr();
     work.weights[i] = static_cast<float>(arguments.number(2 + 2 * i, "weight"));
   }

@@ -1,4 +1,4 @@
-// The entry of the renderer, and its host for CPU threads.
+// The renderer's entry, and its implementation for CPU threads.
 #include "lens.h"
 
 #include <ATen/Parallel.h>
@@ -51,7 +51,7 @@ int textureBits(const at::Tensor& textures) {
 
 namespace {
 
-// The same kernel twice: for any x86-64 (or other) processor, and for those with eight-wide arithmetic.
+// The same kernel twice: for any processor, and for x86-64 processors with AVX2.
 #pragma GCC push_options
 #pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")
 namespace plain {
@@ -149,7 +149,7 @@ void renderLensCuda(const LensBatch& batch) {
   launch.samples = batch.samples;
   launch.stream = c10::cuda::getCurrentCUDAStream().stream();
   if (static_cast<int64_t>(launch.scenes) * (launch.planes + 1) > 65535)
-    throw std::invalid_argument("renderLens: too many pictures for one call; render fewer scenes at a time");
+    throw std::invalid_argument("renderLens: too many images for one call; render fewer scenes at a time");
   if (const char* failure = launchLens(launch)) throw std::runtime_error(std::string("renderLens: ") + failure);
 }
 #endif

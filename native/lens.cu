@@ -1,4 +1,4 @@
-// The CUDA host of the renderer: a block of threads takes a tile of one picture, a thread a pixel.
+// The renderer on CUDA: a block of threads renders a tile of one image, a thread one pixel.
 #include "lensCuda.h"
 
 #include <cuda_runtime.h>
@@ -70,7 +70,7 @@ template <class Out> __global__ void __launch_bounds__(THREADS, 4) renderTiles(c
 
   const int left = blockIdx.x * TILE, top = blockIdx.y * TILE;
   const Candidates candidates = findCandidates(picture, left, top, thread, keys, list, counts);
-  // A warp takes 8 × 4 pixels: nearer to square, so its rays meet the same things more often.
+  // A warp takes 8 × 4 pixels: closer to a square, so that its rays hit the same primitives more often.
   const int x = left + (thread & 7) + 8 * ((thread >> 5) & 1), y = top + ((thread >> 3) & 3) + 4 * (thread >> 6);
   if (x >= launch.width || y >= launch.height) return;
   const int64_t pixels = (int64_t)launch.width * launch.height, pixel = (int64_t)y * launch.width + x;

@@ -1,11 +1,11 @@
-// The thin-lens renderer: scenes in, pictures and depth straight into tensors.
+// The thin-lens renderer: renders packed scenes into tensors of images and depth.
 #pragma once
 
 #include "tensor.h"
 
 namespace dualfocus {
 
-/** A batch of packed scenes (src/optics/scene/pack.ts) and where its pictures go. All tensors are on one device. */
+/** A batch of packed scenes (src/optics/scene/pack.ts) and the tensors to render into. All tensors are on one device. */
 struct LensBatch {
   at::Tensor primitives;  // f32 [B, K, 32]
   at::Tensor cameras;     // f32 [B, 16]

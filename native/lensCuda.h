@@ -1,4 +1,4 @@
-// What the CUDA host of the renderer takes: plain pointers, so that lens.cu needs no header of libtorch.
+// The CUDA renderer's arguments: plain pointers, so that lens.cu needs no libtorch header.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct LensLaunch {
   void* stream;
 };
 
-/** Queues the work; returns what went wrong, or null. */
+/** Queues the work; returns an error message, or null. */
 const char* launchLens(const LensLaunch& launch);
 
 } // namespace dualfocus

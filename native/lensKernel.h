@@ -1,5 +1,5 @@
 // Distributed ray tracing through a thin lens: the one kernel of the renderer. Compiled for the CPU, where a value of type Rays is eight
-// rays at once, and for CUDA, where it is one. src/optics/render/kernel.ts is the same in plain TypeScript and says why each step is as it is;
+// rays at once, and for CUDA, where it is one. src/optics/render/kernel.ts is the same in plain TypeScript and explains each step;
 // src/optics/scene/pack.ts describes the packed scene. Included once per instruction set, inside a namespace of its own.
 
 #include "lensLanes.h"
@@ -16,19 +16,19 @@ struct Textures {
   int bits;               // log₂ of the side
 };
 
-/** One picture of one scene: a plane of the stack, or the pinhole's. */
+/** One image of one scene: a plane of the stack, or the pinhole image. */
 struct Picture {
   const float* primitives;
   const float* camera;
   Textures textures;
-  const float* lensX; // sunflower points of the unit disk, `samples` of them and lanes to spare
+  const float* lensX; // sunflower points of the unit disk, `samples` of them, padded by LANES
   const float* lensY;
   const float* corners; // of the aperture, x, y; used when blades ≥ 3
   int width, height, samples, planes, index;
   float dioptres, radius, scale, gain, cosine, sine, shiftX, shiftY;
 };
 
-/** A primitive the rays of a tile can meet: its offset, its type in the bits above TYPE_SHIFT, and they meet it no nearer than `near`. */
+/** A primitive that rays of a tile can hit: its offset, with its type in the bits above TYPE_SHIFT, and a lower bound on the depth of a hit. */
 struct Candidate {
   int code;
   float near;
@@ -39,7 +39,7 @@ LENS_FN Candidate candidate(const float* primitives, int k, float near) {
   return {k * PRIMITIVE_STRIDE | (int)primitives[k * PRIMITIVE_STRIDE + 12] << TYPE_SHIFT, near};
 }
 
-/** Those with bounds come first, nearest first. */
+/** Bounded primitives come first, nearest first. */
 struct Candidates {
   const Candidate* list;
   int bounded, total;
@@ -56,7 +56,7 @@ LENS_FN void aim(Picture& picture, const float* plane) {
   picture.shiftY = plane[7];
 }
 
-/** Only the pixel is sampled, not the lens: a quarter of the rays does. */
+/** Only the pixel is sampled, not the lens: a quarter of the rays is enough. */
 LENS_FN int pinholeSamples(int samples) { return samples < 16 ? samples : samples < 64 ? 16 : samples / 4; }
 
 LENS_FN void aimPinhole(Picture& picture) {
@@ -66,7 +66,7 @@ LENS_FN void aimPinhole(Picture& picture) {
   picture.samples = pinholeSamples(picture.samples);
 }
 
-/** The depth from which on rays of the tile at (left, top) can meet this primitive; FAR_AWAY when none can. Errs on the near side. */
+/** A lower bound on the depth at which rays of the tile at (left, top) can hit this primitive; FAR_AWAY when none can. */
 LENS_FN float tileNear(const Picture& picture, const float* p, int left, int top) {
   const float r = p[31];
   if (r > UNBOUNDED) return 0;
@@ -143,7 +143,7 @@ LENS_FN void localNormal(const float* p, int type, Rays x, Rays y, Rays z, Rays&
   }
 }
 
-/** Linear light that comes back along a ray from primitive p, met at depth t. */
+/** Linear light reflected along a ray by primitive p, hit at depth t. */
 LENS_FN void shade(const Picture& picture, const float* p, int type, const Ray& ray, Rays t, Rays ju, Rays jv, Rays& red, Rays& green, Rays& blue) {
   const Row a = rowOf(p), b = rowOf(p + 4), c = rowOf(p + 8), repeats = rowOf(p + 12), tints = rowOf(p + 16), more = rowOf(p + 20);
   const Rays wx = ray.ox + t * ray.dx, wy = ray.oy + t * ray.dy;
@@ -234,7 +234,7 @@ LENS_FN void gatherLight(const Picture& picture, const Candidates& candidates, i
     const Rays t = trace(picture, candidates, ray, hit);
     const Rays ju = member(startU, 0xd1b54a33u, i), jv = member(startV, 0xabc98389u, i);
     Mask open = (hit >= 0) & (i < picture.samples);
-    while (any(open)) { // once per primitive that these rays met
+    while (any(open)) { // once per primitive that these rays hit
       const int code = firstOf(open, hit);
       const Mask mine = open & (hit == code);
       Rays r, g, b;
@@ -248,7 +248,7 @@ LENS_FN void gatherLight(const Picture& picture, const Candidates& candidates, i
   sum[0] = total(red), sum[1] = total(green), sum[2] = total(blue);
 }
 
-/** One pixel of a picture, gamma-encoded. */
+/** One pixel of an image, gamma-encoded. */
 LENS_FN void renderPixel(const Picture& picture, const Candidates& candidates, int x, int y, float* colour) {
   const float* camera = picture.camera;
   const uint32_t base = hash((uint32_t)camera[13] ^ hash((uint32_t)(y * picture.width + x) + (uint32_t)(picture.index + 1) * 0x9e3779b1u));
@@ -272,7 +272,7 @@ LENS_FN void renderPixel(const Picture& picture, const Candidates& candidates, i
   }
 }
 
-/** z-depth of `LANES` pixel centres from x on, through the pinhole; 0 where there is nothing. */
+/** z-depth of `LANES` pixel centres starting at x, through the pinhole; 0 where nothing is hit. */
 LENS_FN Rays pinholeDepth(const Picture& picture, const Candidates& candidates, int x, int y) {
   Ray ray{splat(0.f), splat(0.f), (toFloat(x + laneIndex()) + (0.5f - picture.width * 0.5f)) / picture.scale,
                 splat((y + 0.5f - picture.height * 0.5f) / picture.scale)};

@@ -1,4 +1,4 @@
-// Part of lensKernel.h: the few operations that differ between one ray and eight.
+// Part of lensKernel.h: the operations that differ between one ray (CUDA) and eight (CPU).
 
 constexpr float SLOPE_FLOOR = 1e-12f;
 
@@ -35,7 +35,7 @@ LENS_FN float toFloat(int x) { return (float)x; }
 LENS_FN int wrapped(float x) { return __float_as_int((x - 0.5f) + 12582912.f); }
 LENS_FN float fromBits(uint32_t x) { return __uint_as_float((x >> 9) | 0x3f800000u) - 1.f; }
 LENS_FN float fromByte(uint32_t texel, int byte) { return __uint_as_float(__byte_perm(texel, 0x4b000000u, 0x7440 + byte)) - 8388608.f; }
-LENS_FN float reciprocal(float x) { return __fdividef(1.f, x); } // 1 / 0 is infinite, and minimum and maximum pass over what is not a number
+LENS_FN float reciprocal(float x) { return __fdividef(1.f, x); } // 1 / 0 is infinite, and fminf and fmaxf ignore NaN
 LENS_FN float power(float x, float y) { return __powf(x, y); }
 LENS_FN uint32_t fetch(const uint32_t* texels, uint32_t base, int index) { return __ldg(texels + base + index); }
 LENS_FN float lookUp(const float* table, int index) { return table[index]; }

@@ -1,4 +1,4 @@
-// Part of lensKernel.h: where rays meet primitives.
+// Part of lensKernel.h: intersections of rays with primitives.
 
 struct Ray {
   Rays ox, oy, dx, dy; // from (ox, oy, 0) along (dx, dy, 1): its parameter is depth
@@ -94,7 +94,7 @@ LENS_FN Rays heightFieldDepth(const float* p, const Local& r) {
   return select(hit, t, splat(-1.f));
 }
 
-/** Depth at which the ray meets the primitive, or `limit` when it does so no nearer. */
+/** Depth at which the ray hits the primitive, or `limit` if it does not hit it nearer than that. */
 LENS_FN Rays hitDepth(const float* p, int type, const Ray& ray, Rays limit, const Textures& textures) {
   const Row a = rowOf(p), b = rowOf(p + 4), c = rowOf(p + 8);
   const Local r{a.x * ray.ox + (a.y * ray.oy + a.w), b.x * ray.ox + (b.y * ray.oy + b.w), c.x * ray.ox + (c.y * ray.oy + c.w),
@@ -102,7 +102,7 @@ LENS_FN Rays hitDepth(const float* p, int type, const Ray& ray, Rays limit, cons
   Rays t;
   switch (type) {
   case ELLIPSOID: {
-    // From the point nearest to the centre, where nothing large cancels.
+    // Measured from the point nearest to the centre, to avoid cancellation.
     const Rays per = reciprocal(r.ex * r.ex + r.ey * r.ey + r.ez * r.ez), middle = -(r.lx * r.ex + r.ly * r.ey + r.lz * r.ez) * per;
     const Rays mx = r.lx + middle * r.ex, my = r.ly + middle * r.ey, mz = r.lz + middle * r.ez;
     const Rays d = 1.f - mx * mx - my * my - mz * mz;
@@ -142,7 +142,7 @@ LENS_FN Rays trace(const Picture& picture, const Candidates& candidates, const R
   hit = splatInt(-1);
   for (int k = 0; k < candidates.total; k++) {
     const Candidate next = candidates.list[k];
-    if (k < candidates.bounded && !any(t > next.near)) { // the rest of the bounded ones lie farther still
+    if (k < candidates.bounded && !any(t > next.near)) { // all further bounded candidates are farther away
       k = candidates.bounded - 1;
       continue;
     }

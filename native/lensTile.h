@@ -1,6 +1,6 @@
-// The CPU host's loops around lensKernel.h; included after it, in the same namespace.
+// The CPU's loops around lensKernel.h; included after it, in the same namespace.
 
-/** Fills `list` with what the rays of a tile can meet: nearest first, those without bounds last. */
+/** Fills `list` with the primitives that rays of a tile can hit: nearest first, unbounded ones last. */
 static Candidates findCandidates(const Picture& picture, int left, int top, Candidate* list) {
   int bounded = 0, unbounded = 0;
   Candidate endless[64];

@@ -1,4 +1,4 @@
-// Tensors from typed arrays and back, what a tensor is, and when it goes.
+// Tensors from typed arrays and back, their shape and dtype, and how they are freed.
 #include "entries.h"
 
 namespace dualfocus {
@@ -77,13 +77,6 @@ napi_value toArray(napi_env env, const Arguments& arguments) {
   return result;
 }
 
-/** readInto(tensor, array): as toArray, into memory the caller has. */
-napi_value readInto(napi_env env, const Arguments& arguments) {
-  const at::Tensor tensor = arguments.tensor(0, "tensor").detach();
-  view(readTypedArray(env, arguments[1], "array"), tensor.sizes(), tensor.scalar_type()).copy_(tensor);
-  return makeUndefined(env);
-}
-
 /** writeFrom(tensor, array): overwrites the tensor's values in place. */
 napi_value writeFrom(napi_env env, const Arguments& arguments) {
   const at::Tensor tensor = arguments.tensor(0, "tensor").detach();
@@ -102,14 +95,6 @@ napi_value shape(napi_env env, const Arguments& arguments) {
 
 napi_value dtype(napi_env env, const Arguments& arguments) {
   return makeString(env, dtypeName(arguments.tensor(0, "tensor").scalar_type()));
-}
-
-napi_value device(napi_env env, const Arguments& arguments) {
-  return makeString(env, arguments.tensor(0, "tensor").device().str());
-}
-
-napi_value byteLength(napi_env env, const Arguments& arguments) {
-  return makeNumber(env, static_cast<double>(arguments.tensor(0, "tensor").nbytes()));
 }
 
 /** item(tensor): the one element, as a number. */
@@ -150,12 +135,9 @@ napi_value liveBytes(napi_env env, const Arguments&) {
 void registerMemory(napi_env env, napi_value exports) {
   define<fromArray>(env, exports, "fromArray");
   define<toArray>(env, exports, "toArray");
-  define<readInto>(env, exports, "readInto");
   define<writeFrom>(env, exports, "writeFrom");
   define<shape>(env, exports, "shape");
   define<dtype>(env, exports, "dtype");
-  define<device>(env, exports, "device");
-  define<byteLength>(env, exports, "byteLength");
   define<item>(env, exports, "item");
   define<dispose>(env, exports, "dispose");
   define<liveTensors>(env, exports, "liveTensors");

@@ -8,8 +8,8 @@ namespace dualfocus {
 namespace {
 
 constexpr double largestSafeInteger = 9007199254740991.0;
-// Under this the collector is not told: most tensors are freed by a scope long before it runs.
-constexpr int64_t worthMentioning = 1 << 20;
+// Smaller tensors are not reported to the garbage collector: a scope frees most of them long before it runs.
+constexpr int64_t reportedFrom = 1 << 20;
 
 const std::pair<const char*, at::ScalarType> dtypes[] = {
     {"f32", at::kFloat}, {"f64", at::kDouble}, {"f16", at::kHalf}, {"bf16", at::kBFloat16},
@@ -81,7 +81,7 @@ napi_value wrap(napi_env env, at::Tensor tensor) {
   int64_t bytes = 0;
   if (tensor.is_cpu() && tensor.layout() == at::kStrided && tensor.has_storage() && tensor.storage().use_count() == 1)
     bytes = static_cast<int64_t>(tensor.storage().nbytes());
-  return TensorBox::make(env, std::move(tensor), bytes >= worthMentioning ? bytes : 0);
+  return TensorBox::make(env, std::move(tensor), bytes >= reportedFrom ? bytes : 0);
 }
 
 const at::Tensor& unwrap(napi_env env, napi_value value, const std::string& name) {

@@ -1,7 +1,7 @@
-// What every file of the addon shares: entries that cannot crash, arguments, and C++ values owned by JavaScript.
+// Shared by every file of the addon: entries that cannot crash, arguments, and C++ values owned by JavaScript.
 #pragma once
 
-// The experimental version alone has basic finalizers, which free a value during the collection that finds it. Other
+// Only the experimental version has basic finalizers, which free a value during the garbage collection that finds it. Other
 // finalizers wait for the event loop: a synchronous loop over 10 MB tensors once reached 4.4 GB.
 #define NAPI_EXPERIMENTAL
 #define NAPI_VERSION 2147483647
@@ -20,7 +20,7 @@
 
 namespace dualfocus {
 
-/** A JavaScript exception is already on its way; nothing is to be added to it. */
+/** A JavaScript exception is already pending and must not be replaced. */
 struct PendingException {};
 
 void check(napi_env env, napi_status status);
@@ -29,8 +29,8 @@ void check(napi_env env, napi_status status);
 std::string kindOf(napi_env env, napi_value value);
 
 /**
- * A C++ value held by a JavaScript external. Every box is on a list, so that an external of another addon is refused
- * instead of read. `dispose` empties the box at once; the collector frees the box itself.
+ * A C++ value held by a JavaScript external. Every box is registered, so that an external from another addon is rejected
+ * instead of being read. `dispose` empties the box at once; the collector frees the box itself.
  */
 template <class T> class Box {
 public:
@@ -102,7 +102,7 @@ private:
     box->adjust(env, -box->externalBytes);
     remove(box);
   }
-  /** Tells the collector what hangs on this small object. */
+  /** Reports to the garbage collector how much memory this small object holds. */
   void adjust(node_api_basic_env env, int64_t bytes) {
     int64_t total;
     if (bytes != 0) napi_adjust_external_memory(env, bytes, &total);
@@ -161,7 +161,7 @@ private:
   napi_value values_[limit];
 };
 
-/** Throws what is being handled right now as a JavaScript error. Only inside a catch block. */
+/** Rethrows the current C++ exception as a JavaScript error. Only inside a catch block. */
 void rethrow(napi_env env);
 
 using Body = napi_value (*)(napi_env, const Arguments&);

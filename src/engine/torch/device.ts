@@ -23,7 +23,6 @@ export interface CapturedGraph<T> {
 export interface TorchDevice {
   /** Of every device's generator. */
   seed(seed: number): void;
-  threads(): number;
   liveTensors(): number;
   liveBytes(): number;
   memory(): DeviceMemory;
@@ -95,7 +94,6 @@ export function torchDevice(calls: TorchCalls, { device }: { readonly device: st
     seed(seed) {
       native("seed", seed);
     },
-    threads: () => native("threads"),
     liveTensors: () => native("liveTensors"),
     liveBytes: () => native("liveBytes"),
     memory() {
