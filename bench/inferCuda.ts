@@ -1,6 +1,6 @@
 // Inference on CUDA: the arranged network as one graph, what it differs from f32 by, where its time goes, and how far that is from the GPU's limit.
 import { existsSync, readFileSync } from "node:fs";
-import { lensTextures, renderLens } from "../src/engine/torch/lens.ts";
+import { lensTextures, renderLens } from "../src/optics/render/node/lens.ts";
 import { scope } from "../src/engine/scope.ts";
 import { createTorchEngine, TorchTensor, type TorchEngine } from "../src/engine/torch/torchEngine.ts";
 import type { FusionOptions } from "../src/engine/fusion/fusion.ts";

@@ -1,7 +1,7 @@
 // Stacks per second of the thin-lens renderer. node --import tsx bench/render.ts [--device cpu|cuda|js] [--scenes N] [--threads T] …
 // One JSON document on stdout. On a shared machine `cpuSeconds` says more than `seconds`.
 import { parseArgs } from "node:util";
-import { lensTextures, renderLensInto } from "../src/engine/torch/lens.ts";
+import { lensTextures, renderLensInto } from "../src/optics/render/node/lens.ts";
 import { createTorchEngine } from "../src/engine/torch/torchEngine.ts";
 import { renderDepth, renderJob, renderPlane } from "../src/optics/render/kernel.ts";
 import type { PackedScenes } from "../src/optics/scene/pack.ts";
@@ -57,7 +57,7 @@ function renderer(scenes: PackedScenes): { once: () => void; wait: () => void } 
   const images = engine.full([scenes.count, planes, 3, side, side], 0, { dtype: "u8" });
   const depth = engine.full([scenes.count, side, side], 0);
   const once = (): void => {
-    renderLensInto(engine, scenes, { textures: uploaded, samples, pictures: { images, depth } });
+    renderLensInto(engine, scenes, { textures: uploaded, samples, targets: { images, depth } });
   };
   return { once, wait: device === "cuda" ? () => { engine.synchronize(); } : () => undefined }; // prettier-ignore
 }

@@ -67,7 +67,7 @@ export function parseAlignment(text: string, where = "alignment"): Alignment {
 }
 
 /** An alignment is pixels of one size and planes of one number. */
-export function checkFits(alignment: Alignment, stack: { planes: number; width: number; height: number }): void {
+export function checkFits(alignment: Alignment, stack: Size & { readonly planes: number }): void {
   const { width, height, frames } = alignment;
   if (width !== stack.width || height !== stack.height || frames.length !== stack.planes)
     throw new AlignmentError(

@@ -55,22 +55,20 @@ function fitLevels(first: Features, second: Features, seed: Similarity): PairEst
     second: second[k] as Plane,
   }));
   let transform = seed;
-  let solution = { error: Infinity, residual: Infinity };
+  let [error, residual] = [Infinity, Infinity];
   let compared = compareAll(levels, transform);
   for (let step = 0; step < MOST_STEPS; step++) {
     const solved = solveMotion(compared, size);
     if (!solved) break;
-    solution = solved;
+    ({ error, residual } = solved);
     const { small } = solved;
     transform = compose({ first: invert(similarityOf(small)), second: transform });
     compared = compareAll(levels, transform);
     if (Math.hypot(small.a - 1, small.b) * radius + Math.hypot(small.x, small.y) < SMALL_STEP) break;
   }
   const { overlap } = compared[0] as Compared;
-  return { transform, correlation: Math.max(...compared.map((level) => level.correlation)), overlap, ...measured(solution) };
+  return { transform, correlation: Math.max(...compared.map((level) => level.correlation)), overlap, error, residual };
 }
-
-const measured = ({ error, residual }: { error: number; residual: number }): { error: number; residual: number } => ({ error, residual });
 
 const compareAll = (levels: readonly { points: Points; second: Plane }[], transform: Similarity): Compared[] =>
   levels.map(({ points, second }) => ({ points, ...compare(points, second, transform) }));

@@ -1,7 +1,8 @@
 import type { Image } from "../image/image.ts";
 import { imageRows, type PictureRows } from "../image/rows.ts";
+import { decodeSrgb, encodeSrgb } from "../image/srgb.ts";
 import { applyToPoint, resized, type Similarity } from "./similarity.ts";
-import { type LightGrid, linearLight, storedLight } from "./workingFrame.ts";
+import type { LightGrid } from "./workingFrame.ts";
 
 /** Factor on linear light, per channel, that brings a frame to the reference's exposure. */
 export type Gain = readonly number[];
@@ -77,7 +78,7 @@ export function applyGain(image: Image, gain: Gain): Image {
 /** The same row by row, by table: a power per sample would cost more than the warp. */
 export function gainRows(rows: PictureRows, { width, channels }: Pick<Image, "width" | "channels">, gain: Gain): PictureRows {
   const tables = Array.from({ length: channels }, (_, c) =>
-    Float32Array.from({ length: TABLE + 2 }, (_, i) => Math.min(1, storedLight((gain[c] as number) * linearLight(Math.min(i / TABLE, 1))))),
+    Float32Array.from({ length: TABLE + 2 }, (_, i) => Math.min(1, encodeSrgb((gain[c] as number) * decodeSrgb(Math.min(i / TABLE, 1))))),
   );
   const out = new Float32Array(width * channels);
   return (y, span) => {

@@ -1,7 +1,8 @@
+import { magnification } from "../optics/lens/thinLens.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
-import { breathingSeed } from "./breathing.ts";
 import { estimatePair, type PairEstimate } from "./ecc.ts";
 import type { Edge } from "./graph.ts";
+import { IDENTITY, type Similarity } from "./similarity.ts";
 import type { WorkingFrame } from "./workingFrame.ts";
 
 /** Two frames compared. Pixels are working pixels. */
@@ -72,6 +73,19 @@ function measureLink(frames: readonly WorkingFrame[], { from, to }: { from: numb
   const fault = faultOf(estimate);
   const error = Math.hypot(estimate.error, SYSTEMATIC * residual);
   return { from, to, transform, residual, correlation, error, ...(fault === undefined ? {} : { fault }) };
+}
+
+/**
+ * The focus breathing of a lens that moves as a whole (`magnification`). Real lenses breathe less, or the other way, so this only seeds
+ * the search. Without metric distances or a focal length: no change.
+ */
+export function breathingSeed(
+  { focusDistances, space }: Pick<FocalStack, "focusDistances" | "space">,
+  { from, to, focalLength }: { from: number; to: number; focalLength: number | undefined },
+): Similarity {
+  const [first, second] = [focusDistances[from] as number, focusDistances[to] as number];
+  if (space !== "depth" || focalLength === undefined || !(focalLength > 0 && Math.min(first, second) > focalLength)) return IDENTITY;
+  return { ...IDENTITY, scale: magnification({ focalLength }, { focusDistance: second, reference: first }) };
 }
 
 function faultOf({ transform, error, correlation, residual, overlap }: PairEstimate): string | undefined {

@@ -1,7 +1,7 @@
 import type { Plane } from "../image/boxFilter.ts";
-import type { Image } from "../image/image.ts";
+import type { Image, Size } from "../image/image.ts";
+import { decodeSrgb } from "../image/srgb.ts";
 import { type Features, features } from "./features.ts";
-import type { Size } from "../image/image.ts";
 
 /** What alignment needs of a picture: small enough that a hundred fit in memory when the pictures themselves do not. */
 export interface WorkingFrame {
@@ -80,14 +80,10 @@ function lightGrid({ width, height, channels, data }: Image): LightGrid {
         for (let y = 0; y < cell; y += step)
           for (let x = 0; x < cell; x += step) {
             const value = data[((top + row * cell + y) * width + left + column * cell + x) * channels + c] as number;
-            sum += value < CLIPPED ? linearLight(value) : NaN;
+            sum += value < CLIPPED ? decodeSrgb(value) : NaN;
             count++;
           }
         values[(row * columns + column) * channels + c] = sum / count;
       }
   return { cell, columns, rows, channels, values };
 }
-
-/** sRGB's curve. */
-export const linearLight = (value: number): number => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
-export const storedLight = (light: number): number => (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055);

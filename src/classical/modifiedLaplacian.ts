@@ -1,6 +1,7 @@
 import { type FocalStack, focalStack } from "../stack/focalStack.ts";
 import { boxMean, type Plane } from "../image/boxFilter.ts";
-import { focusPeak, type FocusResult, type PeakFit } from "./focusPeak.ts";
+import { focusPeak, type FocusResult, type PeakFit, type SharpnessVolume } from "./focusPeak.ts";
+import type { Image } from "../image/image.ts";
 import { luminance } from "../image/luminance.ts";
 
 /**
@@ -27,17 +28,27 @@ export function modifiedLaplacian({ width, height, values }: Plane, { step = 1 }
   return response;
 }
 
-/** Depth from the sum-modified-Laplacian: summed over a window of side 2·radius + 1, sharpest plane, three-point fit. */
-export function laplacianDepth(
-  stack: FocalStack,
-  { step = 1, radius = 4, fit = "gaussian" }: { step?: number; radius?: number; fit?: PeakFit } = {},
-): FocusResult {
-  const { images, focusDistances, space } = focalStack(stack);
-  const { width, height } = images[0] as { width: number; height: number };
+interface WindowOptions {
+  readonly step?: number;
+  readonly radius?: number;
+}
+
+/** The mean modified Laplacian over a window of side 2·radius + 1, on every plane. */
+export function laplacianSharpness(images: readonly Image[], { step = 1, radius = 4 }: WindowOptions = {}): SharpnessVolume {
+  const { width, height } = images[0] as Image;
   const values = new Float32Array(images.length * width * height);
   images.forEach((image, n) => {
     const response = modifiedLaplacian(luminance(image), { step });
     values.set(boxMean({ width, height, values: response }, radius), n * width * height);
   });
-  return focusPeak({ planes: images.length, width, height, values }, { focusDistances, space, fit });
+  return { planes: images.length, width, height, values };
+}
+
+/** Depth from the sum-modified-Laplacian: windowed sharpness, sharpest plane, three-point fit. */
+export function laplacianDepth(
+  stack: FocalStack,
+  { fit = "gaussian", ...window }: WindowOptions & { readonly fit?: PeakFit } = {},
+): FocusResult {
+  const { images, focusDistances, space } = focalStack(stack);
+  return focusPeak(laplacianSharpness(images, window), { focusDistances, space, fit });
 }

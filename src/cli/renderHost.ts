@@ -1,4 +1,4 @@
-import { lensTextures, renderLens } from "../engine/torch/lens.ts";
+import { lensTextures, renderLens } from "../optics/render/node/lens.ts";
 import { scope } from "../engine/scope.ts";
 import type { TorchEngine } from "../engine/torch/torchEngine.ts";
 import { createTorchEngine } from "../engine/torch/torchEngine.ts";

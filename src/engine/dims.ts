@@ -1,5 +1,11 @@
 import { ShapeError } from "./errors.ts";
 
+/** Axes of a volume: batch, channel, plane, row, column. */
+export const AXIS = { batch: 0, channel: 1, plane: 2, row: 3, column: 4 } as const;
+
+/** Axes of a per-plane map: batch, plane, row, column. */
+export const MAP_AXIS = { batch: 0, plane: 1, row: 2, column: 3 } as const;
+
 /**
  * A size that is known only when the graph runs: `numerator · Π factors / denominator + offset`, where the factors name
  * sizes of the graph's inputs ("B", "N", "H", "W"). The torch engine never makes one; the onnx engine keeps them exact, so
@@ -71,6 +77,9 @@ export function formatDim(dim: Dim): string {
 }
 
 export const sameDim = (a: Dim, b: Dim): boolean => a === b || formatDim(a) === formatDim(b);
+
+/** The number of elements of a shape that is known. */
+export const elementCount = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
 export const formatShape = (shape: readonly Dim[]): string => `[${shape.map(formatDim).join(", ")}]`;
 

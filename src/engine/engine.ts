@@ -118,7 +118,6 @@ export interface Tensor {
 
 /** Where tensors come from. A network is written against this and `Tensor` alone. */
 export interface Engine {
-  readonly name: "torch" | "onnx";
   /** A tensor with these values, row-major. `dtype` defaults to f32; `name` is what a recorded graph calls it. */
   constant(
     values: ArrayLike<number> | NumericArray,

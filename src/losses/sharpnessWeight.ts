@@ -1,4 +1,4 @@
-import { MAP_AXIS } from "../engine/axes.ts";
+import { MAP_AXIS } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MAP_AXIS } from "../engine/axes.ts";
+import { MAP_AXIS } from "../engine/dims.ts";
 import { concrete } from "../engine/dims.ts";
 import type { Engine, Tensor } from "../engine/engine.ts";
 import { keep } from "../engine/scope.ts";

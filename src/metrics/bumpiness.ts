@@ -1,4 +1,5 @@
 import type { DepthMap } from "../image/depthMap.ts";
+import type { Size } from "../image/image.ts";
 import { type Comparison, comparedPixels } from "./comparison.ts";
 
 /**
@@ -6,11 +7,6 @@ import { type Comparison, comparedPixels } from "./comparison.ts";
  * `zero` sets the ring to zero after every filter call (up to 0.16: the version behind the published DFV and DDFF numbers).
  */
 export type ScharrBorder = "reflect" | "zero";
-
-interface Size {
-  readonly width: number;
-  readonly height: number;
-}
 
 /**
  * Derivatives by the Scharr filter, [1 0 -1] across and [3 10 3] / 16 along, sign as in a convolution.

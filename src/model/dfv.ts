@@ -1,4 +1,4 @@
-import { AXIS } from "../engine/axes.ts";
+import { AXIS } from "../engine/dims.ts";
 import { concrete, dims, times, type Dim } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { Conv3d } from "../nn/conv.ts";

@@ -1,4 +1,4 @@
-import { AXIS, MAP_AXIS } from "../engine/axes.ts";
+import { AXIS, MAP_AXIS } from "../engine/dims.ts";
 import { dims, type Dim } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 

@@ -1,4 +1,4 @@
-import { AXIS } from "../engine/axes.ts";
+import { AXIS } from "../engine/dims.ts";
 import { dims } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 

@@ -1,4 +1,4 @@
-import { AXIS } from "../engine/axes.ts";
+import { AXIS } from "../engine/dims.ts";
 import { concrete, dims, type Dim } from "../engine/dims.ts";
 import type { Engine, Tensor } from "../engine/engine.ts";
 import { Conv2d } from "../nn/conv.ts";

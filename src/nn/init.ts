@@ -1,10 +1,9 @@
+import { elementCount } from "../engine/dims.ts";
 import type { Initialiser } from "./module.ts";
-
-const elements = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
 /** A plain loop: ten times faster than `Float32Array.from` on the tens of millions of numbers of a network. */
 function filled(shape: readonly number[], draw: () => number): Float32Array {
-  const values = new Float32Array(elements(shape));
+  const values = new Float32Array(elementCount(shape));
   for (let i = 0; i < values.length; i++) values[i] = draw();
   return values;
 }
@@ -12,13 +11,13 @@ function filled(shape: readonly number[], draw: () => number): Float32Array {
 /** Inputs (or outputs) that meet in one output (or input): channels × kernel volume. */
 function fan(shape: readonly number[], side: "in" | "out"): number {
   const [out = 1, input = 1, ...kernel] = shape;
-  return (side === "in" ? input : out) * elements(kernel);
+  return (side === "in" ? input : out) * elementCount(kernel);
 }
 
 const constantInit =
   (value: number): Initialiser =>
   (shape) =>
-    new Float32Array(elements(shape)).fill(value);
+    new Float32Array(elementCount(shape)).fill(value);
 
 export const zeros: Initialiser = constantInit(0);
 export const ones: Initialiser = constantInit(1);

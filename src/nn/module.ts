@@ -1,3 +1,4 @@
+import { elementCount } from "../engine/dims.ts";
 import type { Engine, Tensor } from "../engine/engine.ts";
 import { ShapeError } from "../engine/errors.ts";
 import { keep } from "../engine/scope.ts";
@@ -78,7 +79,7 @@ function values(
   origin: Origin,
   { name, shape, initialise }: { readonly name: string; readonly shape: readonly number[]; readonly initialise: Initialiser },
 ): Float32Array {
-  if (origin === "blank") return new Float32Array(shape.reduce((product, size) => product * size, 1));
+  if (origin === "blank") return new Float32Array(elementCount(shape));
   if ("random" in origin) return initialise(shape, origin.random.split(name));
   const found = origin.weights.get(name);
   if (!found) throw new ShapeError(`weights: "${name}" [${shape.join(", ")}] is missing`);

@@ -7,7 +7,7 @@ import type { Canvas } from "./canvas.ts";
 import { paintDepth } from "./colorPicture.ts";
 import { backProject, describeProjection, distances, projectionOf } from "./projection.ts";
 import type { Projection } from "./projection.ts";
-import type { DepthResult } from "./result.ts";
+import { extent, type DepthResult } from "./result.ts";
 
 /** What many graphics cards take, and enough for a screen. */
 const MAX_TEXTURE_SIDE = 4096;
@@ -87,11 +87,7 @@ export function depthMesh(
 /** Under perspective a jump is judged in 1/distance, as the eye sees it. */
 function gridTriangles(far: Float32Array, { columns, rows, inverse }: { columns: number; rows: number; inverse: boolean }): Uint32Array {
   const heights = inverse ? far.map((distance) => 1 / distance) : far;
-  let [least, greatest] = [Infinity, -Infinity];
-  for (const value of heights) {
-    if (value < least) least = value;
-    if (value > greatest) greatest = value;
-  }
+  const [least, greatest] = extent(heights);
   const limit = Math.max(EDGE, 3 / Math.min(columns, rows)) * (greatest - least);
   const triangles = new Uint32Array(6 * Math.max(0, columns - 1) * Math.max(0, rows - 1));
   let count = 0;

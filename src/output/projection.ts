@@ -1,3 +1,4 @@
+import type { Size } from "../image/image.ts";
 import { validRange } from "./result.ts";
 import type { DepthResult } from "./result.ts";
 
@@ -43,7 +44,7 @@ export function distances({ depth, unit }: DepthResult, projection: Projection):
 
 /** Writes the point of one pixel at `into[at…at+2]`: x right, y up, z towards the viewer, the camera at the origin looking along −z. */
 export function backProject(
-  { width, height }: { width: number; height: number },
+  { width, height }: Size,
   projection: Projection,
   { column, row, distance, into, at }: { column: number; row: number; distance: number; into: Float32Array; at: number },
 ): void {

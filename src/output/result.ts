@@ -31,6 +31,16 @@ export interface DepthResult {
   readonly range?: readonly [number, number];
 }
 
+/** Least and greatest value; [Infinity, -Infinity] of none. NaN is ignored. */
+export function extent(values: Float32Array): [number, number] {
+  let [least, greatest] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > greatest) greatest = value;
+  }
+  return [least, greatest];
+}
+
 /** Least and greatest valid value; [0, 0] if no pixel is valid. */
 export function validRange({ values, valid }: DepthMap): [number, number] {
   let [least, greatest] = [Infinity, -Infinity];

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { MAP_AXIS } from "../engine/axes.ts";
+import { MAP_AXIS } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine } from "../engine/torch/torchEngine.ts";

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Tensor } from "../engine/engine.ts";
-import { lensTextures, renderLens } from "../engine/torch/lens.ts";
+import { lensTextures, renderLens } from "../optics/render/node/lens.ts";
 import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
 import { PRIMITIVES_PER_SCENE, randomScene } from "../optics/scene/random.ts";

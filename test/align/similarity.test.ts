@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { breathingSeed } from "../../src/align/breathing.ts";
+import { breathingSeed } from "../../src/align/links.ts";
 import { placeFrames } from "../../src/align/graph.ts";
 import { applyToPoint, compose, distance, IDENTITY, invert, resized, type Similarity } from "../../src/align/similarity.ts";
 import { solveSymmetric } from "../../src/align/solve.ts";

@@ -1,4 +1,4 @@
-import { AXIS } from "../../src/engine/axes.ts";
+import { AXIS } from "../../src/engine/dims.ts";
 import { dims, over, times } from "../../src/engine/dims.ts";
 import type { Engine, Tensor } from "../../src/engine/engine.ts";
 import { createRandom } from "../../src/random.ts";

@@ -1,13 +1,13 @@
-import type { Image } from "../../src/image/image.ts";
+import type { Plane } from "../../src/image/boxFilter.ts";
+import type { Image, Size } from "../../src/image/image.ts";
+import type { Canvas } from "../../src/output/canvas.ts";
 import { paintDepth } from "../../src/output/colorPicture.ts";
 import { colorTable } from "../../src/output/colorMap.ts";
 import type { DepthResult } from "../../src/output/result.ts";
 import { shrinkDepth, shrinkImage, sizeWithin } from "./shrink.ts";
 
 /** Pixels for a canvas: four bytes each. */
-export interface Painting {
-  readonly width: number;
-  readonly height: number;
+export interface Painting extends Size {
   readonly data: Uint8ClampedArray<ArrayBuffer>;
 }
 
@@ -19,21 +19,18 @@ export function paintDepthMap({ depth, range }: Pick<DepthResult, "depth" | "ran
   return opaque(paintDepth({ depth: small, ...(range ? { range } : {}) }, "turbo"));
 }
 
-export const paintImage = (image: Image): Painting => {
-  const { width, height, channels, data } = shrinkImage(image, sizeWithin(image, SHOWN_SIDE));
-  const bytes = new Uint8ClampedArray(width * height * 3);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = 255 * (data[channels === 3 ? i : Math.floor(i / 3)] as number);
-  return opaque({ width, height, data: bytes });
-};
+export const paintImage = (image: Image): Painting => pixelsOf(shrinkImage(image, sizeWithin(image, SHOWN_SIDE)));
 
-export interface ValueMap {
-  readonly width: number;
-  readonly height: number;
-  readonly values: Float32Array;
+/** The image in four bytes per pixel. */
+export function pixelsOf({ width, height, channels, data }: Image): Painting {
+  const pixels = new Uint8ClampedArray(width * height * 4).fill(255);
+  for (let i = 0; i < width * height; i++)
+    for (let c = 0; c < 3; c++) pixels[4 * i + c] = 255 * (data[i * channels + (channels === 3 ? c : 0)] as number);
+  return { width, height, data: pixels };
 }
 
 /** A map of numbers in viridis, `range` from the first to the last colour. */
-export function paintValues({ width, height, values }: ValueMap, [least, greatest]: readonly [number, number] = [0, 1]): Painting {
+export function paintValues({ width, height, values }: Plane, [least, greatest]: readonly [number, number] = [0, 1]): Painting {
   const table = colorTable("viridis");
   const size = sizeWithin({ width, height }, SHOWN_SIDE);
   const data = new Uint8ClampedArray(size.width * size.height * 4).fill(255);
@@ -49,7 +46,8 @@ export function paintValues({ width, height, values }: ValueMap, [least, greates
   return { ...size, data };
 }
 
-function opaque({ width, height, data: colours }: { width: number; height: number; data: ArrayLike<number> }): Painting {
+/** Three bytes per pixel to four. */
+export function opaque({ width, height, data: colours }: Canvas): Painting {
   const data = new Uint8ClampedArray(width * height * 4).fill(255);
   for (let i = 0; i < width * height; i++) for (let c = 0; c < 3; c++) data[4 * i + c] = colours[3 * i + c] as number;
   return { width, height, data };

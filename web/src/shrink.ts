@@ -1,14 +1,14 @@
 import type { DepthMap } from "../../src/image/depthMap.ts";
-import type { Image } from "../../src/image/image.ts";
+import type { Image, Size } from "../../src/image/image.ts";
 
 /** The size of a picture whose longer side is at most `side`, same shape. */
-export function sizeWithin({ width, height }: { width: number; height: number }, side: number): { width: number; height: number } {
+export function sizeWithin({ width, height }: Size, side: number): Size {
   const factor = Math.min(1, side / Math.max(width, height));
   return { width: Math.max(1, Math.round(width * factor)), height: Math.max(1, Math.round(height * factor)) };
 }
 
 /** Each new pixel is the mean of those whose centres it holds: quick, and enough for looking at. Never enlarges. */
-export function shrinkImage(image: Image, size: { width: number; height: number }): Image {
+export function shrinkImage(image: Image, size: Size): Image {
   const { width, height, channels, data } = image;
   if (size.width >= width && size.height >= height) return image;
   const small = new Float32Array(size.width * size.height * channels);
@@ -34,7 +34,7 @@ const span = (i: number, from: number, to: number): [number, number] => {
 };
 
 /** The value at each new pixel's centre: depth must not be mixed across edges. */
-export function shrinkDepth(depth: DepthMap, size: { width: number; height: number }): DepthMap {
+export function shrinkDepth(depth: DepthMap, size: Size): DepthMap {
   const { width, height } = depth;
   if (size.width >= width && size.height >= height) return depth;
   const [values, valid] = [new Float32Array(size.width * size.height), new Uint8Array(size.width * size.height)];

@@ -1,3 +1,4 @@
+import { elementCount } from "../dims.ts";
 import type { BatchNormOptions, ConvOptions, DType } from "../engine.ts";
 import { keep } from "../scope.ts";
 import type { TorchEngine } from "../torch/torchEngine.ts";
@@ -5,7 +6,6 @@ import type { Deferred } from "./deferred.ts";
 import type { Kernels } from "./kernels.ts";
 import type { PictureReader } from "./pictures.ts";
 import { blocksOf, isLogit, isOverBlocks, logitWeight, weightOverBlocks } from "./shortcuts.ts";
-import { deferredSlice } from "./slice.ts";
 import type { Summer } from "./sum.ts";
 import { TorchTensor } from "../torch/tensor.ts";
 
@@ -139,4 +139,30 @@ function outputShape({ input, weight, stride, padding }: Convolution): number[] 
   const [outputs = 0, , ...kernel] = weight.shape;
   const size = kernel.map((k, i) => Math.floor(((input.shape[i + 2] as number) + 2 * padding - k) / stride) + 1);
   return [input.shape[0] as number, outputs, ...size];
+}
+
+/**
+ * A part of a tensor that is not computed yet, taken when it is looked at: a result nobody looks at is then not computed for the sake
+ * of its parts. Undefined where the axis is not one of the tensor's.
+ */
+function deferredSlice(
+  engine: TorchEngine,
+  tensor: TorchTensor,
+  { axis, start, end }: { readonly axis: number; readonly start: number; readonly end: number | undefined },
+): TorchTensor | undefined {
+  const { shape, dtype } = tensor;
+  const length = shape.at(axis);
+  if (length === undefined) return undefined;
+  const place = (at: number): number => Math.min(Math.max(at < 0 ? at + length : at, 0), length);
+  const size = Math.max(place(end ?? length) - place(start), 0);
+  const part: TorchTensor = engine.defer({
+    shape: shape.with(axis, size),
+    dtype,
+    run: () => engine.compute("aten::slice.Tensor", tensor, axis, start, end ?? null),
+    reshaped(to) {
+      const fits = to.every((side) => side >= 0) && elementCount(to) === elementCount(part.shape);
+      return fits ? engine.defer({ shape: to, dtype, run: () => engine.compute("aten::reshape", part, to) }) : undefined;
+    },
+  });
+  return part;
 }

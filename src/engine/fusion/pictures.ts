@@ -1,3 +1,4 @@
+import { elementCount } from "../dims.ts";
 import type { Tensor } from "../engine.ts";
 import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { Deferred } from "./deferred.ts";
@@ -50,10 +51,8 @@ function computed(engine: TorchEngine, { bytes, shape, factor, scale, shift }: P
   return shift ? scaled.add(shift) : scaled;
 }
 
-const sameCount = (a: readonly number[], b: readonly number[]): boolean => {
-  const count = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
-  return b.every((size) => size >= 0) && count(a) === count(b);
-};
+const sameCount = (a: readonly number[], b: readonly number[]): boolean =>
+  b.every((size) => size >= 0) && elementCount(a) === elementCount(b);
 
 const isPerChannel = (other: Tensor | number, shape: readonly number[]): other is TorchTensor =>
   other instanceof TorchTensor && other.dtype === "f32" && shape.length > 3 && other.shape.join() === [shape.at(-3), 1, 1].join();

@@ -1,7 +1,8 @@
 import { formatShape, sameDim, sumDims, type Dim } from "../dims.ts";
 import type { DType, Shape } from "../engine.ts";
 import { EngineError, ShapeError } from "../errors.ts";
-import { cast, scalar, toArray } from "./math.ts";
+import { toArray } from "../typedArray.ts";
+import { cast, scalar } from "./math.ts";
 import type { Recorder, Value } from "./recorder.ts";
 import { broadcastShapes, checkSameCount, frontAxis, lengthOf, sliceLength } from "./shape.ts";
 

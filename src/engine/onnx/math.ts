@@ -1,38 +1,14 @@
 import { formatShape, sameDim } from "../dims.ts";
-import type { DType, NumericArray } from "../engine.ts";
+import type { DType } from "../engine.ts";
 import { EngineError, ShapeError } from "../errors.ts";
+import { toArray } from "../typedArray.ts";
 import { ELEMENT_TYPE } from "./bytes.ts";
-import { floatToBfloat, floatToHalf } from "../../io/halfFloat.ts";
 import type { Recorder, Value } from "./recorder.ts";
 import { broadcastShapes, frontAxis, lengthOf, reducedShape } from "./shape.ts";
 
 const isFloat = (dtype: DType): boolean => dtype === "f32" || dtype === "f64" || dtype === "f16" || dtype === "bf16";
 
 const isIntegral = (dtype: DType): boolean => dtype === "i32" || dtype === "i64" || dtype === "u8";
-
-/** The values in the array type of `dtype`, as they are where they already have it. */
-export function toArray(values: ArrayLike<number> | NumericArray, dtype: DType): NumericArray {
-  const isBits = values instanceof Uint16Array; // f16 and bf16 come as their bits
-  const numbers = values instanceof BigInt64Array ? Array.from(values, Number) : values;
-  switch (dtype) {
-    case "f32":
-      return values instanceof Float32Array ? values : Float32Array.from(numbers);
-    case "f64":
-      return values instanceof Float64Array ? values : Float64Array.from(numbers);
-    case "f16":
-      return isBits ? values : floatToHalf(numbers);
-    case "bf16":
-      return isBits ? values : floatToBfloat(numbers);
-    case "i32":
-      return values instanceof Int32Array ? values : Int32Array.from(numbers);
-    case "i64":
-      return values instanceof BigInt64Array ? values : BigInt64Array.from(Array.from(numbers), BigInt);
-    case "u8":
-      return values instanceof Uint8Array ? values : Uint8Array.from(numbers);
-    case "bool":
-      return Uint8Array.from(numbers, (value) => (value === 0 ? 0 : 1));
-  }
-}
 
 /** A number as a constant of rank 0; each is recorded once. */
 export function scalar(recorder: Recorder, value: number, dtype: DType): Value {
@@ -54,21 +30,6 @@ export function binary(recorder: Recorder, operator: string, operands: readonly 
 
 export function unary(recorder: Recorder, operator: string, value: Value, attributes = {}): Value {
   return recorder.emit(operator, [value], { shape: value.shape, dtype: value.dtype, attributes });
-}
-
-/** Small whole exponents multiply: WebGPU's `pow` has no negative bases. */
-export function power(recorder: Recorder, base: Value, exponent: number): Value {
-  if (exponent === 1) return base;
-  if (exponent === 0.5) return unary(recorder, "Sqrt", base);
-  if (exponent === -1) return unary(recorder, "Reciprocal", base);
-  const square = (): Value => binary(recorder, "Mul", [base, base]);
-  if (exponent === 2) return square();
-  if (exponent === 3) return binary(recorder, "Mul", [square(), base]);
-  if (exponent === 4) {
-    const squared = square();
-    return binary(recorder, "Mul", [squared, squared]);
-  }
-  return binary(recorder, "Pow", [base, scalar(recorder, exponent, base.dtype)]);
 }
 
 export function clamp(recorder: Recorder, value: Value, { min, max }: { readonly min?: number; readonly max?: number }): Value {

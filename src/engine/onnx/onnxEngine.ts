@@ -1,8 +1,9 @@
-import { formatShape } from "../dims.ts";
+import { elementCount, formatShape } from "../dims.ts";
 import type { DType, Engine, Shape, Tensor } from "../engine.ts";
 import { ShapeError } from "../errors.ts";
 import { concat, expand, range } from "./layout.ts";
-import { scalar, toArray } from "./math.ts";
+import { toArray } from "../typedArray.ts";
+import { scalar } from "./math.ts";
 import { concatPlanes } from "./planes.ts";
 import { Recorder, type Value, type WeightStorage } from "./recorder.ts";
 import { OnnxTensor, valueOf } from "./tensor.ts";
@@ -27,7 +28,6 @@ export interface GraphOptions {
  * array of its dtype is not copied: its values must not change before `finish`.
  */
 export interface OnnxEngine extends Engine {
-  readonly name: "onnx";
   /** A graph input. A symbolic size is a plain `symbol("H")`, the same size wherever it stands, or made of symbols of earlier inputs. */
   input(name: string, shape: Shape, options?: InputOptions): Tensor;
   /** The bytes of the `.onnx` file. Nodes and constants no output needs are left out. */
@@ -45,19 +45,17 @@ export function createOnnxEngine(options: OnnxOptions = {}): OnnxEngine {
   const recorder = new Recorder(options);
   const wrap = (value: Value): Tensor => new OnnxTensor(engine, recorder, value);
   const constant: OnnxEngine["constant"] = (values, { shape, dtype = "f32", name }) => {
-    const count = shape.reduce((product, length) => product * length, 1);
+    const count = elementCount(shape);
     if (values.length !== count) throw new ShapeError(`constant: ${formatShape(shape)} needs ${count} values, got ${values.length}`);
     return wrap(recorder.initializer(toArray(values, dtype), { shape, dtype, ...(name === undefined ? {} : { name }) }));
   };
   const engine: OnnxEngine = {
-    name: "onnx",
     constant,
     input: (name, shape, { dtype = "f32", multipleOf = {} } = {}) => wrap(recorder.input({ name, shape, dtype }, multipleOf)),
     full(shape, value, { dtype = "f32" } = {}) {
       const sizes = shape.filter((dim) => typeof dim === "number");
       if (sizes.length < shape.length) return wrap(expand(recorder, scalar(recorder, value, dtype), shape));
-      const count = sizes.reduce((product, length) => product * length, 1);
-      return constant(new Float64Array(count).fill(value), { shape: sizes, dtype });
+      return constant(new Float64Array(elementCount(sizes)).fill(value), { shape: sizes, dtype });
     },
     range: (length, { dtype = "f32" } = {}) => wrap(range(recorder, length, dtype)),
     concat(tensors, axis) {

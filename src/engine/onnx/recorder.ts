@@ -3,7 +3,6 @@ import { formatDim, formatShape, type Dim } from "../dims.ts";
 import type { DType, NumericArray, Shape } from "../engine.ts";
 import { EngineError, ShapeError } from "../errors.ts";
 import { encodeModel, type Attribute, type GraphNode, type GraphValue, type Initializer } from "./bytes.ts";
-import { multiplyAccumulates } from "./cost.ts";
 import type { Volume } from "./planes.ts";
 
 /** What a node gives: the name of a future result, its exact shape and its type. */
@@ -210,4 +209,12 @@ function storeHalf(constants: readonly Initializer[]): { initializers: Initializ
     return { ...constant, name, dtype: "f16", data: floatToHalf(constant.data as Float32Array) };
   });
   return { initializers, casts };
+}
+
+/** Multiply-accumulates of one node: those of convolutions and matrix products, which are nearly all; NaN where a size is not known. */
+function multiplyAccumulates(operator: string, inputs: readonly (GraphValue | undefined)[], shape: Shape): number {
+  const product = (sizes: Shape): number => sizes.reduce<number>((result, size) => result * (typeof size === "number" ? size : NaN), 1);
+  if (operator === "Conv") return product(shape) * product(inputs[1]?.shape.slice(1) ?? []); //    per output: channels × window
+  if (operator === "MatMul") return product(shape) * product(inputs[0]?.shape.slice(-1) ?? []); // per output: the inner size
+  return 0;
 }

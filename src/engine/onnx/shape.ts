@@ -60,7 +60,7 @@ export function windowCount(
 }
 
 /** The count of elements as a number times symbolic atoms; a size with an offset (N-1) is an atom of its own. */
-function elementCount(shape: Shape): string {
+function countFormula(shape: Shape): string {
   let numerator = 1;
   let denominator = 1;
   const atoms: string[] = [];
@@ -77,8 +77,8 @@ function elementCount(shape: Shape): string {
 }
 
 export function checkSameCount(from: Shape, to: Shape, where: string): void {
-  if (elementCount(from) !== elementCount(to))
-    throw new ShapeError(`${where}: ${formatShape(from)} has ${elementCount(from)} elements, ${formatShape(to)} has ${elementCount(to)}`);
+  if (countFormula(from) !== countFormula(to))
+    throw new ShapeError(`${where}: ${formatShape(from)} has ${countFormula(from)} elements, ${formatShape(to)} has ${countFormula(to)}`);
 }
 
 /** The length of `slice`. A positive end on a symbolic length is taken on trust: the axis must be that long when the graph runs. */

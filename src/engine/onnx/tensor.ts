@@ -3,7 +3,7 @@ import type { BatchNormOptions, ConvOptions, DType, Engine, GroupNormOptions, Po
 import { EngineError } from "../errors.ts";
 import { conv, pool, resize2d, type Convolution } from "./conv.ts";
 import { expand, flip, pad, permute, reshape, slice, squeeze, unsqueeze } from "./layout.ts";
-import { argmax, binary, cast, clamp, matmul, power, reduce, scalar, softmax, unary, where } from "./math.ts";
+import { argmax, binary, cast, clamp, matmul, reduce, scalar, softmax, unary, where } from "./math.ts";
 import { batchNorm, groupNorm } from "./norm.ts";
 import { binaryPlanes, convolvePlanes, normalisePlanes, resizePlanes, slicePlanes, unaryPlanes, volumeOfPictures } from "./planes.ts";
 import type { Recorder, Value } from "./recorder.ts";
@@ -54,7 +54,7 @@ export class OnnxTensor implements Tensor {
     return this.#binary("Max", other);
   }
   pow(exponent: number): Tensor {
-    return this.#wrap(power(this.recorder, this.value, exponent));
+    return this.#binary("Pow", exponent);
   }
 
   neg(): Tensor {

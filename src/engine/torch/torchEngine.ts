@@ -9,6 +9,7 @@ import type { Dim } from "../dims.ts";
 import type { DType, Engine, NumericArray, Shape, Tensor } from "../engine.ts";
 import { EngineError } from "../errors.ts";
 import { track } from "../scope.ts";
+import { toArray } from "../typedArray.ts";
 import { torchCalls } from "./call.ts";
 import type { TorchCalls } from "./call.ts";
 import { torchDevice } from "./device.ts";
@@ -25,7 +26,6 @@ export { TorchTensor } from "./tensor.ts";
 
 /** libtorch on one device. Modes (gradients, autocast), threads and seeds belong to the process, not to the engine. */
 export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTransfers, TorchDevice, TorchResize {
-  readonly name: "torch";
   readonly device: string;
   /** How operations are arranged for inference, where the engine is for that. */
   readonly fusion: Fusion | undefined;
@@ -69,27 +69,6 @@ function loadAddon(): Addon {
   }
 }
 
-/** Values as the typed array that holds `dtype`; half floats come as their bits in a Uint16Array, or as f32 to be cast. */
-function typed(values: ArrayLike<number> | NumericArray, dtype: DType): NumericArray {
-  const array = values as ArrayLike<number>;
-  switch (dtype) {
-    case "f32":
-      return values instanceof Float32Array ? values : Float32Array.from(array, Number);
-    case "f64":
-      return values instanceof Float64Array ? values : Float64Array.from(array, Number);
-    case "f16":
-    case "bf16":
-      return values instanceof Uint16Array ? values : typed(values, "f32");
-    case "i32":
-      return values instanceof Int32Array ? values : Int32Array.from(array, Number);
-    case "i64":
-      return values instanceof BigInt64Array ? values : BigInt64Array.from(Array.from(array, BigInt));
-    case "u8":
-    case "bool":
-      return values instanceof Uint8Array ? values : Uint8Array.from(array, Number);
-  }
-}
-
 function transfers({ native, compute }: TorchCalls, { noGradient }: TorchGradients): TorchTransfers {
   return {
     read: (tensor) => native("toArray", tensor),
@@ -128,7 +107,6 @@ export function createTorchEngine({ device = "cpu", threads = availableParalleli
   let fusion: Fusion | undefined;
 
   const engine: TorchEngine = {
-    name: "torch",
     device,
     get fusion() {
       return fusion;
@@ -141,15 +119,7 @@ export function createTorchEngine({ device = "cpu", threads = availableParalleli
     ...torchResize(calls, (values, options) => engine.constant(values, options)),
 
     constant(values, { shape, dtype = "f32" }) {
-      const array = typed(values, dtype);
-      const half = (dtype === "f16" || dtype === "bf16") && !(array instanceof Uint16Array);
-      const tensor = new TorchTensor(engine, { handle: native("fromArray", array, shape, half ? "f32" : dtype, device) });
-      if (!half) return track(tensor);
-      try {
-        return tensor.cast(dtype);
-      } finally {
-        tensor.dispose();
-      }
+      return calls.adopt(native("fromArray", toArray(values, dtype), shape, dtype, device));
     },
     full(shape, value, { dtype = "f32" } = {}) {
       const sizes = shape.map((dim) => concrete(dim, "full"));

@@ -1,4 +1,4 @@
-import { AXIS } from "../../engine/axes.ts";
+import { AXIS } from "../../engine/dims.ts";
 import type { DType, NumericArray, Tensor } from "../../engine/engine.ts";
 import { EngineError } from "../../engine/errors.ts";
 import { scope } from "../../engine/scope.ts";

@@ -1,3 +1,4 @@
+import type { Size } from "../../image/image.ts";
 import type { Camera } from "../../stack/stackFormat.ts";
 
 export type CameraPreset = "nyu" | "arkit" | "fossa";
@@ -5,7 +6,7 @@ export type CameraPreset = "nyu" | "arkit" | "fossa";
 export const CAMERA_PRESETS: readonly CameraPreset[] = ["nyu", "arkit", "fossa"];
 
 /** The cameras of the published synthetic stacks, for a picture of this size. */
-export function presetCamera(preset: CameraPreset, { width, height }: { width: number; height: number }): Camera {
+export function presetCamera(preset: CameraPreset, { width, height }: Size): Camera {
   switch (preset) {
     case "nyu": //   HybridDepth, DEReD
       return { focalLength: 0.05, fNumber: 8, pixelPitch: 12e-6 };

@@ -1,5 +1,6 @@
 import type { DepthMap } from "../../image/depthMap.ts";
 import type { Image } from "../../image/image.ts";
+import { decodeSrgb, encodeSrgb } from "../../image/srgb.ts";
 import { type FocalStack, focalStack } from "../../stack/focalStack.ts";
 import { depthRange, type FocusProtocol, protocolDistances } from "./focus.ts";
 import { gatherBlur } from "./gather.ts";
@@ -149,7 +150,3 @@ function greatest(signedRadius: Float32Array, valid: Uint8Array): number {
 }
 
 const mapValues = (image: Image, convert: (value: number) => number): Image => ({ ...image, data: image.data.map(convert) });
-
-const decodeSrgb = (value: number): number => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
-
-const encodeSrgb = (value: number): number => (value <= 0.0031308 ? 12.92 * value : 1.055 * value ** (1 / 2.4) - 0.055);

@@ -3,7 +3,7 @@ import type { OutputName } from "../../../src/output/outputs.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { encodeResultJson } from "../../../src/output/resultJson.ts";
 import type { Downloads, ZipAll } from "../contract.ts";
-import type { EncodeAnswer, EncodeRequest } from "./protocol.ts";
+import type { EncodeAnswer, EncodeRequest } from "./encodeWorker.ts";
 
 const LABELS: Readonly<Record<OutputName, string>> = {
   depth16: "Depth, 16-bit PNG with its scale inside",

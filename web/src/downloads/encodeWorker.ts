@@ -1,7 +1,20 @@
-import { encodeOne, writeArchive } from "./archive.ts";
-import type { EncodeAnswer, EncodeRequest } from "./protocol.ts";
+import type { OutputName } from "../../../src/output/outputs.ts";
+import type { DepthResult } from "../../../src/output/result.ts";
+import { encodeOne, writeArchive, type ArchiveInput } from "./archive.ts";
 
-// Encoding a large picture takes seconds, in which the page must stay alive.
+// Encoding a large result takes seconds; a worker keeps the page responsive.
+
+/** The one request a worker gets. */
+export type EncodeRequest =
+  | { readonly kind: "one"; readonly name: OutputName; readonly result: DepthResult }
+  | { readonly kind: "all"; readonly input: ArchiveInput };
+
+/** The worker's answers: pieces in order, then `done`; or `failed`. */
+export type EncodeAnswer =
+  | { readonly kind: "piece"; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: "progress"; readonly share: number }
+  | { readonly kind: "done" }
+  | { readonly kind: "failed"; readonly message: string };
 
 const answer = (message: EncodeAnswer): void => {
   postMessage(message, message.kind === "piece" ? { transfer: [message.bytes.buffer] } : {});
@@ -15,7 +28,7 @@ async function encode(request: EncodeRequest): Promise<void> {
   else
     await writeArchive(request.input, {
       onChunk: (bytes) => {
-        piece(bytes.slice()); // parts of a larger buffer cannot be handed over
+        piece(bytes.slice()); // a part of a larger buffer cannot be transferred
       },
       onProgress: (share) => {
         answer({ kind: "progress", share });

@@ -1,3 +1,4 @@
+import { extent } from "../../../src/output/result.ts";
 import type { LensSetting } from "./lens.ts";
 import type { RefocusPlan } from "./plan.ts";
 import { FRAGMENT, VERTEX } from "./gatherShader.ts";
@@ -20,7 +21,7 @@ export function createGather(canvas: HTMLCanvasElement, plan: RefocusPlan): Pain
   const texture = uploaded(gl, plan);
   const uniform = (name: string): WebGLUniformLocation | null => gl.getUniformLocation(program, name);
   const places = { gain: uniform("gain"), focus: uniform("focus"), reach: uniform("reach"), samples: uniform("samples") };
-  const ends = extremes(plan.nearness);
+  const ends = extent(plan.nearness);
   return {
     paint(setting) {
       const { gain, focus } = plan.blur(setting);
@@ -73,13 +74,4 @@ function uploaded(gl: WebGL2RenderingContext, { width, height, light, nearness }
   for (const filter of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, filter, gl.NEAREST);
   gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, width, height, 0, gl.RGBA, gl.FLOAT, data);
   return texture;
-}
-
-function extremes(values: Float32Array): [number, number] {
-  let [least, greatest] = [Infinity, -Infinity];
-  for (const value of values) {
-    if (value < least) least = value;
-    if (value > greatest) greatest = value;
-  }
-  return [least, greatest];
 }

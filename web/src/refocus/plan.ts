@@ -1,4 +1,4 @@
-import { linearLight } from "../../../src/align/workingFrame.ts";
+import { decodeSrgb } from "../../../src/image/srgb.ts";
 import type { Image } from "../../../src/image/image.ts";
 import { isKnown } from "../../../src/output/result.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
@@ -37,7 +37,7 @@ export function planRefocus(result: DepthResult, { side }: { side: number }): Re
 
 function linearColours({ channels, data }: Image): Float32Array {
   const pixels = data.length / channels;
-  return Float32Array.from({ length: 3 * pixels }, (_, i) => linearLight(data[channels === 3 ? i : Math.floor(i / 3)] as number));
+  return Float32Array.from({ length: 3 * pixels }, (_, i) => decodeSrgb(data[channels === 3 ? i : Math.floor(i / 3)] as number));
 }
 
 /** Unknown values take the last known one before them, or the first after: rarely more than a margin. */

@@ -1,4 +1,4 @@
-import { storedLight } from "../../../src/align/workingFrame.ts";
+import { encodeSrgb } from "../../../src/image/srgb.ts";
 import type { Image } from "../../../src/image/image.ts";
 import { layeredBlur } from "../../../src/optics/synthesize/layers.ts";
 import type { LensSetting } from "./lens.ts";
@@ -10,5 +10,5 @@ export function refocusExactly(plan: RefocusPlan, setting: LensSetting): Image {
   const { gain, focus } = plan.blur(setting);
   const signedRadius = nearness.map((each) => gain * (each - focus));
   const blurred = layeredBlur({ image: { width, height, channels: 3, data: light }, signedRadius });
-  return { ...blurred, data: blurred.data.map(storedLight) };
+  return { ...blurred, data: blurred.data.map(encodeSrgb) };
 }

@@ -1,4 +1,5 @@
 import type { CreateRefocus } from "../contract.ts";
+import { pixelsOf } from "../paint.ts";
 import { createGather, type Painter } from "./gather.ts";
 import type { LensSetting } from "./lens.ts";
 import { planRefocus, type RefocusPlan } from "./plan.ts";
@@ -41,13 +42,8 @@ function paintExactly(canvas: HTMLCanvasElement, plan: RefocusPlan): Painter {
   if (!context) throw new Error("this browser can draw neither with WebGL nor on a canvas");
   return {
     paint(setting) {
-      const { width, height, data } = refocusExactly(plan, setting);
-      const pixels = context.createImageData(width, height);
-      for (let i = 0; i < width * height; i++) {
-        for (let c = 0; c < 3; c++) pixels.data[4 * i + c] = Math.round(255 * (data[3 * i + c] as number));
-        pixels.data[4 * i + 3] = 255;
-      }
-      context.putImageData(pixels, 0, 0);
+      const { width, height, data } = pixelsOf(refocusExactly(plan, setting));
+      context.putImageData(new ImageData(data, width, height), 0, 0);
     },
     dispose: () => undefined,
   };

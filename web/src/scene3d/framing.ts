@@ -1,3 +1,4 @@
+import type { Size } from "../../../src/image/image.ts";
 import type { Projection } from "../../../src/output/projection.ts";
 
 /** How a cloud of points is brought to a handy size: world = scale · (point - centre). The longer side then spans 2. */
@@ -15,10 +16,7 @@ const RELIEF_DISTANCE = 3;
 const SAMPLE = 5000;
 
 /** The surface is turned about its middle, and seen under the angle it was photographed under. */
-export function frameOf(
-  positions: Float32Array,
-  { projection, width, height }: { projection: Projection; width: number; height: number },
-): Frame {
+export function frameOf(positions: Float32Array, { projection, width, height }: Size & { readonly projection: Projection }): Frame {
   const stride = 3 * Math.max(1, Math.floor(positions.length / 3 / SAMPLE));
   const points = Float32Array.from({ length: 3 * Math.floor(positions.length / stride) }, (_, i) => {
     return positions[Math.floor(i / 3) * stride + (i % 3)] as number;

@@ -15,7 +15,7 @@ import { depthMesh } from "../../../src/output/model.ts";
 import { projectionOf } from "../../../src/output/projection.ts";
 import { paintDepth } from "../../../src/output/colorPicture.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
-import type { Image } from "../../../src/image/image.ts";
+import { opaque, pixelsOf } from "../paint.ts";
 import { shrinkImage, sizeWithin } from "../shrink.ts";
 
 /** What a graphics card without a fan turns smoothly. */
@@ -49,32 +49,15 @@ export function createSurface(result: DepthResult): Surface {
 
 /** The first row of the data is the picture's first: texture coordinates count from there, too. */
 function textureOf(result: DepthResult): DataTexture {
-  const { width, height, data } = result.allInFocus ? bytesOf(result.allInFocus) : opaque(paintDepth(result, "turbo"));
-  const texture = new DataTexture(data, width, height, RGBAFormat);
+  const { allInFocus } = result;
+  const { width, height, data } = allInFocus
+    ? pixelsOf(shrinkImage(allInFocus, sizeWithin(allInFocus, TEXTURE_SIDE)))
+    : opaque(paintDepth(result, "turbo"));
+  const texture = new DataTexture(new Uint8Array(data.buffer), width, height, RGBAFormat);
   texture.colorSpace = SRGBColorSpace;
   texture.magFilter = LinearFilter;
   texture.minFilter = LinearMipmapLinearFilter;
   texture.generateMipmaps = true;
   texture.needsUpdate = true;
   return texture;
-}
-
-interface Pixels {
-  readonly width: number;
-  readonly height: number;
-  readonly data: Uint8Array<ArrayBuffer>;
-}
-
-function bytesOf(picture: Image): Pixels {
-  const { width, height, channels, data } = shrinkImage(picture, sizeWithin(picture, TEXTURE_SIDE));
-  const bytes = new Uint8Array(4 * width * height).fill(255);
-  for (let i = 0; i < width * height; i++)
-    for (let c = 0; c < 3; c++) bytes[4 * i + c] = Math.round(255 * (data[i * channels + (channels === 3 ? c : 0)] as number));
-  return { width, height, data: bytes };
-}
-
-function opaque({ width, height, data }: { width: number; height: number; data: Uint8Array }): Pixels {
-  const bytes = new Uint8Array(4 * width * height).fill(255);
-  for (let i = 0; i < width * height; i++) bytes.set(data.subarray(3 * i, 3 * i + 3), 4 * i);
-  return { width, height, data: bytes };
 }

@@ -1,14 +1,10 @@
+import type { Size } from "../../../src/image/image.ts";
 import type { PlaneMaps } from "../contract.ts";
 
 /** A place in the full-size maps, in whole pixels. */
 export interface Pixel {
   readonly x: number;
   readonly y: number;
-}
-
-export interface Size {
-  readonly width: number;
-  readonly height: number;
 }
 
 /** The values of all planes at a pixel of a map of another size. */

@@ -1,11 +1,13 @@
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
+import { TEST_IDS } from "../contract.ts";
 import type { Controller } from "../controller.ts";
 import { stepOf, type State, type Step } from "../state/state.ts";
+import { inPageWords } from "../state/words.ts";
 import { useStore, type Store } from "../store.ts";
+import type { Problem } from "../worker/protocol.ts";
 import { Header } from "./Header.tsx";
-import { ProblemAlert } from "./ProblemAlert.tsx";
 import { ResultView } from "./ResultView.tsx";
 import { RunView } from "./RunView.tsx";
 import { SetupView } from "./SetupView.tsx";
@@ -51,6 +53,16 @@ const STEP_VIEWS: Readonly<Record<Step, (props: StepProps) => VNode | null>> = {
   run: RunView,
   result: ResultView,
 };
+
+/** What went wrong and what to do about it; screen readers announce it at once. */
+function ProblemAlert({ problem: { message, remedy } }: { problem: Problem }): VNode {
+  return (
+    <div class="problem" role="alert" data-testid={TEST_IDS.problem}>
+      <p class="problem-message">{inPageWords(message)}</p>
+      {remedy !== undefined && <p>{inPageWords(remedy)}</p>}
+    </div>
+  );
+}
 
 /** Keyboards and screen readers go on where the new step begins; not when the page opens. */
 function useFocusOnStep(step: Step): { current: HTMLElement | null } {

@@ -6,6 +6,7 @@ import { TEST_IDS } from "../contract.ts";
 import { calibrate, type Spacing } from "../state/calibration.ts";
 import { numberText, UNIT_SYMBOLS, type Draft } from "../state/distances.ts";
 import type { OpenedStack } from "../worker/protocol.ts";
+import { Choice, DecimalInput, FieldProblem } from "./fields.tsx";
 
 interface CalibrateProps {
   readonly stack: OpenedStack;
@@ -18,7 +19,13 @@ interface Known {
   readonly text: string;
 }
 
-/** Distances of all pictures from those of two. */
+const LENGTHS: readonly (readonly [Unit, string])[] = [
+  ["m", "metres"],
+  ["mm", "millimetres"],
+  ["um", "micrometres"],
+];
+
+/** Computes the distances of all pictures from two known ones. */
 export function CalibratePanel({ stack, unit, onDistances }: CalibrateProps): VNode {
   const planes = stack.planes.length;
   const [one, setOne] = useState<Known>({ plane: 0, text: "" });
@@ -39,25 +46,9 @@ export function CalibratePanel({ stack, unit, onDistances }: CalibrateProps): VN
       <summary>I know only two distances</summary>
       <KnownPlane label="One" planes={planes} known={one} unit={length} onChange={setOne} />
       <KnownPlane label="The other" planes={planes} known={two} unit={length} onChange={setTwo} />
-      <label class="field">
-        <span>in</span>
-        <select
-          value={length}
-          onChange={({ currentTarget }) => {
-            setLength(currentTarget.value as Unit);
-          }}
-        >
-          <option value="m">metres</option>
-          <option value="mm">millimetres</option>
-          <option value="um">micrometres</option>
-        </select>
-      </label>
+      <Choice label="in" value={length} choices={LENGTHS} onChange={setLength} />
       <SpacingChoice spacing={spacing} onChange={setSpacing} />
-      {problem !== undefined && (
-        <p class="field-problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <FieldProblem problem={problem} />
       <button type="button" onClick={fill}>
         Fill in the rest
       </button>
@@ -94,13 +85,10 @@ function KnownPlane({ label, planes, known, unit, onChange }: KnownPlaneProps): 
       </label>
       <label>
         is at
-        <input
-          type="text"
-          inputMode="decimal"
-          autoComplete="off"
+        <DecimalInput
           value={known.text}
-          onInput={({ currentTarget }) => {
-            onChange({ ...known, text: currentTarget.value });
+          onInput={(text) => {
+            onChange({ ...known, text });
           }}
         />
       </label>
@@ -111,18 +99,10 @@ function KnownPlane({ label, planes, known, unit, onChange }: KnownPlaneProps): 
 
 /** What grows evenly from picture to picture. */
 export function SpacingChoice({ spacing, onChange }: { spacing: Spacing; onChange: (spacing: Spacing) => void }): VNode {
-  return (
-    <label class="field">
-      <span>The focus moved in even steps of</span>
-      <select
-        value={spacing}
-        onChange={({ currentTarget }) => {
-          onChange(currentTarget.value as Spacing);
-        }}
-      >
-        <option value="dioptres">the focus ring (focus bracketing)</option>
-        <option value="distance">distance (rail, microscope)</option>
-      </select>
-    </label>
-  );
+  return <Choice label="The focus moved in even steps of" value={spacing} choices={SPACINGS} onChange={onChange} />;
 }
+
+const SPACINGS = [
+  ["dioptres", "the focus ring (focus bracketing)"],
+  ["distance", "distance (rail, microscope)"],
+] as const;

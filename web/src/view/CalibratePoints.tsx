@@ -7,6 +7,7 @@ import type { Pixel } from "../state/curve.ts";
 import { numberText } from "../state/distances.ts";
 import type { ViewProps } from "./App.tsx";
 import { SpacingChoice } from "./CalibratePanel.tsx";
+import { DecimalInput, FieldProblem } from "./fields.tsx";
 
 interface CalibratePointsProps extends ViewProps {
   readonly view: ViewResult;
@@ -47,15 +48,7 @@ export function CalibratePoints({ view, pixel, state, controller }: CalibratePoi
       <div class="known">
         <label>
           This point (plane {(plane + 1).toFixed(2)}) is at
-          <input
-            type="text"
-            inputMode="decimal"
-            autoComplete="off"
-            value={text}
-            onInput={({ currentTarget }) => {
-              setText(currentTarget.value);
-            }}
-          />
+          <DecimalInput value={text} onInput={setText} />
         </label>
         <span class="unit">m</span>
         <button type="button" onClick={add}>
@@ -70,11 +63,7 @@ export function CalibratePoints({ view, pixel, state, controller }: CalibratePoi
         ))}
       </ul>
       <SpacingChoice spacing={spacing} onChange={setSpacing} />
-      {problem !== undefined && (
-        <p class="field-problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <FieldProblem problem={problem} />
       {one && two && (
         <button
           type="button"

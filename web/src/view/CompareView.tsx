@@ -4,10 +4,16 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { TEST_IDS, type ViewResult } from "../contract.ts";
 import { paintDepthMap, paintImage, type Painting } from "../paint.ts";
 import { numberText, UNIT_SYMBOLS } from "../state/distances.ts";
+import { Choice } from "./fields.tsx";
 import { PaintedCanvas } from "./PaintedCanvas.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 
 type After = "picture" | "depth";
+
+const AFTERS: readonly (readonly [After, string])[] = [
+  ["picture", "All in focus"],
+  ["depth", "Depth"],
+];
 
 /** One of the photographs on the left, what was made of all of them on the right. */
 export function CompareView({ result: view, controller }: ResultProps): VNode {
@@ -40,39 +46,14 @@ export function CompareView({ result: view, controller }: ResultProps): VNode {
         />
       </div>
       <div class="controls">
-        <label class="field">
-          <span>Before</span>
-          <select
-            value={plane}
-            onChange={({ currentTarget }) => {
-              setPlane(Number(currentTarget.value));
-            }}
-          >
-            {view.planes.map((each, n) => (
-              <option key={n} value={n}>
-                {planeTitle(each, n)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label class="field">
-          <span>After</span>
-          <select
-            value={after}
-            onChange={({ currentTarget }) => {
-              setAfter(currentTarget.value as After);
-            }}
-          >
-            <option value="picture">All in focus</option>
-            <option value="depth">Depth</option>
-          </select>
-        </label>
+        <Choice label="Before" value={plane} choices={view.planes.map((each, n) => [n, planeTitle(each, n)])} onChange={setPlane} />
+        <Choice label="After" value={after} choices={AFTERS} onChange={setAfter} />
       </div>
     </div>
   );
 }
 
-export const planeTitle = ({ value, unit }: ViewResult["planes"][number], n: number): string =>
+const planeTitle = ({ value, unit }: ViewResult["planes"][number], n: number): string =>
   unit === "index" ? `Picture ${n + 1}` : `Picture ${n + 1}, focus at ${numberText(Number(value.toPrecision(4)))} ${UNIT_SYMBOLS[unit]}`;
 
 function paintAfter({ result }: ViewResult, after: After): Painting | undefined {

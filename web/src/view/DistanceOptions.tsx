@@ -5,6 +5,7 @@ import { TEST_IDS } from "../contract.ts";
 import { UNIT_NAMES } from "../state/distances.ts";
 import { inPageWords } from "../state/words.ts";
 import type { ViewProps } from "./App.tsx";
+import { Choice } from "./fields.tsx";
 
 const CHOICES: readonly Unit[] = ["m", "mm", "um", "dpt"];
 
@@ -13,23 +14,15 @@ export function DistanceOptions({ state: { draft, draftProblem }, controller }: 
   const units = draft.unit === "disparity" ? [...CHOICES, "disparity" as const] : CHOICES;
   return (
     <>
-      <label class="field">
-        <span>The numbers below the pictures are in</span>
-        <select
-          value={draft.unit}
-          data-testid={TEST_IDS.unit}
-          onChange={({ currentTarget }) => {
-            void controller.edit({ ...draft, unit: currentTarget.value as Unit });
-          }}
-        >
-          {units.map((unit) => (
-            <option key={unit} value={unit}>
-              {UNIT_NAMES[unit]}
-            </option>
-          ))}
-          <option value="index">I don’t know</option>
-        </select>
-      </label>
+      <Choice
+        label="The numbers below the pictures are in"
+        value={draft.unit}
+        choices={[...units.map((unit) => [unit, UNIT_NAMES[unit]] as const), ["index", "I don’t know"]]}
+        testId={TEST_IDS.unit}
+        onChange={(unit) => {
+          void controller.edit({ ...draft, unit });
+        }}
+      />
       {draft.unit === "index" && (
         <p class="quiet">Depth will be in plane numbers: which is nearer and which is farther, without a length.</p>
       )}

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
+import { extent } from "../../../src/output/result.ts";
 import { TEST_IDS, type ViewResult } from "../contract.ts";
 import { paintValues, type Painting } from "../paint.ts";
 import type { Figures } from "../worker/protocol.ts";
@@ -71,7 +72,7 @@ function FigureTable({ figures, view }: { figures: Figures; view: ViewResult }):
 
 function rowsOf({ planes, grid, gradient, surfaceGradient, surface }: Figures, { result }: ViewResult): Row[] {
   const gridMaps = (data: Float32Array): Painting[] => {
-    const range = rangeOf(data);
+    const range = extent(data);
     return planes.map((_, n) =>
       paintValues({ width: grid, height: grid, values: data.subarray(n * grid * grid, (n + 1) * grid * grid) }, range),
     );
@@ -90,13 +91,4 @@ function rowsOf({ planes, grid, gradient, surfaceGradient, surface }: Figures, {
       ),
     },
   ];
-}
-
-function rangeOf(data: Float32Array): [number, number] {
-  let [least, greatest] = [Infinity, -Infinity];
-  for (const value of data) {
-    if (value < least) least = value;
-    if (value > greatest) greatest = value;
-  }
-  return [least, greatest];
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren, TargetedPointerEvent, VNode } from "preact";
 
-import { movePixel, type Pixel, type Size } from "../state/curve.ts";
+import type { Size } from "../../../src/image/image.ts";
+import { movePixel, type Pixel } from "../state/curve.ts";
 
 interface PixelPickerProps {
   readonly size: Size;

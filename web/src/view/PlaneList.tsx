@@ -5,6 +5,7 @@ import { SOURCE_WORDS, UNIT_SYMBOLS, type Draft } from "../state/distances.ts";
 import { baseName } from "../../../src/stack/stackFormat.ts";
 import type { OpenedPlane } from "../worker/protocol.ts";
 import type { ViewProps } from "./App.tsx";
+import { DecimalInput } from "./fields.tsx";
 
 /** One card a picture, nearest focus first, with a field for its distance. */
 export function PlaneList({ state, controller }: ViewProps): VNode {
@@ -36,18 +37,13 @@ function PlaneCard({ plane, n, state, controller }: ViewProps & { plane: OpenedP
       {isKnown ? (
         <label class="distance">
           <span class="visually-hidden">Focus distance of picture {n + 1}</span>
-          <input
-            type="text"
-            inputMode="decimal"
-            autoComplete="off"
+          <DecimalInput
             value={draft.texts[frame] ?? ""}
-            data-testid={`${TEST_IDS.distance}${n}`}
-            onInput={({ currentTarget }) => {
-              controller.type(changed(currentTarget.value));
+            testId={`${TEST_IDS.distance}${n}`}
+            onInput={(text) => {
+              controller.type(changed(text));
             }}
-            onChange={({ currentTarget }) => {
-              void controller.edit(changed(currentTarget.value));
-            }}
+            onChange={(text) => void controller.edit(changed(text))}
           />
           <span class="unit">{UNIT_SYMBOLS[draft.unit]}</span>
         </label>

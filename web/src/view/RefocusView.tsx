@@ -5,6 +5,7 @@ import { validRange } from "../../../src/output/result.ts";
 import { TEST_IDS, type Refocus } from "../contract.ts";
 import { createRefocus } from "../refocus/refocus.ts";
 import { depthText } from "../state/words.ts";
+import { Slider } from "./fields.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 
 const STEPS = 1000;
@@ -50,36 +51,24 @@ export function RefocusView({ result: view }: ResultProps): VNode {
       />
       {problem !== undefined && <p role="alert">{problem}</p>}
       <figcaption class="controls">
-        <label class="range">
-          <span>Focus</span>
-          <input
-            type="range"
-            min={0}
-            max={STEPS}
-            value={focusStep}
-            aria-valuetext={focusText}
-            data-testid={TEST_IDS.refocusFocus}
-            onInput={({ currentTarget }) => {
-              setFocusStep(Number(currentTarget.value));
-            }}
-          />
-          <output>{focusText}</output>
-        </label>
-        <label class="range">
-          <span>Aperture</span>
-          <input
-            type="range"
-            min={0}
-            max={F_NUMBERS.length - 1}
-            value={stop}
-            aria-valuetext={`f/${fNumber}`}
-            data-testid={TEST_IDS.refocusFNumber}
-            onInput={({ currentTarget }) => {
-              setStop(Number(currentTarget.value));
-            }}
-          />
-          <output>f/{fNumber}</output>
-        </label>
+        <Slider
+          label="Focus"
+          value={focusStep}
+          text={focusText}
+          min={0}
+          max={STEPS}
+          testId={TEST_IDS.refocusFocus}
+          onInput={setFocusStep}
+        />
+        <Slider
+          label="Aperture"
+          value={stop}
+          text={`f/${fNumber}`}
+          min={0}
+          max={F_NUMBERS.length - 1}
+          testId={TEST_IDS.refocusFNumber}
+          onInput={setStop}
+        />
       </figcaption>
     </figure>
   );

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { TEST_IDS, type Measurement, type Scene3d, type ViewResult } from "../contract.ts";
+import { Slider } from "./fields.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 
 /** The scene as a surface to turn, stretch and measure. */
@@ -19,24 +20,19 @@ export function SceneView({ result: view }: ResultProps): VNode {
       <canvas ref={canvas} class="scene" tabIndex={0} role="img" aria-label={SCENE_LABEL} data-testid={TEST_IDS.sceneCanvas} />
       {problem !== undefined && <p role="alert">{problem}</p>}
       <figcaption class="controls">
-        <label class="range">
-          <span>Depth stretched</span>
-          <input
-            type="range"
-            min={0.2}
-            max={5}
-            step={0.1}
-            value={exaggeration}
-            aria-valuetext={`${exaggeration} times`}
-            data-testid={TEST_IDS.sceneExaggeration}
-            onInput={({ currentTarget }) => {
-              const factor = Number(currentTarget.value);
-              setExaggeration(factor);
-              scene.current?.setExaggeration(factor);
-            }}
-          />
-          <output>{exaggeration.toFixed(1)} ×</output>
-        </label>
+        <Slider
+          label="Depth exaggeration"
+          value={exaggeration}
+          text={`${exaggeration.toFixed(1)} ×`}
+          min={0.2}
+          max={5}
+          step={0.1}
+          testId={TEST_IDS.sceneExaggeration}
+          onInput={(factor) => {
+            setExaggeration(factor);
+            scene.current?.setExaggeration(factor);
+          }}
+        />
         <div class="buttons">
           <button type="button" aria-pressed={isMeasuring} data-testid={TEST_IDS.sceneRuler} onClick={toggleRuler}>
             Ruler

@@ -1,18 +1,9 @@
-import { boxMean } from "../../../src/image/boxFilter.ts";
-import { luminance } from "../../../src/image/luminance.ts";
-import { modifiedLaplacian } from "../../../src/classical/modifiedLaplacian.ts";
+import { laplacianSharpness } from "../../../src/classical/modifiedLaplacian.ts";
 import type { Image } from "../../../src/image/image.ts";
 import type { PlaneMaps } from "../contract.ts";
 
-/** Half the side of the window that is averaged over: that of the classical method. */
-const RADIUS = 4;
-
-/** How sharp each plane is around each pixel: the mean modified Laplacian, [planes, height, width]. */
+/** How sharp each plane is around each pixel, as the classical method measures it: [planes, height, width]. */
 export function sharpnessMaps(images: readonly Image[]): PlaneMaps {
-  const [{ width, height }] = images as [Image];
-  const data = new Float32Array(images.length * width * height);
-  images.forEach((image, plane) => {
-    data.set(boxMean({ width, height, values: modifiedLaplacian(luminance(image)) }, RADIUS), plane * width * height);
-  });
-  return { planes: images.length, width, height, data };
+  const { values, ...size } = laplacianSharpness(images);
+  return { ...size, data: values };
 }

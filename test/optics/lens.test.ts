@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lensTextures, renderLens, renderLensInto } from "../../../src/engine/torch/lens.ts";
-import { scope } from "../../../src/engine/scope.ts";
-import { createTorchEngine } from "../../../src/engine/torch/torchEngine.ts";
-import { renderDepth, renderJob, renderPlane } from "../../../src/optics/render/kernel.ts";
-import { createRandom } from "../../../src/random.ts";
-import { packRandomScenes } from "../../../src/optics/scene/random.ts";
-import type { Theme } from "../../../src/optics/scene/themes.ts";
-import { THEMES } from "../../../src/optics/scene/themes.ts";
-import { generateTextures } from "../../../src/optics/texture/texture.ts";
+import { lensTextures, renderLens, renderLensInto } from "../../src/optics/render/node/lens.ts";
+import { scope } from "../../src/engine/scope.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
+import { renderDepth, renderJob, renderPlane } from "../../src/optics/render/kernel.ts";
+import { createRandom } from "../../src/random.ts";
+import { packRandomScenes } from "../../src/optics/scene/random.ts";
+import type { Theme } from "../../src/optics/scene/themes.ts";
+import { THEMES } from "../../src/optics/scene/themes.ts";
+import { generateTextures } from "../../src/optics/texture/texture.ts";
 
 const engine = createTorchEngine({ threads: 2 }); // throws, and says how to build it, where the addon is missing
 const set = generateTextures({ count: 24 });
@@ -56,7 +56,7 @@ test("bytes are the floats rounded, and a slice of a larger pool can be the targ
     const pool = engine.full([5, planes, 3, height, width], 7, { dtype: "u8" });
     const depths = engine.full([5, height, width], -1);
     const part = { start: 1, end: 3 };
-    renderLensInto(engine, packed, { textures, samples, pictures: { images: pool.slice(0, part), depth: depths.slice(0, part) } });
+    renderLensInto(engine, packed, { textures, samples, targets: { images: pool.slice(0, part), depth: depths.slice(0, part) } });
     const expected = (engine.read(floats.images) as Float32Array).map((value) => Math.floor(value * 255 + 0.5));
     const size = expected.length;
     const bytes = engine.read(pool) as Uint8Array;
@@ -80,11 +80,11 @@ test("wrong textures, targets and sample counts are refused by name", () => {
     assert.throws(() => renderLens(engine, packed, { textures, samples: 0 }), /samples must be 1 to 65536/);
     const small = { ...targets(), images: engine.full([1, planes, 3, height, width - 1], 0) };
     assert.throws(() => {
-      renderLensInto(engine, packed, { textures, samples, pictures: small });
+      renderLensInto(engine, packed, { textures, samples, targets: small });
     }, /expected images \[1, 2, 3, 41, 52\], got \[1, 2, 3, 41, 51\]/);
     const wrong = { ...targets(), depth: engine.full([1, height, width], 0, { dtype: "f64" }) };
     assert.throws(() => {
-      renderLensInto(engine, packed, { textures, samples, pictures: wrong });
+      renderLensInto(engine, packed, { textures, samples, targets: wrong });
     }, /depth must be f32 \[B, H, W\]/);
   });
 });
