@@ -9,17 +9,17 @@ export interface SharpnessVolume {
   readonly values: Float32Array;
 }
 
-/** What a classical method finds. */
+/** The result of a classical method. */
 export interface FocusResult {
-  /** In the stack's space; every pixel has a value, trustworthy or not. */
+  /** In the stack's space; every pixel has a value, reliable or not. */
   readonly depth: DepthMap;
-  /** 1 - (mean sharpness of the other planes) / (sharpness of the peak): 0 where all planes look alike, near 1 for one clear peak. */
+  /** 1 - (mean sharpness of the other planes) / (sharpness of the peak): 0 where all planes are equally sharp, near 1 for one clear peak. */
   readonly confidence: Float32Array;
   readonly sharpness: SharpnessVolume;
 }
 
 /**
- * The curve laid through the sharpest plane and its two neighbours. `gaussian` (Nayar): a parabola through the logarithms, close to how
+ * The curve fitted to the sharpest plane and its two neighbours. `gaussian` (Nayar): a parabola through the logarithms, close to how
  * sharpness falls off with defocus and up to twice as accurate; `parabola`: through the values themselves.
  */
 export type PeakFit = "gaussian" | "parabola";
@@ -29,7 +29,7 @@ export type PeakFit = "gaussian" | "parabola";
  *
  *     n* = k + ½ (s₋ - s₊) / (s₋ - 2 s_k + s₊),
  *
- * then turned to depth between the neighbouring focus distances. A peak on the first or last plane stays there.
+ * then interpolated between the neighbouring focus distances. A peak on the first or last plane stays there.
  */
 export function focusPeak(
   sharpness: SharpnessVolume,
@@ -65,7 +65,7 @@ function sharpestPlane(
   return { peak, total };
 }
 
-/** Where the fitted curve peaks, in planes from its middle: -½ to ½, since the middle one is the greatest. */
+/** The peak of the fitted curve, in planes from the middle one: -½ to ½, since the middle one is the greatest. */
 function peakOffset(values: Float32Array, { at, stride, fit }: { at: number; stride: number; fit: PeakFit }): number {
   if (at < stride || at + stride >= values.length) return 0;
   const before = height(values[at - stride] as number, fit);
@@ -75,10 +75,10 @@ function peakOffset(values: Float32Array, { at, stride, fit }: { at: number; str
   return curvature < 0 ? (0.5 * (before - after)) / curvature : 0;
 }
 
-/** Smoothed sharpness can be zero or a little below; its logarithm is cut there. */
+/** Smoothed sharpness can be zero or slightly negative; its logarithm is clamped. */
 const height = (sharpness: number, fit: PeakFit): number => (fit === "gaussian" ? Math.log(Math.max(sharpness, 1e-12)) : sharpness);
 
-/** The focus distance at a fractional plane number, linear between planes. */
+/** The focus distance at a fractional plane index, linear between planes. */
 function distanceAt(focusDistances: readonly number[], index: number): number {
   const below = Math.min(Math.floor(index), focusDistances.length - 2);
   const [near, far] = [focusDistances[below] as number, focusDistances[below + 1] as number];

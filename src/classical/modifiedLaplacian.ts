@@ -5,7 +5,7 @@ import type { Image } from "../image/image.ts";
 import { luminance } from "../image/luminance.ts";
 
 /**
- * The modified Laplacian (Nayar and Nakagawa 1994), which does not cancel opposite curvatures as the plain one does:
+ * The modified Laplacian (Nayar and Nakagawa 1994), in which opposite curvatures do not cancel as in the plain Laplacian:
  *
  *     |2 I(x, y) - I(x - s, y) - I(x + s, y)| + |2 I(x, y) - I(x, y - s) - I(x, y + s)|
  *

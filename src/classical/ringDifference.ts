@@ -15,8 +15,8 @@ const RING: RingShape = { disk: 1, gap: 2, ring: 3 };
 
 /**
  * The ring difference filter (Jeon et al. 2019): |mean of a small disk - mean of a ring around it, a gap between them|.
- * Means make it steadier under noise than second differences; the gap lets it answer to coarser texture too.
- * Outside the image the nearest pixel inside counts.
+ * Means make it less sensitive to noise than second differences; the gap lets it respond to coarser texture too.
+ * A pixel outside the image takes the value of the nearest one inside.
  */
 export function ringDifference(plane: Plane, shape: RingShape = RING): Float32Array {
   const { width, height } = plane;
@@ -68,12 +68,12 @@ function diskSum(sums: Float64Array, rows: Int32Array, { at, stride }: { at: num
   return total;
 }
 
-/** `guided` keeps depth edges on picture edges; `box` is plain averaging. `radius` is that of the window, in pixels. */
+/** `guided` keeps depth edges on image edges; `box` is plain averaging. `radius` is the window's, in pixels. */
 export interface RingDifferenceOptions {
   readonly shape?: RingShape;
   readonly aggregation?: "box" | "guided";
   readonly radius?: number;
-  /** Of the guided filter: variance of the picture, in squared brightness, below which it averages. */
+  /** The guided filter averages where the image's variance, in squared brightness, is below this. */
   readonly smoothness?: number;
   readonly fit?: PeakFit;
 }
@@ -101,7 +101,7 @@ function volume(planes: readonly Plane[]): SharpnessVolume {
   return { planes: planes.length, width, height, values };
 }
 
-/** A first all-in-focus picture, each pixel from its sharpest plane: the guide whose edges the aggregation keeps. */
+/** A first all-in-focus image, each pixel from its sharpest plane: the guide whose edges the aggregation keeps. */
 function sharpestPixels(grey: readonly Plane[], { width, height, values }: SharpnessVolume): Plane {
   const pixels = width * height;
   const picture = new Float32Array(pixels);

@@ -8,8 +8,8 @@ export const MAP_AXIS = { batch: 0, plane: 1, row: 2, column: 3 } as const;
 
 /**
  * A size that is known only when the graph runs: `numerator · Π factors / denominator + offset`, where the factors name
- * sizes of the graph's inputs ("B", "N", "H", "W"). The torch engine never makes one; the onnx engine keeps them exact, so
- * that one recorded graph serves every batch, plane count and picture size.
+ * sizes of the graph's inputs ("B", "N", "H", "W"). Only the onnx engine makes them. They stay exact, so that one recorded
+ * graph serves every batch size, plane count and image size.
  */
 export interface SymbolicDim {
   readonly factors: readonly string[];
@@ -44,7 +44,7 @@ export function times(a: Dim, b: Dim): Dim {
   });
 }
 
-/** a / n, which must come out whole; for a symbolic size that is a promise made by the graph's input. */
+/** a / n, which must be a whole number; for a symbolic size the graph's input promises that. */
 export function over(a: Dim, n: number): Dim {
   if (typeof a !== "number") {
     if (a.offset !== 0) throw new ShapeError(`over: ${formatDim(a)} has an offset and cannot be divided`);
@@ -83,7 +83,7 @@ export const elementCount = (shape: readonly number[]): number => shape.reduce((
 
 export const formatShape = (shape: readonly Dim[]): string => `[${shape.map(formatDim).join(", ")}]`;
 
-/** The size as a number, for code that cannot do with a symbolic one. */
+/** The size as a number, for code that cannot handle a symbolic one. */
 export function concrete(dim: Dim, where: string): number {
   if (typeof dim === "number") return dim;
   throw new ShapeError(`${where}: needs a size known in advance, got ${formatDim(dim)}; record the graph for a fixed size`);

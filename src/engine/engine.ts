@@ -18,7 +18,7 @@ export interface BatchNormOptions {
   readonly bias: Tensor;
   readonly runningMean: Tensor;
   readonly runningVariance: Tensor;
-  /** Normalise by the batch's own statistics and move the running ones towards them. */
+  /** Normalise by the statistics of the batch and update the running ones. */
   readonly training: boolean;
   readonly momentum: number;
   readonly epsilon: number;
@@ -38,7 +38,7 @@ export interface PoolOptions {
 }
 
 /**
- * A value of an engine: numbers in memory (torch) or the name of a future result (onnx). Operations never change their
+ * A value of an engine: numbers in memory (torch) or a value of the recorded graph (onnx). Operations never change their
  * operands. Two-operand operations broadcast as NumPy does; a number stands for a constant of this tensor's dtype.
  * Negative axes count from the end.
  */
@@ -74,7 +74,7 @@ export interface Tensor {
   /** `condition.where(a, b)`: a where this bool tensor is true, else b. At least one of them is a tensor. */
   where(ifTrue: Tensor | number, ifFalse: Tensor | number): Tensor;
 
-  /** Over `axes`, or over everything. Axes are dropped unless `keepAxes`. */
+  /** Over `axes`, or over all axes. The axes are dropped unless `keepAxes`. */
   sum(axes?: readonly number[], options?: { readonly keepAxes?: boolean }): Tensor;
   mean(axes?: readonly number[], options?: { readonly keepAxes?: boolean }): Tensor;
   max(axis: number, options?: { readonly keepAxes?: boolean }): Tensor;
@@ -83,7 +83,7 @@ export interface Tensor {
   softmax(axis: number): Tensor;
   /** Matrix product over the last two axes; leading axes broadcast. */
   matmul(other: Tensor): Tensor;
-  /** X with A X = B, A = this [..., n, n], B [..., n, m]. Not recordable: the onnx engine throws, since ONNX has no such operator. */
+  /** X with A X = B, A = this [..., n, n], B [..., n, m]. The onnx engine throws: ONNX has no such operator. */
   solve(rightHandSide: Tensor): Tensor;
 
   reshape(shape: Shape): Tensor;
@@ -109,16 +109,16 @@ export interface Tensor {
   /** Resamples the last two axes of a rank 4 or 5 tensor; pixel centres at half integers (`align_corners=False`), no antialiasing. */
   resize2d(size: readonly [Dim, Dim], mode: "nearest" | "bilinear"): Tensor;
   maxPool2d(options: PoolOptions): Tensor;
-  /** Mean over windows of the last `kernel.length` (2 or 3) axes; padding is not counted in. */
+  /** Mean over windows of the last `kernel.length` (2 or 3) axes; padding does not count. */
   avgPool(options: PoolOptions): Tensor;
 
-  /** Frees the memory now; the tensor must not be used again. Harmless when repeated. */
+  /** Frees the memory now; the tensor must not be used again. Safe to repeat. */
   dispose(): void;
 }
 
-/** Where tensors come from. A network is written against this and `Tensor` alone. */
+/** Creates tensors. A network is written against this and `Tensor` only. */
 export interface Engine {
-  /** A tensor with these values, row-major. `dtype` defaults to f32; `name` is what a recorded graph calls it. */
+  /** A tensor with these values, row-major. `dtype` defaults to f32; `name` is its name in a recorded graph. */
   constant(
     values: ArrayLike<number> | NumericArray,
     options: { readonly shape: readonly number[]; readonly dtype?: DType; readonly name?: string },
@@ -127,6 +127,6 @@ export interface Engine {
   /** 0, 1, …, length − 1. */
   range(length: Dim, options?: { readonly dtype?: DType }): Tensor;
   concat(tensors: readonly Tensor[], axis: number): Tensor;
-  /** Runs `body` in the operands' own precision where reduced precision (autocast) is on. */
+  /** Runs `body` in the operands' own precision while reduced precision (autocast) is on. */
   fullPrecision<T>(body: () => T): T;
 }

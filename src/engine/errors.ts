@@ -1,9 +1,9 @@
-/** A tensor has another shape than the code at hand needs. The message holds both shapes. */
+/** A tensor does not have the shape that is needed. The message names both shapes. */
 export class ShapeError extends Error {
   override readonly name = "ShapeError";
 }
 
-/** An engine refused or failed an operation. The message names the operation and its operands. */
+/** An engine rejected an operation, or it failed. The message names the operation and its operands. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
 }

@@ -3,13 +3,13 @@ import { EngineError } from "./errors.ts";
 
 const open: Set<Tensor>[] = []; // the one piece of module state in the project
 
-/** An engine calls this for each tensor it makes. Outside any scope the caller owns the tensor. */
+/** An engine calls this for each tensor it creates. Outside any scope the caller owns the tensor. */
 export function track<T extends Tensor>(tensor: T): T {
   open.at(-1)?.add(tensor);
   return tensor;
 }
 
-/** Takes a tensor out of every open scope: parameters and other state that outlive a step. */
+/** Removes a tensor from every open scope: parameters and other state that outlives a step. */
 export function keep<T extends Tensor>(tensor: T): T {
   for (const made of open) made.delete(tensor);
   return tensor;
@@ -23,7 +23,7 @@ export function scope<T>(body: () => T): T {
   try {
     const result = body();
     if (result instanceof Promise) {
-      result.catch(() => undefined); // its tensors are freed below; the error that matters is ours
+      result.catch(() => undefined); // its tensors are freed below; only our error matters
       throw new EngineError(
         "scope: the body is async; a scope frees when its body returns, so await outside and keep the body synchronous",
       );
@@ -40,7 +40,7 @@ export function scope<T>(body: () => T): T {
   }
 }
 
-/** Every object to be found in `value` through arrays, maps, sets and plain objects. */
+/** Every object reachable from `value` through arrays, maps, sets and plain objects. */
 function reachable(value: unknown, found = new Set<unknown>()): Set<unknown> {
   if (typeof value !== "object" || value === null || found.has(value)) return found;
   found.add(value);

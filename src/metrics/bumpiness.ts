@@ -3,8 +3,8 @@ import type { Size } from "../image/image.ts";
 import { type Comparison, comparedPixels } from "./comparison.ts";
 
 /**
- * What the Scharr filter leaves on the outermost ring of pixels: `reflect` filters the mirrored image (scikit-image from 0.17 on),
- * `zero` sets the ring to zero after every filter call (up to 0.16: the version behind the published DFV and DDFF numbers).
+ * How the Scharr filter treats the outermost ring of pixels: `reflect` filters the mirrored image (scikit-image since 0.17),
+ * `zero` sets the ring to zero after every filter call (up to 0.16, the version behind the published DFV and DDFF numbers).
  */
 export type ScharrBorder = "reflect" | "zero";
 
@@ -40,7 +40,7 @@ function scharr(values: Float64Array, { width, height }: Size, border: ScharrBor
  *
  *     100 / N · Σ min(‖H(E)‖_F, 0.05),   H by applying the Scharr filter twice
  *
- * From 0 to 5. The sum runs over the compared pixels only, but those beside a hole of the truth see its rim, as in the published code.
+ * From 0 to 5. The sum is over the compared pixels only, but pixels next to a hole in the truth see its edge, as in the published code.
  */
 export function bumpiness(comparison: Comparison, { border = "zero" }: { border?: ScharrBorder } = {}): number {
   const { mask, count } = comparedPixels(comparison, "bumpiness");
@@ -62,7 +62,7 @@ export function bumpiness(comparison: Comparison, { border = "zero" }: { border?
 }
 
 /**
- * Bumpiness as the paper prints it (A.4): (1/N) Σ (∇² dᵢ)², ∇² the five-point Laplacian of the prediction.
+ * Bumpiness as defined in the paper (A.4): (1/N) Σ (∇² dᵢ)², ∇² the five-point Laplacian of the prediction.
  * A neighbour outside the image, or without a value, counts as equal to the centre.
  * No published table was computed with it; compare with `bumpiness` instead.
  */
@@ -79,6 +79,6 @@ export function laplacianBumpiness(comparison: Comparison): number {
   return sum / count;
 }
 
-/** Above the first row and below the last one `valid` has no value, so the rise there is 0 too. */
+/** Above the first row and below the last, `valid` is undefined, so the difference there is 0 too. */
 const rise = ({ values, valid }: DepthMap, from: number, to: number): number =>
   valid[to] ? (values[to] as number) - (values[from] as number) : 0;

@@ -1,8 +1,8 @@
 import type { DepthMap } from "../image/depthMap.ts";
 
 /**
- * A predicted depth map beside the true one. Every metric of this folder looks at the pixels where both are valid;
- * a network's prediction is valid everywhere, so for it this is the field's mask: where the truth is known.
+ * A predicted and a true depth map. Every metric of this folder uses the pixels where both are valid; a network's prediction is valid
+ * everywhere, so for a network this is the usual mask: where the truth is known.
  */
 export interface Comparison {
   readonly depth: DepthMap;
@@ -24,7 +24,7 @@ export function comparedPixels({ depth, trueDepth }: Comparison, metric: string)
     mask[i] = 1;
     count += 1;
   }
-  if (count === 0) throw new RangeError(`${metric}: no pixel is valid in both the prediction and the truth; nothing can be measured`);
+  if (count === 0) throw new RangeError(`${metric}: no pixel is valid in both the prediction and the truth`);
   return { mask, count };
 }
 

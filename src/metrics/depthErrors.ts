@@ -1,9 +1,9 @@
 import { type Comparison, meanOverValid } from "./comparison.ts";
 
 /*
- * The per-pixel metrics of the paper's A.4 and of the field. d is the prediction, d* the truth, N the compared pixels.
- * Those that divide by a depth or take its logarithm are not defined for values that are not positive (some sets have
- * negative disparities): they give NaN, which JSON writes as null, never a number that means nothing.
+ * The per-pixel metrics of the paper's A.4 and other common ones. d is the prediction, d* the truth, N the number of compared pixels.
+ * Metrics that divide by a depth or take its logarithm are undefined for values that are not positive (some sets have negative
+ * disparities): they return NaN, which JSON writes as null.
  */
 
 /** (1/N) Σ (d - d*)² */

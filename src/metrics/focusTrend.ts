@@ -26,7 +26,7 @@ export function invalidFocusTrend(
     counted += 1;
     if (!fallsFromPeak(values, { start: i, stride: pixels, planes, tolerance })) invalid += 1;
   }
-  if (counted === 0) throw new RangeError("invalidFocusTrend: no valid pixel; nothing can be measured");
+  if (counted === 0) throw new RangeError("invalidFocusTrend: no pixel is valid");
   return invalid / counted;
 }
 

@@ -13,7 +13,7 @@ import {
 } from "./depthErrors.ts";
 import { type FocusProbability, invalidFocusTrend } from "./focusTrend.ts";
 
-/** Every metric by name. Shares are fractions, 0 to 1. NaN (null in JSON): not defined for these images; see each function. */
+/** Every metric by name. Shares are fractions, 0 to 1. NaN (null in JSON) if undefined for these images; see each function. */
 export interface DepthMetrics {
   readonly mse: number;
   readonly rmse: number;
@@ -27,10 +27,10 @@ export interface DepthMetrics {
   readonly within15: number;
   readonly within25: number;
   readonly badPix: number;
-  /** Hazirbas' Bump with the zeroed borders behind the published numbers, and with mirrored ones. */
+  /** Hazirbas' Bump with zeroed borders, as in the published numbers, and with mirrored ones. */
   readonly bump: number;
   readonly bumpReflect: number;
-  /** The paper's printed formula, which its tables do not use. */
+  /** The formula in the paper, which its tables do not use. */
   readonly laplacianBump: number;
   readonly boundaryF1: number;
   /** NaN for methods that predict no focus probability. */
@@ -69,7 +69,7 @@ export function measure(comparison: Comparison, { focusProbability, badPixThresh
   };
 }
 
-/** The plain mean over images, metric by metric: an image counts once, whatever its number of valid pixels (as DFV and HybridDepth do). */
+/** The mean over images of each metric: every image counts once, whatever its number of valid pixels (as in DFV and HybridDepth). */
 export function meanMetrics<M extends Readonly<Record<keyof M, number>>>(perImage: readonly M[]): M {
   const [first] = perImage;
   if (!first) throw new RangeError("meanMetrics: no image was measured");

@@ -6,11 +6,11 @@ import type { Pyramid, Widths } from "./resnet.ts";
 
 /**
  * `conv3`: upsample, then a 3×3 convolution at the finer size (DFV). `conv1`: a 1×1 convolution at the coarser size, then upsample:
- * a thirty-sixth of the work, for the small network.
+ * 1/36 of the work, for the small network.
  */
 export type UpStep = "conv3" | "conv1";
 
-/** One step down the pyramid: coarse map to twice the size, joined with the lateral map of that size. */
+/** One step down the pyramid: upsamples the coarse map by 2 and joins it with the lateral map of that size. */
 class TopDownStep {
   readonly up: ConvNorm;
   readonly join: ConvNorm;

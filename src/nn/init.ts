@@ -1,14 +1,14 @@
 import { elementCount } from "../engine/dims.ts";
 import type { Initialiser } from "./module.ts";
 
-/** A plain loop: ten times faster than `Float32Array.from` on the tens of millions of numbers of a network. */
+/** A plain loop is ten times faster than `Float32Array.from` for the tens of millions of numbers of a network. */
 function filled(shape: readonly number[], draw: () => number): Float32Array {
   const values = new Float32Array(elementCount(shape));
   for (let i = 0; i < values.length; i++) values[i] = draw();
   return values;
 }
 
-/** Inputs (or outputs) that meet in one output (or input): channels × kernel volume. */
+/** Number of inputs per output (or outputs per input): channels × kernel volume. */
 function fan(shape: readonly number[], side: "in" | "out"): number {
   const [out = 1, input = 1, ...kernel] = shape;
   return (side === "in" ? input : out) * elementCount(kernel);
@@ -22,7 +22,7 @@ const constantInit =
 export const zeros: Initialiser = constantInit(0);
 export const ones: Initialiser = constantInit(1);
 
-/** Normal with variance 2 / fan (He et al. 2015): keeps the size of activations through ReLUs. */
+/** Normal with variance 2 / fan (He et al. 2015): keeps the variance of activations through ReLUs. */
 export const kaimingNormal =
   (side: "in" | "out"): Initialiser =>
   (shape, random) => {

@@ -7,30 +7,30 @@ import type { Random } from "../random.ts";
 
 export type { Weights } from "../io/safetensors.ts";
 
-/** First values of a parameter of this shape. */
+/** Initial values of a parameter of this shape. */
 export type Initialiser = (shape: readonly number[], random: Random) => Float32Array;
 
-/** Whether batch norms use the batch's own statistics. One object, shared by every module of a network. */
+/** Whether batch norms use the statistics of the batch. One object, shared by all modules of a network. */
 export interface Mode {
   training: boolean;
 }
 
 /**
- * Where a module gets its tensors while it is built. Names nest with dots as in PyTorch (`encoder.layer1.0.conv1.weight`),
- * so that a state file of the one is a state file of the other.
+ * Creates a module's tensors while it is built. Names nest with dots as in PyTorch (`encoder.layer1.0.conv1.weight`), so that
+ * PyTorch's state files can be loaded.
  */
 export interface ParameterSource {
   readonly engine: Engine;
   readonly mode: Mode;
-  /** A tensor that training changes. */
+  /** A tensor that is trained. */
   parameter(name: string, shape: readonly number[], initialise: Initialiser): Tensor;
-  /** A tensor that belongs to the state but is not trained: running statistics. */
+  /** A tensor of the state that is not trained: running statistics. */
   buffer(name: string, shape: readonly number[], initialise: Initialiser): Tensor;
   /** The source of a sub-module. */
   at(name: string | number): ParameterSource;
 }
 
-/** All tensors of a network by name, in the order they were made. */
+/** All tensors of a network by name, in the order of creation. */
 export interface ParameterTree {
   readonly source: ParameterSource;
   readonly mode: Mode;
@@ -40,7 +40,7 @@ export interface ParameterTree {
   readonly state: ReadonlyMap<string, Tensor>;
 }
 
-/** First values: drawn from a seeded generator, taken from a weights file, or zeros where only names and shapes matter. */
+/** Source of the initial values: a weights file, a seeded generator, or zeros if only names and shapes matter. */
 type Origin = { readonly weights: Weights } | { readonly random: Random } | "blank";
 
 export function createParameters(engine: Engine, origin: Origin): ParameterTree {
@@ -49,7 +49,7 @@ export function createParameters(engine: Engine, origin: Origin): ParameterTree 
   const mode: Mode = { training: false };
 
   const make = (name: string, shape: readonly number[], initialise: Initialiser): Tensor => {
-    if (parameters.has(name) || buffers.has(name)) throw new Error(`parameters: "${name}" is made twice`);
+    if (parameters.has(name) || buffers.has(name)) throw new Error(`parameters: "${name}" is created twice`);
     return keep(engine.constant(values(origin, { name, shape, initialise }), { shape, name }));
   };
   const source = (prefix: string): ParameterSource => ({

@@ -24,7 +24,7 @@ export class BatchNorm {
   }
 }
 
-/** Group normalisation: mean 0 and variance 1 over each group of channels and everything behind them, per sample. */
+/** Group normalisation: mean 0 and variance 1 over each group of channels and all pixels, per sample. */
 export class GroupNorm {
   readonly weight: Tensor;
   readonly bias: Tensor;

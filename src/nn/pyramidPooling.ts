@@ -4,17 +4,17 @@ import { convNorm2d, type ConvNorm } from "./convNorm.ts";
 import type { ParameterSource } from "./module.ts";
 
 /**
- * How wide the branches look.
- * `dfv`: windows that split the map into 1 … half its side parts, as DFV's code; their size depends on the picture's, so a graph
- * can only be recorded for one size.
- * `sliding`: windows of 3, 5 and 9 around each pixel and the whole map: the same context at any size, one graph for all.
+ * The pooling windows of the branches.
+ * `dfv`: windows that split the map into 1 to side/2 parts, as in DFV's code. Their size depends on the image's, so a graph can only
+ * be recorded for one size.
+ * `sliding`: windows of 3, 5 and 9 around each pixel, and the whole map: the same context at any size, one graph for all.
  */
 export type PoolingWindows = "dfv" | "sliding";
 
 const SLIDING = [3, 5, 9] as const;
 const BRANCHES = 4;
 
-/** Part counts 1 … `most`, evenly spaced and cut down to whole numbers, as NumPy's `linspace(1, most, 4).astype(int)`. */
+/** Part counts 1 … `most`, evenly spaced and rounded down, as NumPy's `linspace(1, most, 4).astype(int)`. */
 export const partCounts = (most: number): number[] =>
   Array.from({ length: BRANCHES }, (_, i) => Math.floor(1 + (i * (most - 1)) / (BRANCHES - 1)));
 

@@ -4,7 +4,7 @@ import { kaimingNormal, uniformFanIn, uniformWithin } from "./init.ts";
 import type { ParameterSource } from "./module.ts";
 import { BatchNorm } from "./norm.ts";
 
-/** Features at 1/4, 1/8, 1/16 and 1/32 of the picture. */
+/** Features at 1/4, 1/8, 1/16 and 1/32 of the image size. */
 export interface Pyramid {
   readonly quarter: Tensor;
   readonly eighth: Tensor;
@@ -42,7 +42,7 @@ class BasicBlock {
   }
 }
 
-/** Two blocks; the first halves the picture unless `stride` is 1. */
+/** Two blocks; the first halves the size unless `stride` is 1. */
 class Stage {
   readonly blocks: readonly [BasicBlock, BasicBlock];
 

@@ -9,7 +9,7 @@ import { blocksOf, isLogit, isOverBlocks, logitWeight, weightOverBlocks } from "
 import type { Summer } from "./sum.ts";
 import { TorchTensor } from "../torch/tensor.ts";
 
-/** One convolution and what was found to follow it. */
+/** A convolution and the operations after it that are fused into it. */
 interface Convolution {
   readonly input: TorchTensor;
   readonly weight: TorchTensor;
@@ -18,7 +18,7 @@ interface Convolution {
   readonly padding: number;
   readonly norm: BatchNormOptions | undefined;
   readonly residual: TorchTensor | undefined;
-  /** Of the activation where the value is negative: 1 is none, 0 is ReLU. */
+  /** Slope of the activation for negative values: 1 is none, 0 is ReLU. */
   readonly slope: number;
 }
 
@@ -30,10 +30,10 @@ interface Prepared {
 
 const isPlain = ({ residual, slope }: Convolution): boolean => residual === undefined && slope === 1;
 
-/** Convolutions that wait for what follows them. */
+/** Convolutions that are deferred until it is known what follows them. */
 export interface Convolutions {
   defer(input: TorchTensor, weight: TorchTensor, options: ConvOptions): TorchTensor;
-  /** Frees the weights as they were prepared. */
+  /** Frees the prepared weights. */
   dispose(): void;
 }
 
@@ -48,7 +48,7 @@ export function createConvolutions(
   { kernels, pictures, sums, precision }: Parts & { readonly precision: DType },
 ): Convolutions {
   const prepared = new Map<TorchTensor, Prepared>();
-  const merged = new Map<TorchTensor, TorchTensor>(); // a convolution's bias and that of the one it is added to
+  const merged = new Map<TorchTensor, TorchTensor>(); // the summed biases of two convolutions that are added
   const convolutions = new WeakMap<Deferred, Convolution>();
 
   const dtypeOf = ({ weight }: Convolution): DType => (weight.shape[0] === 1 ? "f32" : precision);
@@ -73,10 +73,10 @@ export function createConvolutions(
     const second = prepare(other);
     const residual = kernels.convolve({ ...other, ...inputs(other), weight: second.weight, bias: undefined });
     const both = cached(merged, call.weight, () => keep(bias.add(second.bias)));
-    const { input } = inputs({ ...call, residual: undefined }); // looking at the residual would compute the other convolution once more
+    const { input } = inputs({ ...call, residual: undefined }); // reading the residual would compute the other convolution again
     return kernels.convolve({ ...call, input, weight, bias: both, residual });
   };
-  /** What ends in ReLU is left to cuDNN, whose kernel saves more than the copy. */
+  /** Convolutions that end in ReLU are left to cuDNN, whose fused kernel saves more than the copy. */
   const isWritten = (call: Convolution): boolean =>
     kernels.own && call.slope !== 0 && !call.residual && !isOverBlocks(call) && !isLogit(call);
   const inputs = (call: Convolution): Pick<Convolution, "input" | "residual"> => {
@@ -125,7 +125,7 @@ function cached<K, V>(known: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-/** Weights and bias with the batch norm in them: w · γ/√(σ² + ε) and β + (b − μ) · γ/√(σ² + ε). */
+/** Weights and bias with the batch norm folded in: w · γ/√(σ² + ε) and β + (b − μ) · γ/√(σ² + ε). */
 function folded(engine: TorchEngine, { weight, bias, norm }: Convolution): Prepared {
   const outputs = weight.shape[0] as number;
   const perRow = [outputs, ...weight.shape.slice(1).map(() => 1)];
@@ -142,8 +142,8 @@ function outputShape({ input, weight, stride, padding }: Convolution): number[] 
 }
 
 /**
- * A part of a tensor that is not computed yet, taken when it is looked at: a result nobody looks at is then not computed for the sake
- * of its parts. Undefined where the axis is not one of the tensor's.
+ * A slice of a tensor that is not computed yet, itself deferred: the tensor is not computed only to slice it. Undefined if the tensor
+ * has no such axis.
  */
 function deferredSlice(
   engine: TorchEngine,

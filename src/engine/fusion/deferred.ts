@@ -2,8 +2,8 @@ import type { BatchNormOptions, DType, Tensor } from "../engine.ts";
 import type { TorchTensor } from "../torch/tensor.ts";
 
 /**
- * A result that is computed when somebody looks at it, so that what is done to it next can become part of the same kernel. What is
- * done next is asked of it; the answer is left out, or undefined, where it has to be an operation of its own.
+ * A result that is computed when its values are needed, so that the next operation can be fused into the same kernel. Each method
+ * offers one operation; it is missing, or returns undefined, if that operation cannot be fused.
  */
 export interface Deferred {
   readonly shape: readonly number[];
@@ -18,6 +18,6 @@ export interface Deferred {
   summed?(axes: readonly number[], options: { readonly keepAxes: boolean }): TorchTensor | undefined;
   sliced?(axis: number, range: { readonly start: number; readonly end: number | undefined }): TorchTensor | undefined;
   reshaped?(shape: readonly number[]): TorchTensor | undefined;
-  /** Writes the result into channels `first` … of `target`. */
+  /** Writes the result into the channels of `target` starting at `first`. */
   writeInto?(target: TorchTensor, first: number): void;
 }

@@ -3,7 +3,7 @@ import type { Deferred } from "./deferred.ts";
 import type { Kernels } from "./kernels.ts";
 import type { TorchTensor } from "../torch/tensor.ts";
 
-/** A part of a volume's planes. */
+/** A range of a volume's planes. */
 export interface PlaneRange {
   readonly start: number;
   readonly end: number | undefined;
@@ -15,7 +15,7 @@ interface Change {
   readonly negative: boolean;
 }
 
-/** Differences from plane to plane, followed from slices over their subtraction to the concatenation: one kernel, straight into its place. */
+/** Differences between planes (eq. 1): the slices, their subtraction and the concatenation are recognised and fused into one kernel. */
 export interface Differences {
   slice(volume: TorchTensor, range: PlaneRange): TorchTensor;
   sub(first: TorchTensor, second: TorchTensor): TorchTensor | undefined;
@@ -28,7 +28,7 @@ export const PLANE_AXIS = 2;
 export function createDifferences(engine: TorchEngine, kernels: Kernels): Differences {
   const slices = new WeakMap<TorchTensor, PlaneRange & { readonly volume: TorchTensor }>();
   const changes = new WeakMap<Deferred, Change>();
-  const lasts = new WeakMap<Deferred, TorchTensor>(); // the last plane of which change
+  const lasts = new WeakMap<Deferred, TorchTensor>(); // the change that a last plane belongs to
   const ofDeferred = <T>(found: WeakMap<Deferred, T>, { deferred }: TorchTensor): T | undefined => deferred && found.get(deferred);
   const sliced = (tensor: TorchTensor, { start, end }: PlaneRange): TorchTensor =>
     engine.compute("aten::slice.Tensor", tensor, PLANE_AXIS, start, end ?? null);

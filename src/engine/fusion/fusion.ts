@@ -8,33 +8,33 @@ import { createPlaneReader, type Readout } from "./readout.ts";
 import { createSummer, type Summer } from "./sum.ts";
 import type { TorchTensor } from "../torch/tensor.ts";
 
-/** The arrangement of a network's operations for inference. */
+/** Fused kernels for a network's operations at inference. */
 export interface Fusion {
   /** Batch norm folded into the weights, the sum with a residual and the activation in the convolution's own kernel, channels innermost. */
   convolution(input: TorchTensor, weight: TorchTensor, options: ConvOptions): TorchTensor;
-  /** Pictures in bytes, whose way to a first convolution is one kernel; undefined for anything else. */
+  /** Images in bytes, which the first convolution reads in one kernel; undefined for any other tensor. */
   scaled(input: TorchTensor, factor: number): TorchTensor | undefined;
-  /** Straight into its place where a concatenation follows. This and pooling are undefined for what libtorch's own kernel does as well. */
+  /** Written straight into a concatenation that follows. Resizing and pooling return undefined where libtorch's kernel is as good. */
   resize(input: TorchTensor, size: readonly [number, number], mode: "nearest" | "bilinear"): TorchTensor | undefined;
   maxPool(input: TorchTensor, options: PoolOptions): TorchTensor | undefined;
   meanPool(input: TorchTensor, options: PoolOptions): TorchTensor | undefined;
-  /** Concatenations along the channels are written when looked at, or as part of a wider one. */
+  /** Concatenations along the channels are written when their values are needed, or as part of a wider one. */
   concat(tensors: readonly TorchTensor[], axis: number): TorchTensor;
-  /** Parts of a volume's planes, and the difference of two: what a concatenation of differences is made of. */
+  /** Slices of a volume's planes and their difference: the parts of a concatenation of differences. */
   slice(input: TorchTensor, axis: number, range: PlaneRange): TorchTensor | undefined;
   difference(first: TorchTensor, second: TorchTensor): TorchTensor | undefined;
-  /** p with the depth and spread that follow from it, in one kernel; undefined where p is computed already. */
+  /** p, depth and spread in one kernel; undefined if p is already computed. */
   readOut(probability: TorchTensor, distances: TorchTensor): Readout | undefined;
-  /** What tuning measured. */
+  /** The measurements of the tuning. */
   readonly choices: readonly Choice[];
-  /** Frees the weights as they were prepared; they are prepared again if need be. */
+  /** Frees the prepared weights; they are prepared again when needed. */
   dispose(): void;
 }
 
 export interface FusionOptions {
-  /** Of convolutions and what lies between them. Convolutions to one channel (logits) and everything behind are f32. */
+  /** Precision of convolutions and of the operations between them. Convolutions to one channel (logits) and what follows are f32. */
   readonly precision: "f32" | "f16" | "bf16";
-  /** Measure on CUDA which kernel is fastest for each convolution when it is met first: seconds, for a network that runs often. */
+  /** On CUDA, time the kernels for each convolution when it first occurs and use the fastest. Takes seconds; worth it for a network that runs often. */
   readonly tuned?: boolean;
 }
 

@@ -5,7 +5,7 @@ import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { Deferred } from "./deferred.ts";
 import type { TorchTensor } from "../torch/tensor.ts";
 
-/** A convolution whose operands have one dtype and their channels innermost. */
+/** A convolution whose operands have the same dtype and their channels innermost. */
 export interface ReadyConvolution {
   readonly input: TorchTensor;
   readonly weight: TorchTensor;
@@ -14,35 +14,35 @@ export interface ReadyConvolution {
   readonly residual: TorchTensor | undefined;
   readonly stride: number;
   readonly padding: number;
-  /** Of the activation where the value is negative: 1 is none, 0 is ReLU. */
+  /** Slope of the activation for negative values: 1 is none, 0 is ReLU. */
   readonly slope: number;
 }
 
-/** What the addon and the device's libraries offer for inference. Channels are innermost throughout. */
+/** The kernels of the addon and of the device's libraries for inference. Channels are innermost throughout. */
 export interface Kernels {
   convolve(call: ReadyConvolution): TorchTensor;
-  /** The same into channels `first` … of `target`: the last pass over a result, which cuDNN's fused kernels do not have, writes it there. */
+  /** The same, written into the channels of `target` starting at `first` by the last pass over the result; cuDNN's fused kernels have no such pass. */
   convolveInto(target: TorchTensor, first: number, call: ReadyConvolution & { readonly bias: TorchTensor }): void;
-  /** Whether the kernels are there that the rest but `convolve` and `empty` needs. */
+  /** Whether the addon's own kernels exist, which everything but `convolve` and `empty` needs. */
   readonly own: boolean;
   resampleInto(target: TorchTensor, first: number, from: { readonly source: TorchTensor; readonly mode: "nearest" | "bilinear" }): void;
   maxPool(input: TorchTensor, window: { readonly side: number; readonly stride: number; readonly padding: number }): TorchTensor;
-  /** Undefined for windows that libtorch would not take either. */
+  /** Undefined for windows that libtorch does not accept either. */
   meanPool(input: TorchTensor, options: PoolOptions): TorchTensor | undefined;
   /** A 3×3×3 convolution to one channel, in f32. */
   logit(input: TorchTensor, prepared: { readonly weight: TorchTensor; readonly bias: TorchTensor }): TorchTensor;
-  /** A result that `writeInto` can put into the channels of a wider tensor, or into one of its own. */
+  /** A result that `writeInto` writes into the channels of a wider tensor, or into a tensor of its own. */
   placed(result: Pick<Deferred, "shape" | "dtype"> & Required<Pick<Deferred, "writeInto">>): Deferred;
-  /** Concatenation along the channels, of tensors alike otherwise; operands that can be are computed straight into their place. */
+  /** Concatenation along the channels; operands that support it are computed straight into their place. */
   join(tensors: readonly TorchTensor[]): Deferred;
   empty(shape: readonly number[], dtype: DType): TorchTensor;
-  /** What was measured so far. */
+  /** The measurements so far. */
   readonly choices: readonly Choice[];
 }
 
 type Variant = (call: ReadyConvolution) => TorchTensor;
 
-/** `tuned`: try every variant of a convolution and keep the fastest, which costs some seconds at first. */
+/** `tuned`: time every variant of a convolution and use the fastest, which takes some seconds at first. */
 export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: boolean }): Kernels {
   const { compute, native } = engine;
   const format = (rank: number): string => (rank === 5 ? "channels_last_3d" : "channels_last");
@@ -146,7 +146,7 @@ function finishedByTorch(result: TorchTensor, { bias, residual, slope }: ReadyCo
   return slope === 1 ? sum : sum.leakyRelu(slope);
 }
 
-/** cuDNN's convolution with the whole epilogue inside: ReLU only. */
+/** cuDNN's convolution with the epilogue fused in: ReLU only. */
 function cudnn(engine: TorchEngine): Variant {
   const biases = new WeakMap<TorchTensor, TorchTensor>();
   const inDtype = (bias: TorchTensor, dtype: DType): TorchTensor => {
@@ -165,22 +165,22 @@ function cudnn(engine: TorchEngine): Variant {
   };
 }
 
-/** How a convolution of one shape was found to be fastest. */
+/** The timing of the variants for one shape of convolution. */
 export interface Choice {
   readonly shape: string;
-  /** By variant. */
+  /** By name of the variant. */
   readonly milliseconds: Readonly<Record<string, number>>;
-  /** Variants that are not for this shape or this library, and what they said. */
+  /** Variants that do not support this shape or library, with their error messages. */
   readonly refused: Readonly<Record<string, string>>;
 }
 
 const TRIALS = 8;
-/** Largest difference between two ways to compute the same, of the largest value: rounding to bf16, twice. */
+/** Largest relative difference between two variants: rounding to bf16, twice. */
 const TOLERANCE = 2 ** -6;
 
 /**
- * The variant that is fastest for a convolution of this shape, found when the shape is met first (never while a graph is captured: the
- * runs before have met it). One that fails or gives another result than the first is out.
+ * The fastest variant for a convolution of this shape, found when the shape first occurs (never while a graph is captured: the warm-up
+ * runs come first). A variant that fails, or whose result differs from the first one's, is not used.
  */
 function fastestOf(engine: TorchEngine, variants: Readonly<Record<string, Variant>>, choices: Choice[]): Variant {
   const chosen = new Map<string, Variant>();
@@ -208,7 +208,7 @@ function fastestOf(engine: TorchEngine, variants: Readonly<Record<string, Varian
   };
 }
 
-/** As part of a graph, where launching costs nothing. */
+/** Timed in a CUDA graph, where launches cost nothing. */
 function time(engine: TorchEngine, body: () => TorchTensor, expected: TorchTensor): number {
   scope(() => {
     const largest = (tensor: TorchTensor): number => engine.item(engine.compute("aten::max", tensor.cast("f32").abs()));

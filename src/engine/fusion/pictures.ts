@@ -4,21 +4,21 @@ import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { Deferred } from "./deferred.ts";
 import { TorchTensor } from "../torch/tensor.ts";
 
-/** Pictures in bytes and what their values become: (byte · factor) · scale + shift, the last two one a channel. */
+/** Images in bytes and their normalisation: (byte · factor) · scale + shift, with one scale and shift per channel. */
 export interface Pictures {
   readonly bytes: TorchTensor;
-  /** [..., C, H, W], in which the bytes are seen. */
+  /** [..., C, H, W], the shape the bytes are read in. */
   readonly shape: readonly number[];
   readonly factor: number;
   readonly scale: TorchTensor | undefined;
   readonly shift: TorchTensor | undefined;
 }
 
-/** Pictures that are normalised only when looked at: a convolution over them can do it while it reads the bytes. */
+/** Images whose normalisation is deferred: a convolution over them can normalise while it reads the bytes. */
 export interface PictureReader {
-  /** `bytes · factor`; undefined for anything but bytes. */
+  /** `bytes · factor`; undefined for other dtypes. */
   scaled(bytes: TorchTensor, factor: number): TorchTensor | undefined;
-  /** What a tensor is made of, where it is such pictures and not computed yet. */
+  /** The images behind a tensor if it is such a deferred normalisation. */
   behind(tensor: TorchTensor): Pictures | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { Deferred } from "./deferred.ts";
 import { TorchTensor } from "../torch/tensor.ts";
 
-/** What a stack's planes tell of each pixel. */
+/** The network's result for each pixel. */
 export interface Readout {
   /** Softmax over the planes, [B, N, H, W]. */
   readonly probability: TorchTensor;
@@ -13,11 +13,11 @@ export interface Readout {
   readonly spread: TorchTensor;
 }
 
-/** Softmax over maps that are still to be resampled, and what it is weighted and summed to: nothing is computed before it is known what all is wanted. */
+/** Resampling, softmax over the planes and their weighted sum, deferred so that one kernel can compute all of it. */
 export interface PlaneReader {
   /** `maps` [B, N, h, w], f32, resampled to `size`. */
   resized(maps: TorchTensor, size: readonly [number, number]): TorchTensor;
-  /** All in one kernel, where `probability` is a softmax over such maps and not computed yet. */
+  /** All in one kernel, if `probability` is a softmax over such maps that is not computed yet. */
   readOut(probability: TorchTensor, distances: TorchTensor): Readout | undefined;
 }
 
@@ -69,7 +69,7 @@ export function createPlaneReader(engine: TorchEngine): PlaneReader {
   };
 }
 
-/** p · f, and Σ p f: by themselves, if they are looked at after all. */
+/** p · f and Σ p f, computed separately if their values are needed. */
 function weighted(engine: TorchEngine, probability: TorchTensor, distances: TorchTensor): TorchTensor {
   const { shape } = probability;
   const product: TorchTensor = engine.defer({

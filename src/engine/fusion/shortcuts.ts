@@ -4,7 +4,7 @@ import type { Kernels } from "./kernels.ts";
 import type { PictureReader } from "./pictures.ts";
 import type { TorchTensor } from "../torch/tensor.ts";
 
-/** The shape of a convolution: what tells whether there is a better way than the general one. */
+/** The properties of a convolution that decide whether a faster special case applies. */
 export interface ConvolutionShape {
   readonly input: TorchTensor;
   readonly weight: TorchTensor;
@@ -12,24 +12,24 @@ export interface ConvolutionShape {
   readonly padding: number;
 }
 
-/** Tensor cores take channels by eight; a picture's three would be filled up with zeros. */
+/** Tensor cores process channels in groups of eight; an image's three channels would be padded with zeros. */
 const FEW_CHANNELS = 4;
 const CHANNEL_STEP = 8;
 
-/** A convolution over pictures with stride 2 is one with stride 1 over their 2×2 blocks: four times the channels, half the window. */
+/** A convolution over images with stride 2 equals one with stride 1 over their 2×2 blocks: four times the channels, half the window. */
 export function isOverBlocks({ input, weight, stride, padding }: ConvolutionShape): boolean {
   const [, channels = 0, ...kernel] = weight.shape;
   const halves = input.shape.slice(2).every((size) => size % 2 === 0);
   return channels <= FEW_CHANNELS && kernel.length === 2 && stride === 2 && kernel.every((side) => side === 2 * padding + 1) && halves;
 }
 
-/** Windows of blocks that hold a window of `2 · reach + 1` pixels around a block's first one. */
+/** The window of blocks that contains a window of `2 · reach + 1` pixels around a block's first pixel. */
 function blockWindow(reach: number): { readonly before: number; readonly side: number } {
   const before = Math.ceil(reach / 2);
   return { before, side: before + Math.floor(reach / 2) + 1 };
 }
 
-/** [out, C, k, k] → [out, 4C and zeros, side, side]: which pixel of which block a weight meets. */
+/** [out, C, k, k] → [out, 4C and zeros, side, side]: each weight moved to the pixel and block it applies to. */
 export function weightOverBlocks(weight: Tensor, reach: number): Tensor {
   const [out = 0, channels = 0] = weight.shape as readonly number[];
   const { before, side } = blockWindow(reach);
@@ -45,7 +45,7 @@ export function weightOverBlocks(weight: Tensor, reach: number): Tensor {
   return blocks.pad([none, [0, filled - 4 * channels], none, none]);
 }
 
-/** The blocks of pictures with the zeros around them that the window needs; the convolution over them pads nothing. */
+/** The blocks of images, padded with the zeros that the window needs; the convolution over them needs no padding. */
 export function blocksOf(
   { engine, kernels, pictures }: { readonly engine: TorchEngine; readonly kernels: Kernels; readonly pictures: PictureReader },
   input: TorchTensor,
@@ -64,7 +64,7 @@ export function blocksOf(
   return target;
 }
 
-/** 3×3×3 to one channel: logits. A matrix unit would do one useful row of its many, and round to its own precision. */
+/** 3×3×3 to one channel: logits. A matrix unit would waste all but one of its rows and round to its own precision. */
 export function isLogit({ weight, stride, padding }: ConvolutionShape): boolean {
   const [out, , ...kernel] = weight.shape;
   return out === 1 && kernel.length === 3 && kernel.every((side) => side === 3) && stride === 1 && padding === 1;

@@ -4,19 +4,19 @@ import type { Deferred } from "./deferred.ts";
 import type { Kernels } from "./kernels.ts";
 import { TorchTensor } from "../torch/tensor.ts";
 
-/** a(Σ weight · tensor), a as of a convolution: terms of one shape, or with one value a picture and channel. */
+/** a(Σ weight · tensor), a as in a convolution: terms of one shape, or with one value per image and channel. */
 interface WeightedSum {
   readonly terms: readonly { readonly tensor: TorchTensor; readonly weight: number }[];
   readonly shape: readonly number[];
   readonly slope: number;
 }
 
-/** Of native/fuse.h. */
+/** As in native/fuse.h. */
 const MOST_TERMS = 6;
 
-/** Sums of feature maps, their factors and activation in one kernel, however many operations they were asked for with. */
+/** Sums of feature maps, their factors and the activation in one kernel, however many operations express them. */
 export interface Summer {
-  /** `first + second`, to be computed with what follows; undefined where it is a sum of another kind. */
+  /** `first + second`, deferred to be fused with what follows; undefined for other kinds of sums. */
   sum(first: TorchTensor, second: Tensor | number): TorchTensor | undefined;
 }
 
@@ -59,7 +59,7 @@ export function createSummer(engine: TorchEngine, kernels: Kernels): Summer {
   return { sum: add };
 }
 
-/** The larger of two shapes that are alike, or one of which is [B, C, 1, 1 …]. */
+/** The larger of two shapes that are equal, or of which one is [B, C, 1, 1 …]. */
 function sumShape(a: readonly number[], b: readonly number[]): readonly number[] | undefined {
   const perChannel = (of: readonly number[]): string => [...of.slice(0, 2), ...of.slice(2).map(() => 1)].join();
   if (a.length < 4 || perChannel(a) !== perChannel(b)) return undefined;

@@ -3,13 +3,13 @@ import { formatDim } from "../dims.ts";
 import type { DType, NumericArray, Shape } from "../engine.ts";
 import { EngineError } from "../errors.ts";
 
-/** A number or list is an integer attribute; ONNX tells floats from integers, JavaScript does not. */
+/** A number or list is an integer attribute: ONNX distinguishes floats from integers, JavaScript does not. */
 export type Attribute = number | readonly number[] | string | { readonly float: number };
 
 export interface GraphNode {
   readonly name: string;
   readonly operator: string;
-  /** Value names; an empty one leaves an optional input out. */
+  /** Value names; an empty name omits an optional input. */
   readonly inputs: readonly string[];
   readonly output: string;
   readonly attributes: Readonly<Record<string, Attribute>>;
@@ -49,7 +49,7 @@ const LARGEST_FILE = 2 ** 31 - 1; // protobuf's limit on one message
 
 /**
  * The graph as the bytes of an `.onnx` file (ModelProto; the numbers are the fields of onnx.proto3). The initialisers' data is
- * copied once, into the result: nested messages get their lengths from their parts and are not built by themselves.
+ * copied only once, into the result: the lengths of nested messages are summed from their parts.
  */
 export function encodeModel(graph: Graph): Uint8Array {
   const graphParts = [graphHead(graph), ...graph.initializers.flatMap(tensorParts)];
@@ -80,7 +80,7 @@ function message(writer: BinaryWriter, field: number, body: (inner: BinaryWriter
   writer.join();
 }
 
-/** GraphProto but for its initialisers. */
+/** GraphProto without its initialisers. */
 function graphHead(graph: Graph): Uint8Array {
   const writer = new BinaryWriter();
   for (const node of graph.nodes)
@@ -123,7 +123,7 @@ function writeAttribute(writer: BinaryWriter, name: string, value: Attribute): v
   }
 }
 
-/** ValueInfoProto of a tensor; a symbolic size is written by its formula. */
+/** ValueInfoProto of a tensor; a symbolic size is written as its formula. */
 function writeValueInfo(writer: BinaryWriter, { name, dtype, shape }: GraphValue): void {
   writer.tag(1, WireType.LengthDelimited).string(name);
   message(writer, 2, () => {
@@ -140,7 +140,7 @@ function writeValueInfo(writer: BinaryWriter, { name, dtype, shape }: GraphValue
   });
 }
 
-/** One TensorProto field of GraphProto: its head, then its data as it lies in memory (little-endian, as ONNX wants it). */
+/** One TensorProto field of GraphProto: its head, then its data as it is in memory (little-endian, as ONNX requires). */
 function tensorParts({ name, dtype, shape, data }: Initializer): Uint8Array[] {
   const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   const tensor = new BinaryWriter();

@@ -12,7 +12,7 @@ export interface Convolution {
   readonly padding?: number;
 }
 
-/** `encoder.conv1.weight` → `encoder.conv1`: a node is called after its weight where that has a name of its own. */
+/** `encoder.conv1.weight` → `encoder.conv1`: a node is named after its weight if that has a name. */
 const nodeLabel = (weight: Value): string | undefined => /^(.+)\.weight$/.exec(weight.name)?.[1];
 
 /** Conv over the `spatial` (2 or 3) last axes. */
@@ -46,7 +46,7 @@ export function conv(recorder: Recorder, value: Value, { weight, bias, stride = 
 export function resize2d(recorder: Recorder, value: Value, size: readonly [Dim, Dim], mode: "nearest" | "bilinear"): Value {
   if (value.shape.length === 5) {
     const { B, C, N, h, w } = dims(value, "B C N h w", "resize2d");
-    const flat = reshape(recorder, value, [B, times(C, N), h, w]); // planes and channels are alike here
+    const flat = reshape(recorder, value, [B, times(C, N), h, w]); // planes are treated like channels
     return reshape(recorder, resize2d(recorder, flat, size, mode), [B, C, N, ...size]);
   }
   const { B, C, h, w } = dims(value, "B C h w", "resize2d");
@@ -63,7 +63,7 @@ export function resize2d(recorder: Recorder, value: Value, size: readonly [Dim, 
   return recorder.emit("Resize", inputs, { shape, dtype: value.dtype, attributes });
 }
 
-/** to / from where that is a whole number for any input size: the graph then needs no sizes at run time. */
+/** to / from if that is a whole number for any input size; the graph then needs no sizes at run time. */
 function wholeFactor(from: Dim, to: Dim): number | undefined {
   if (typeof from === "number" && typeof to === "number") return to % from === 0 ? to / from : undefined;
   if (typeof from === "number" || typeof to === "number" || from.offset !== 0 || to.offset !== 0) return undefined;
@@ -79,7 +79,7 @@ function scales(recorder: Recorder, factors: readonly number[]): Value {
   );
 }
 
-/** MaxPool or AveragePool over the last axes; a tensor without a batch axis gets one meanwhile. */
+/** MaxPool or AveragePool over the last axes; a tensor without a batch axis is given one temporarily. */
 export function pool(recorder: Recorder, operator: "MaxPool" | "AveragePool", value: Value, options: PoolOptions): Value {
   const { kernel, stride, padding = kernel.map(() => 0) } = options;
   const where = `${operator}(${formatShape(value.shape)}, kernel [${kernel.join(", ")}])`;
@@ -104,6 +104,6 @@ export function pool(recorder: Recorder, operator: "MaxPool" | "AveragePool", va
   });
 }
 
-/** [C] → [C, 1, …] so that it broadcasts over the axes behind the channel. */
+/** [C] → [C, 1, …], to broadcast over the axes after the channel. */
 export const perChannel = (recorder: Recorder, value: Value, rank: number): Value =>
   reshape(recorder, value, [lengthOf(value.shape, 0), ...Array.from({ length: rank - 2 }, () => 1)]);

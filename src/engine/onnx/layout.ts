@@ -6,12 +6,12 @@ import { cast, scalar } from "./math.ts";
 import type { Recorder, Value } from "./recorder.ts";
 import { broadcastShapes, checkSameCount, frontAxis, lengthOf, sliceLength } from "./shape.ts";
 
-const COPY = 0; // in Reshape: this axis as it is in the input
-const INFER = -1; // in Reshape: whatever is left
-const BEFORE_FIRST = -(2 ** 31); // in Slice: past the front, going backwards
+const COPY = 0; // in Reshape: keep this axis
+const INFER = -1; // in Reshape: the remaining elements
+const BEFORE_FIRST = -(2 ** 31); // in Slice: the end when stepping backwards
 const PAST_END = 2 ** 31 - 1;
 
-/** Sizes known only at run time are copied or inferred where Reshape can, and computed from the inputs' sizes where it cannot. */
+/** Symbolic sizes are copied or inferred where Reshape can, and computed from the inputs' sizes otherwise. */
 export function reshape(recorder: Recorder, value: Value, shape: Shape): Value {
   checkSameCount(value.shape, shape, "reshape");
   if (shape.length === value.shape.length && shape.every((dim, axis) => sameDim(dim, lengthOf(value.shape, axis)))) return value;
@@ -41,7 +41,7 @@ export function unsqueeze(recorder: Recorder, value: Value, axis: number): Value
 export function squeeze(recorder: Recorder, value: Value, axis: number): Value {
   const where = `squeeze(${formatShape(value.shape)}, ${axis})`;
   const front = frontAxis(axis, value.shape.length, where);
-  if (lengthOf(value.shape, front) !== 1) throw new ShapeError(`${where}: the axis is not of length 1`);
+  if (lengthOf(value.shape, front) !== 1) throw new ShapeError(`${where}: the axis does not have length 1`);
   return recorder.emit("Squeeze", [value, recorder.integers([front])], { shape: value.shape.toSpliced(front, 1), dtype: value.dtype });
 }
 
@@ -54,7 +54,7 @@ export function slice(recorder: Recorder, value: Value, { axis, start = 0, end }
   const where = `slice(${formatShape(value.shape)}, ${axis})`;
   const front = frontAxis(axis, value.shape.length, where);
   const length = sliceLength(lengthOf(value.shape, front), end === undefined ? { start } : { start, end }, where);
-  if (length === 0) throw new ShapeError(`${where}: from ${start} to ${end ?? "the end"} nothing is left`);
+  if (length === 0) throw new ShapeError(`${where}: the range ${start} to ${end ?? "end"} is empty`);
   const range = [[start], [end ?? PAST_END], [front]].map((list) => recorder.integers(list));
   return recorder.emit("Slice", [value, ...range], { shape: value.shape.with(front, length), dtype: value.dtype });
 }
@@ -65,7 +65,7 @@ export function flip(recorder: Recorder, value: Value, axis: number): Value {
   return recorder.emit("Slice", [value, ...range], { shape: value.shape, dtype: value.dtype, label: "Flip" });
 }
 
-/** Axes that keep their length are asked for as 1, which broadcasts: only the new lengths are read at run time. */
+/** Axes that keep their length are passed as 1, which broadcasts: only the new lengths are read at run time. */
 export function expand(recorder: Recorder, value: Value, shape: Shape): Value {
   const where = `expand(${formatShape(value.shape)} to ${formatShape(shape)})`;
   const broadcast = broadcastShapes(value.shape, shape, where);

@@ -13,13 +13,13 @@ const isIntegral = (dtype: DType): boolean => dtype === "i32" || dtype === "i64"
 /** A number as a constant of rank 0; each is recorded once. */
 export function scalar(recorder: Recorder, value: number, dtype: DType): Value {
   if (isIntegral(dtype) && !Number.isInteger(value))
-    throw new EngineError(`the number ${value} is no ${dtype}; cast the tensor to f32 before computing with it`);
+    throw new EngineError(`${value} is not a ${dtype} value; cast the tensor to f32 before computing with it`);
   return recorder.once(`scalar ${dtype} ${Object.is(value, -0) ? "-0" : value}`, () =>
     recorder.initializer(toArray([value], dtype), { shape: [], dtype, name: `number_${value}` }),
   );
 }
 
-/** A two-operand node; `dtype` when the result has another type than the operands. */
+/** A two-operand node; `dtype` if the result's type differs from the operands'. */
 export function binary(recorder: Recorder, operator: string, operands: readonly [Value, Value], dtype?: DType): Value {
   const [a, b] = operands;
   const where = `${operator}(${formatShape(a.shape)}, ${formatShape(b.shape)})`;
@@ -80,7 +80,7 @@ export function argmax(
   return recorder.emit("ArgMax", [value], { shape: reducedShape(value.shape, [front], keepAxes), dtype: "i64", attributes });
 }
 
-/** exp(x − max) / Σ exp(x − max). Over an inner axis it is written out: ONNX Runtime's Softmax transposes there and back, 4.5× slower on a CPU. */
+/** exp(x − max) / Σ exp(x − max). Over an inner axis it is written out: ONNX Runtime's Softmax transposes to the last axis and back, 4.5× slower on a CPU. */
 export function softmax(recorder: Recorder, value: Value, axis: number): Value {
   const rank = value.shape.length;
   const front = frontAxis(axis, rank, `softmax(${formatShape(value.shape)})`);

@@ -16,8 +16,8 @@ export interface BatchNorm {
 }
 
 /**
- * y = (x − mean) / √(variance + ε) · weight + bias, per channel, as y = x · scale + shift. Behind a convolution with constant
- * weights the scale and shift move into a new convolution; the old one, used by nothing else, is left out of the graph.
+ * y = (x − mean) / √(variance + ε) · weight + bias, per channel, as y = x · scale + shift. After a convolution with constant
+ * weights, scale and shift are folded into a new convolution; the old one is then unused and dropped from the graph.
  */
 export function batchNorm(recorder: Recorder, value: Value, options: BatchNorm): Value {
   const { weight, bias, runningMean, runningVariance, training } = options;
@@ -51,7 +51,7 @@ const floats = (recorder: Recorder, value: Value): Float32Array | undefined => {
   return data instanceof Float32Array ? data : undefined;
 };
 
-/** The same from tensors that are known only when the graph runs. */
+/** The same for parameters that are known only when the graph runs. */
 function recordedAffine(recorder: Recorder, { weight, bias, runningMean, runningVariance, epsilon }: BatchNorm): Affine<Value> {
   const deviation = unary(recorder, "Sqrt", binary(recorder, "Add", [runningVariance, scalar(recorder, epsilon, runningVariance.dtype)]));
   const scale = binary(recorder, "Div", [weight, deviation]);
@@ -70,7 +70,7 @@ function scaleAndShift(recorder: Recorder, value: Value, { scale, shift }: Affin
   return binary(recorder, "Add", [scaled, perChannel(recorder, shift, rank)]);
 }
 
-/** The convolution behind `value` with the affine map in its weights, or undefined where there is none with constant weights. */
+/** The convolution that produced `value`, with the affine map folded into its weights; undefined if there is none with constant weights. */
 function foldIntoConv(recorder: Recorder, value: Value, { scale, shift }: Affine<Float64Array>): Value | undefined {
   const node = recorder.producerOf(value);
   if (node?.operator !== "Conv") return undefined;

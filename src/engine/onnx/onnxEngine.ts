@@ -15,7 +15,7 @@ export interface InputOptions {
 }
 
 export interface GraphOptions {
-  /** The graph's results, by the name the runtime gives them back under. */
+  /** The graph's outputs by name. */
   readonly outputs: Readonly<Record<string, Tensor>>;
   /** How large constants are stored; computation is in f32 either way. */
   readonly storage?: WeightStorage;
@@ -24,20 +24,20 @@ export interface GraphOptions {
 }
 
 /**
- * An engine that computes nothing: it writes down what is asked of it as an ONNX graph (opset 21). A constant given as the typed
- * array of its dtype is not copied: its values must not change before `finish`.
+ * An engine that computes nothing: it records operations as an ONNX graph (opset 21). A constant given as the typed array of its
+ * dtype is not copied: its values must not change before `finish`.
  */
 export interface OnnxEngine extends Engine {
-  /** A graph input. A symbolic size is a plain `symbol("H")`, the same size wherever it stands, or made of symbols of earlier inputs. */
+  /** A graph input. A symbolic size is a plain `symbol("H")`, the same size wherever it occurs, or computed from symbols of earlier inputs. */
   input(name: string, shape: Shape, options?: InputOptions): Tensor;
-  /** The bytes of the `.onnx` file. Nodes and constants no output needs are left out. */
+  /** The bytes of the `.onnx` file. Nodes and constants that no output needs are dropped. */
   finish(options: GraphOptions): Uint8Array;
-  /** Multiply-accumulates it takes to compute these tensors once; NaN where a size is symbolic. */
+  /** Multiply-accumulates needed to compute these tensors once; NaN if a size is symbolic. */
   multiplyAccumulates(tensors: readonly Tensor[]): number;
 }
 
 export interface OnnxOptions {
-  /** Record operations on volumes of a known number of planes plane by plane: faster in ONNX Runtime on a CPU, see `Volume`. */
+  /** Record operations on volumes with a known number of planes plane by plane: faster in ONNX Runtime on a CPU, see `Volume`. */
   readonly planeByPlane?: boolean;
 }
 

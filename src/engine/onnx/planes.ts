@@ -8,15 +8,15 @@ import type { Recorder, Value } from "./recorder.ts";
 import { lengthOf } from "./shape.ts";
 
 /**
- * Volumes plane by plane, for ONNX Runtime on a CPU: its 2-D convolutions are faster than its 3-D ones, take a sum and an activation into
- * the same kernel, and none is spent on the zeros before the first plane and behind the last.
+ * Volumes plane by plane, for ONNX Runtime on a CPU: its 2-D convolutions are faster than its 3-D ones, fuse a sum and an activation into
+ * the same kernel, and skip the zeros before the first plane and after the last.
  *
- * A volume [B, C, N, h, w] of known N is kept as N pictures [B, C, h, w] beside the value itself, which puts them together again for
- * whoever needs it so. What nobody needs is left out when the graph is finished.
+ * A volume [B, C, N, h, w] of known N is recorded both as N images [B, C, h, w] and as one value that joins them. Whichever form is not
+ * used is dropped when the graph is finished.
  */
 export interface Volume {
   readonly planes: readonly Value[];
-  /** What made it, so that a norm and a sum that follow can become part of it. */
+  /** The convolution that produced it, so that a norm and a sum that follow can be folded into it. */
   readonly convolution?: VolumeConvolution;
 }
 
@@ -35,7 +35,7 @@ interface Kernel {
 
 const PLANE = 2;
 
-/** The volume as one value; `planes` stay known behind it. */
+/** The volume as one value; its planes stay known. */
 function joined(recorder: Recorder, volume: Volume): Value {
   const stacked = concat(recorder, volume.planes.map((plane) => unsqueeze(recorder, plane, PLANE)), PLANE); // prettier-ignore
   const value = volume.planes.length === 1 ? { ...stacked } : stacked;
@@ -45,7 +45,7 @@ function joined(recorder: Recorder, volume: Volume): Value {
 
 const planesOf = (recorder: Recorder, value: Value): readonly Value[] | undefined => recorder.volumes.get(value.name)?.planes;
 
-/** [B, N, C, h, w] → [B, C, N, h, w]: where volumes begin. */
+/** [B, N, C, h, w] → [B, C, N, h, w]: the start of a volume. */
 export function volumeOfPictures(recorder: Recorder, value: Value, axes: readonly number[]): Value | undefined {
   const [B, N, ...picture] = value.shape as [Dim, Dim, ...Dim[]];
   if (!recorder.planeByPlane || typeof N !== "number" || axes.join() !== "0,2,1,3,4") return undefined;
@@ -95,7 +95,7 @@ export function slicePlanes(
   return planes && planes.length > 0 ? joined(recorder, { planes }) : undefined;
 }
 
-/** Odd windows that keep the size, constant weights: what volumes are convolved with. */
+/** A convolution with constant weights and an odd window that keeps the size; undefined for any other. */
 export function convolvePlanes(
   recorder: Recorder,
   value: Value,
@@ -107,14 +107,14 @@ export function convolvePlanes(
     return undefined;
   const [, channels, ...window] = weights.shape;
   if (window.length !== 3 || window.some((side) => side !== 2 * padding + 1)) return undefined;
-  if (!sameDim(lengthOf(value.shape, 1), channels ?? 0)) return undefined; // conv3d says what is wrong
+  if (!sameDim(lengthOf(value.shape, 1), channels ?? 0)) return undefined; // conv3d reports the error
   const data = weights.data;
   const kernel = { name: weights.name, shape: weights.shape, data: () => data };
   const convolution = { input, weight: kernel, bias: offsets?.data as Float32Array | undefined };
   return joined(recorder, { planes: convolve(recorder, convolution), convolution });
 }
 
-/** A batch norm behind such a convolution, in its weights. */
+/** Folds a batch norm into the weights of such a convolution before it. */
 export function normalisePlanes(recorder: Recorder, value: Value, options: BatchNorm): Value | undefined {
   const convolution = recorder.volumes.get(value.name)?.convolution;
   const affine = convolution && constantAffine(recorder, options);
@@ -134,8 +134,8 @@ function once<T>(make: () => T): () => T {
 }
 
 /**
- * Σ_k W_k ∗ x_{n+k−1} for each plane n, over the planes there are. Each sum is a convolution added to what is there already, `residual`
- * first: ONNX Runtime makes one kernel of both, and of the activation behind the last.
+ * Σ_k W_k ∗ x_{n+k−1} for each plane n, over the planes that exist. Each term is a convolution added to the sum so far, starting with
+ * `residual`: ONNX Runtime fuses both into one kernel, with the activation after the last.
  */
 function convolve(recorder: Recorder, { input, weight, bias }: VolumeConvolution, residual?: readonly Value[]): Value[] {
   const depth = weight.shape[2] as number;

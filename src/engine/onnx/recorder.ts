@@ -5,14 +5,14 @@ import { EngineError, ShapeError } from "../errors.ts";
 import { encodeModel, type Attribute, type GraphNode, type GraphValue, type Initializer } from "./bytes.ts";
 import type { Volume } from "./planes.ts";
 
-/** What a node gives: the name of a future result, its exact shape and its type. */
+/** A node's result: its name, exact shape and type. */
 export type Value = GraphValue;
 
 export interface Emission {
   readonly shape: Shape;
   readonly dtype: DType;
   readonly attributes?: Readonly<Record<string, Attribute>>;
-  /** What to call the node; the operator's name otherwise. */
+  /** The node's name; default: the operator's. */
   readonly label?: string;
 }
 
@@ -20,10 +20,10 @@ export type WeightStorage = "f32" | "f16";
 
 const HALF_FROM = 256; // elements; smaller constants gain nothing from f16
 
-/** An ONNX graph while it is being written down. Shapes are known exactly at every step, as numbers or as formulas of the inputs' sizes. */
+/** An ONNX graph while it is being recorded. Shapes are exact at every step, as numbers or as formulas of the inputs' sizes. */
 export class Recorder {
   readonly multiples = new Map<string, number>();
-  /** Values that are also known plane by plane, see `Volume`. */
+  /** Values that are also recorded plane by plane, see `Volume`. */
   readonly volumes = new Map<string, Volume>();
   readonly planeByPlane: boolean;
   readonly #inputs: Value[] = [];
@@ -32,7 +32,7 @@ export class Recorder {
   readonly #work = new Map<string, number>(); // multiply-accumulates, by output
   readonly #names = new Set<string>();
   readonly #shared = new Map<string, Value>(); // scalars, shape vectors and sizes, each recorded once
-  readonly #sources = new Map<string, { readonly input: string; readonly axis: number }>(); // where a symbol's size is read
+  readonly #sources = new Map<string, { readonly input: string; readonly axis: number }>(); // the input that a symbol's size is read from
 
   constructor({ planeByPlane = false }: { readonly planeByPlane?: boolean } = {}) {
     this.planeByPlane = planeByPlane;
@@ -44,7 +44,7 @@ export class Recorder {
       if (typeof dim === "number") continue;
       const name = formatDim(dim);
       if (dim.factors.length !== 1 || name !== dim.factors[0]) {
-        if (dim.factors.every((factor) => this.#sources.has(factor))) continue; // told by an earlier input
+        if (dim.factors.every((factor) => this.#sources.has(factor))) continue; // known from an earlier input
         throw new ShapeError(
           `input ${value.name}: a size must be a number, a plain symbol or made of earlier inputs' symbols, got ${name}`,
         );
@@ -53,7 +53,7 @@ export class Recorder {
       this.multiples.set(name, multipleOf[name] ?? this.multiples.get(name) ?? 1);
     }
     const unknown = Object.keys(multipleOf).find((name) => !this.#sources.has(name));
-    if (unknown !== undefined) throw new ShapeError(`input ${value.name}: multipleOf names ${unknown}, which is no size of an input`);
+    if (unknown !== undefined) throw new ShapeError(`input ${value.name}: multipleOf names ${unknown}, which is not a size of an input`);
     this.#names.add(value.name);
     this.#inputs.push(value);
     return value;
@@ -68,8 +68,8 @@ export class Recorder {
   }
 
   /**
-   * The data is kept by reference, not copied: it must not change before the graph is finished. A function is called when the numbers are
-   * needed, so never for a constant that is left out.
+   * The data is kept by reference, not copied: it must not change before the graph is finished. A function is called only when the
+   * values are needed, so never for a constant that is dropped.
    */
   initializer(
     data: NumericArray | (() => NumericArray),
@@ -84,7 +84,7 @@ export class Recorder {
     return { name: unique, shape, dtype };
   }
 
-  /** The numbers behind a value, where it is a constant of the graph. */
+  /** A value's data if it is a constant of the graph. */
   constant(name: string | undefined): Initializer | undefined {
     return name === undefined ? undefined : this.#initializers.get(name);
   }
@@ -93,7 +93,7 @@ export class Recorder {
     return this.#nodes.get(value.name);
   }
 
-  /** Records `make` under `key` the first time, and returns the same value after that. */
+  /** Records `make` under `key` the first time and returns the same value afterwards. */
   once(key: string, make: () => Value): Value {
     const known = this.#shared.get(key) ?? make();
     this.#shared.set(key, known);
@@ -134,17 +134,17 @@ export class Recorder {
     return this.once(`size ${name}`, () => {
       const source = this.#sources.get(name);
       const input = this.#inputs.find((value) => value.name === source?.input);
-      if (!source || !input) throw new ShapeError(`the size ${name} belongs to no input of this graph`);
+      if (!source || !input) throw new ShapeError(`the size ${name} does not belong to any input of this graph`);
       const attributes = { start: source.axis, end: source.axis + 1 };
       return this.emit("Shape", [input], { shape: [1], dtype: "i64", attributes, label: `size_${name}` });
     });
   }
 
-  /** The graph's bytes: what the outputs need and nothing else. */
+  /** The graph's bytes; only what the outputs need. */
   finish({ outputs, storage, metadata }: FinishOptions): Uint8Array {
     if (Object.keys(outputs).length === 0) throw new EngineError("finish: a graph needs at least one output");
     const results = Object.entries(outputs).map(([name, value]): Value => {
-      if (this.#names.has(name)) throw new EngineError(`finish: ${name} is already a value of the graph; call the output something else`);
+      if (this.#names.has(name)) throw new EngineError(`finish: ${name} is already a value of the graph; give the output another name`);
       return { ...value, name };
     });
     const identities = Object.entries(outputs).map(([name, value]): GraphNode => ({
@@ -168,7 +168,7 @@ export class Recorder {
     });
   }
 
-  /** What it takes to compute these values once. */
+  /** Multiply-accumulates needed to compute these values once. */
   multiplyAccumulates(values: readonly Value[]): number {
     return [...this.#neededFor(values)].reduce((sum, name) => sum + (this.#work.get(name) ?? 0), 0);
   }
@@ -198,7 +198,7 @@ interface FinishOptions {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Large f32 constants as f16 with a Cast behind them, which ONNX Runtime folds away when it loads the graph. */
+/** Large f32 constants as f16 followed by a Cast, which ONNX Runtime folds when it loads the graph. */
 function storeHalf(constants: readonly Initializer[]): { initializers: Initializer[]; casts: GraphNode[] } {
   const casts: GraphNode[] = [];
   const initializers = constants.map((constant): Initializer => {
@@ -211,7 +211,7 @@ function storeHalf(constants: readonly Initializer[]): { initializers: Initializ
   return { initializers, casts };
 }
 
-/** Multiply-accumulates of one node: those of convolutions and matrix products, which are nearly all; NaN where a size is not known. */
+/** Multiply-accumulates of one node, counting convolutions and matrix products only (nearly all of the work); NaN if a size is unknown. */
 function multiplyAccumulates(operator: string, inputs: readonly (GraphValue | undefined)[], shape: Shape): number {
   const product = (sizes: Shape): number => sizes.reduce<number>((result, size) => result * (typeof size === "number" ? size : NaN), 1);
   if (operator === "Conv") return product(shape) * product(inputs[1]?.shape.slice(1) ?? []); //    per output: channels × window

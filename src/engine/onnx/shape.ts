@@ -2,7 +2,7 @@ import { formatDim, formatShape, over, plus, sameDim, type Dim, type SymbolicDim
 import type { Shape } from "../engine.ts";
 import { ShapeError } from "../errors.ts";
 
-/** What is known about the graph's symbolic sizes: `{ H: 32 }` says H is always a multiple of 32. */
+/** Known factors of the graph's symbolic sizes: `{ H: 32 }` means that H is always a multiple of 32. */
 export type Multiples = ReadonlyMap<string, number>;
 
 /** `axis` counted from the front. */
@@ -16,7 +16,7 @@ export function frontAxis(axis: number, rank: number, where: string): number {
 /** The length of `axis`, which `frontAxis` has checked. */
 export const lengthOf = (shape: Shape, axis: number): Dim => shape[axis] as Dim;
 
-/** The shape of a two-operand operation, by NumPy's rule. Sizes known only at run time must agree by their formula. */
+/** The shape of a two-operand operation, by NumPy's rule. Symbolic sizes must have the same formula. */
 export function broadcastShapes(a: Shape, b: Shape, where: string): Dim[] {
   const rank = Math.max(a.length, b.length);
   return Array.from({ length: rank }, (_, i) => {
@@ -33,7 +33,7 @@ export function reducedShape(shape: Shape, axes: readonly number[], keepAxes: bo
   return shape.flatMap((dim, axis) => (axes.includes(axis) ? (keepAxes ? [1] : []) : [dim]));
 }
 
-/** Whether `dim` without its offset is a multiple of `n` for every size the inputs may have. */
+/** Whether `dim` without its offset is a multiple of `n` for all possible input sizes. */
 function isMultiple(dim: SymbolicDim, n: number, multiples: Multiples): boolean {
   const known = dim.factors.reduce((product, factor) => product * (multiples.get(factor) ?? 1), dim.numerator);
   return known % (dim.denominator * n) === 0;
@@ -54,12 +54,12 @@ export function windowCount(
   if (stride === 1) return plus(length, slack + 1);
   if (!isMultiple(length, stride, multiples))
     throw new ShapeError(
-      `${where}: stride ${stride} on a length of ${formatDim(length)}, not known to be a multiple; say so with multipleOf where the input is made`,
+      `${where}: stride ${stride} on a length of ${formatDim(length)}, not known to be a multiple of it; declare it with multipleOf where the input is created`,
     );
   return plus(over({ ...length, offset: 0 }, stride), Math.floor((length.offset + slack) / stride) + 1);
 }
 
-/** The count of elements as a number times symbolic atoms; a size with an offset (N-1) is an atom of its own. */
+/** The number of elements as a formula; a size with an offset (N-1) is a factor of its own. */
 function countFormula(shape: Shape): string {
   let numerator = 1;
   let denominator = 1;
@@ -81,7 +81,7 @@ export function checkSameCount(from: Shape, to: Shape, where: string): void {
     throw new ShapeError(`${where}: ${formatShape(from)} has ${countFormula(from)} elements, ${formatShape(to)} has ${countFormula(to)}`);
 }
 
-/** The length of `slice`. A positive end on a symbolic length is taken on trust: the axis must be that long when the graph runs. */
+/** The length of `slice`. A positive end on a symbolic length is not checked: the axis must be that long when the graph runs. */
 export function sliceLength(length: Dim, { start, end }: { readonly start: number; readonly end?: number }, where: string): Dim {
   if (typeof length === "number") {
     const bound = (at: number): number => Math.min(Math.max(at < 0 ? at + length : at, 0), length);

@@ -11,7 +11,7 @@ import type { Recorder, Value } from "./recorder.ts";
 type Operand = Tensor | number;
 type KeepAxes = { readonly keepAxes?: boolean };
 
-/** The recorded value behind a tensor of this graph; a tensor of anything else is refused. */
+/** The recorded value of a tensor of this graph; any other tensor is rejected. */
 export function valueOf(tensor: Tensor, recorder: Recorder): Value {
   if (tensor instanceof OnnxTensor && tensor.recorder === recorder) return tensor.value;
   throw new EngineError(
@@ -19,7 +19,7 @@ export function valueOf(tensor: Tensor, recorder: Recorder): Value {
   );
 }
 
-/** The name of a future result. Every operation writes a node down and knows its exact shape. */
+/** A value of the graph being recorded. Every operation records a node and knows its exact shape. */
 export class OnnxTensor implements Tensor {
   readonly engine: Engine;
   readonly recorder: Recorder;

@@ -4,22 +4,22 @@ import { track } from "../scope.ts";
 import type { TorchEngine } from "./torchEngine.ts";
 import { TorchTensor } from "./tensor.ts";
 
-/** What an operator gives back: one tensor or several, or a plain value. */
+/** What an operator returns: one tensor or several, or a plain value. */
 export type TorchValue = TorchTensor | number | boolean | string | null | undefined | TorchValue[];
 
-/** The ways into the addon. */
+/** Calls into the addon. */
 export interface TorchCalls {
-  /** Any ATen operator by its full name, "aten::_foreach_add_.Scalar"; missing trailing arguments take the schema's defaults. */
+  /** Any ATen operator by its full name, "aten::_foreach_add_.Scalar"; omitted trailing arguments take the schema's defaults. */
   readonly call: (operator: string, ...args: readonly unknown[]) => TorchValue;
   /** As `call`, for an operator that returns exactly one tensor. */
   readonly compute: (operator: string, ...args: readonly unknown[]) => TorchTensor;
   /** One of the addon's own functions; tensors among the arguments are unwrapped. */
   readonly native: <K extends keyof Addon>(operation: K, ...args: readonly unknown[]) => ReturnType<Addon[K]>;
-  /** Makes a tensor of a handle that `native` returned; the open scope owns it. */
+  /** Wraps a handle that `native` returned; the open scope owns the tensor. */
   readonly adopt: (handle: Handle) => TorchTensor;
 }
 
-/** "aten::add.Tensor" is called add in messages. */
+/** Messages call "aten::add.Tensor" add. */
 const shortName = (operation: string): string => operation.replace(/^aten::/, "").replace(/\..*$/, "");
 
 function describe(value: unknown): string {

@@ -11,9 +11,9 @@ export interface DeviceMemory {
   readonly free: number;
 }
 
-/** Device work recorded once, to be run again without the cost of launching it operation by operation. */
+/** Work on the device that was recorded once and can be replayed without launching each operation. */
 export interface CapturedGraph<T> {
-  /** What the captured body returned: its tensors hold the values of the latest replay. */
+  /** The captured body's result; its tensors hold the values of the latest replay. */
   readonly result: T;
   replay(): void;
   dispose(): void;
@@ -21,22 +21,22 @@ export interface CapturedGraph<T> {
 
 /** The device and the process: randomness, threads, memory, timing, CUDA graphs. */
 export interface TorchDevice {
-  /** Of every device's generator. */
+  /** Seeds the random generator of every device. */
   seed(seed: number): void;
   liveTensors(): number;
   liveBytes(): number;
   memory(): DeviceMemory;
-  /** Waits until the device has done what it was given. */
+  /** Waits until the device has finished its work. */
   synchronize(): void;
   /** Milliseconds the device takes for `body`. */
   milliseconds(body: () => void): number;
-  /** CUDA: TensorFloat-32 for f32 products and convolutions; try cuDNN's algorithms and take the fastest. */
+  /** CUDA: TensorFloat-32 for f32 matrix products and convolutions; time cuDNN's algorithms and use the fastest. */
   fastMath(options: { readonly tf32: boolean; readonly cudnnBenchmark: boolean }): void;
   /**
-   * Runs `body` `warmups` times for real, then records it as a CUDA graph. A replay reads and writes the same memory, so
-   * inputs are copied into tensors made before, and outputs are read from `result`. The body must not move values between
-   * host and device (no `constant`, `read`, `item`). For a training step, drop the gradients before: those then made
-   * belong to the graph.
+   * Runs `body` `warmups` times, then records it as a CUDA graph. A replay reads and writes the same memory: inputs are
+   * copied into tensors made before the capture, and outputs are read from `result`. The body must not move values between
+   * host and device (no `constant`, `read`, `item`). Before capturing a training step, drop the gradients, so that the
+   * graph owns the new ones.
    */
   captureGraph<T>(body: () => T, options?: { readonly warmups?: number }): CapturedGraph<T>;
 }
@@ -68,7 +68,7 @@ function capture<T>({ native }: TorchCalls, body: () => T, warmups: number): Cap
   };
 }
 
-/** Ends a capture that went wrong; the error that broke it matters more than what ending it says. */
+/** Ends a failed capture; an error from ending it would hide the first one. */
 function abandon(end: () => void): void {
   try {
     end();

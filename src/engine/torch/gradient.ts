@@ -3,9 +3,9 @@ import { EngineError } from "../errors.ts";
 import type { TorchCalls } from "./call.ts";
 import type { TorchTensor } from "./tensor.ts";
 
-/** Gradients, and the modes a stretch of code runs in. */
+/** Gradients, and modes such as autocast that apply to a piece of code. */
 export interface TorchGradients {
-  /** From here on the tensor's gradient is kept by `backward`. Returns it. */
+  /** From now on `backward` keeps the tensor's gradient. Returns the tensor. */
   requireGradient<T extends Tensor>(tensor: T): T;
   backward(tensor: Tensor, gradient?: Tensor): void;
   /** The accumulated gradient, sharing its memory, or undefined when there is none. */
@@ -13,19 +13,19 @@ export interface TorchGradients {
   /** Replaces the gradient; without one, drops it. */
   setGradient(tensor: Tensor, gradient?: Tensor): void;
   readonly noGradient: <T>(body: () => T) => T;
-  /** Convolutions and products in bf16, the rest as libtorch's autocast lists say. */
+  /** Convolutions and matrix products in bf16, the rest according to libtorch's autocast lists. */
   autocast<T>(body: () => T): T;
-  /** Runs `body` in the operands' own precision where autocast is on. */
+  /** Runs `body` in the operands' own precision while autocast is on. */
   fullPrecision<T>(body: () => T): T;
 }
 
-/** Runs `body` between entering a mode and leaving it; refuses async bodies, which would run outside it. */
+/** Runs `body` in a mode. Rejects async bodies, which would run outside it. */
 function inMode<T>(name: string, enter: () => () => void, body: () => T): T {
   const leave = enter();
   try {
     const result = body();
     if (!(result instanceof Promise)) return result;
-    result.catch(() => undefined); // the error that matters is ours
+    result.catch(() => undefined); // only our error matters
     throw new EngineError(`${name}: the body is async and would run outside this mode; keep it synchronous`);
   } finally {
     leave();

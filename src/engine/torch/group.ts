@@ -3,19 +3,19 @@ import { scope } from "../scope.ts";
 import type { TorchEngine } from "./torchEngine.ts";
 
 export interface GroupOptions {
-  /** Where the store is at which the members meet. */
+  /** Address of the store through which the members find each other. */
   readonly host: string;
   readonly port: number;
   /** This process, 0 to size − 1. */
   readonly rank: number;
   readonly size: number;
-  /** "gloo" moves CPU tensors, "nccl" CUDA tensors. By default the one for the engine's device. */
+  /** "gloo" for CPU tensors, "nccl" for CUDA tensors. Default: the one for the engine's device. */
   readonly backend?: "gloo" | "nccl";
-  /** After this long without an answer a call fails; a lost peer fails it at once where the backend notices. */
+  /** A call without an answer fails after this time; if the backend notices a lost peer, at once. */
   readonly timeoutSeconds?: number;
-  /** Whether this member keeps the store. By default rank 0 does; no member where it is there already. */
+  /** Whether this member runs the store. Default: rank 0 does. Set it to false on all members if the store already exists. */
   readonly servesStore?: boolean;
-  /** Keeps the group's keys apart from others in the store. */
+  /** Separates the group's keys from others in the store. */
   readonly prefix?: string;
 }
 
@@ -25,7 +25,7 @@ export interface ProcessGroup {
   readonly size: number;
   /** Overwrites every member's tensors with those of `root`. */
   broadcast(tensors: readonly Tensor[], options?: { readonly root?: number }): void;
-  /** Replaces each tensor by its mean over the members; the tensors travel as one. */
+  /** Replaces each tensor by its mean over the members, in one exchange. */
   average(tensors: readonly Tensor[]): void;
   leave(): void;
 }
@@ -36,7 +36,7 @@ export function joinProcessGroup(engine: TorchEngine, options: GroupOptions): Pr
   const { servesStore = rank === 0, prefix = "dualfocus" } = options;
   const group = engine.native("joinGroup", host, port, rank, size, backend, timeoutSeconds, servesStore, prefix);
 
-  /** Runs `exchange` on all tensors laid end to end, then copies the parts back. */
+  /** Concatenates the tensors, runs `exchange` on the result and copies the parts back. */
   const together = (tensors: readonly Tensor[], exchange: (flat: Tensor) => Tensor): void => {
     if (tensors.length === 0) return;
     engine.noGradient(() => {

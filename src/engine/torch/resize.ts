@@ -9,9 +9,9 @@ export interface TorchResize {
 }
 
 /**
- * libtorch's own kernel, planes and channels taken together; but for bf16, which is what autocast leaves on CUDA, two matrix
- * products, rows then columns, with the channels innermost as convolutions have them: libtorch's kernel would copy the tensor to
- * the planar layout and back and add bf16 gradients one by one.
+ * libtorch's kernel, with planes and channels as one axis. For bf16 (under autocast on CUDA) two matrix products instead, over rows
+ * and then columns, with the channels innermost as convolutions have them: libtorch's kernel would copy the tensor to the planar
+ * layout and back and add bf16 gradients one by one.
  */
 export function torchResize({ compute }: TorchCalls, constant: Constant): TorchResize {
   const matrices = new Map<string, TorchTensor>();

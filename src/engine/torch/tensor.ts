@@ -9,7 +9,7 @@ import type { Deferred } from "../fusion/deferred.ts";
 
 type Keep = { readonly keepAxes?: boolean };
 
-/** Numbers in libtorch's memory. Shape and dtype are asked for when first needed. */
+/** Numbers in libtorch's memory. Shape and dtype are read when first needed. */
 export class TorchTensor implements Tensor {
   readonly engine: TorchEngine;
   #handle: Handle | undefined;
@@ -18,7 +18,7 @@ export class TorchTensor implements Tensor {
   #dtype: DType | undefined;
   #disposed = false;
 
-  /** `values` where they are, or how to get them when they are first looked at. */
+  /** `values`: a handle, or how to compute the values when they are first needed. */
   constructor(engine: TorchEngine, values: { readonly handle: Handle } | { readonly deferred: Deferred }) {
     this.engine = engine;
     if ("handle" in values) this.#handle = values.handle;
@@ -37,7 +37,7 @@ export class TorchTensor implements Tensor {
     }
     return this.#handle;
   }
-  /** Of a tensor that is not computed yet. */
+  /** How the values will be computed; undefined once they are. */
   get deferred(): Deferred | undefined {
     return this.#deferred;
   }
@@ -172,7 +172,7 @@ export class TorchTensor implements Tensor {
     return this.#run("unsqueeze", axis);
   }
   squeeze(axis: number): TorchTensor {
-    if (this.shape.at(axis) !== 1) throw new EngineError(`squeeze(${this.describe()}, ${axis}): that axis is not of length 1`);
+    if (this.shape.at(axis) !== 1) throw new EngineError(`squeeze(${this.describe()}, ${axis}): that axis does not have length 1`);
     return this.#run("squeeze.dim", axis);
   }
   slice(axis: number, { start = 0, end }: { readonly start?: number; readonly end?: number }): TorchTensor {
@@ -214,7 +214,7 @@ export class TorchTensor implements Tensor {
   }
   groupNorm({ groups, weight, bias, epsilon }: GroupNormOptions): TorchTensor {
     if (!(groups >= 1)) throw new EngineError(`groupNorm(${this.describe()}): groups must be at least 1, got ${groups}`);
-    const input = this.dtype === weight.dtype ? this : this.cast(weight.dtype); // under autocast, as on CUDA; the CPU's refuses a mixture
+    const input = this.dtype === weight.dtype ? this : this.cast(weight.dtype); // as autocast does on CUDA; the CPU's group_norm rejects mixed dtypes
     return input.#run("group_norm", groups, weight, bias, epsilon);
   }
   resize2d(size: readonly [Dim, Dim], mode: "nearest" | "bilinear"): TorchTensor {

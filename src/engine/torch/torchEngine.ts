@@ -27,9 +27,9 @@ export { TorchTensor } from "./tensor.ts";
 /** libtorch on one device. Modes (gradients, autocast), threads and seeds belong to the process, not to the engine. */
 export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTransfers, TorchDevice, TorchResize {
   readonly device: string;
-  /** How operations are arranged for inference, where the engine is for that. */
+  /** Fused kernels; only in an engine for inference. */
   readonly fusion: Fusion | undefined;
-  /** A tensor that is computed when first looked at; its operands must live until then. */
+  /** A tensor that is computed when its values are first needed; its operands must live until then. */
   defer(deferred: Deferred): TorchTensor;
   constant(values: ArrayLike<number> | NumericArray, options: { readonly shape: readonly number[]; readonly dtype?: DType }): TorchTensor;
   full(shape: Shape, value: number, options?: { readonly dtype?: DType }): TorchTensor;
@@ -38,7 +38,7 @@ export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTr
   fullPrecision<T>(body: () => T): T;
 }
 
-/** Values in and out, between devices and memory layouts. */
+/** Copies between JavaScript and tensors, and between memory layouts. */
 export interface TorchTransfers {
   /** The values, row-major; f16 and bf16 as their bits, bool as 0 and 1. */
   read(tensor: Tensor): NumericArray;
@@ -46,9 +46,9 @@ export interface TorchTransfers {
   item(tensor: Tensor): number;
   /** Overwrites the values in place. */
   write(tensor: Tensor, values: NumericArray): void;
-  /** `target ← source` in place, across devices and dtypes, outside the gradient. */
+  /** `target ← source` in place, across devices and dtypes, without gradient. */
   copy(target: Tensor, source: Tensor): void;
-  /** The same values with the channel axis innermost in memory (rank 4 or 5), and of another type, in one pass. */
+  /** The same values with the channel axis innermost in memory (rank 4 or 5), converted to `dtype` in the same pass. */
   channelsLast(tensor: Tensor, dtype?: DType): TorchTensor;
 }
 
@@ -65,7 +65,7 @@ function loadAddon(): Addon {
     return createRequire(import.meta.url)(file) as Addon;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new EngineError(`the torch engine does not load: ${reason}. Build it again with \`npm run build:native\`.`, { cause });
+    throw new EngineError(`the torch engine does not load: ${reason}. Rebuild it with \`npm run build:native\`.`, { cause });
   }
 }
 
@@ -94,9 +94,9 @@ function transfers({ native, compute }: TorchCalls, { noGradient }: TorchGradien
 export interface TorchOptions {
   /** "cpu", "cuda" or "cuda:N". */
   readonly device?: string;
-  /** For operations on the CPU; all cores by default. */
+  /** For operations on the CPU. Default: all cores. */
   readonly threads?: number;
-  /** For inference alone: batch norms folded, kernels fused, this precision. Without it every operation is run as it is asked for. */
+  /** For inference only: folds batch norms, fuses kernels, uses this precision. Without it every operation runs as written. */
   readonly inference?: FusionOptions;
 }
 
