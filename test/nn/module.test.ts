@@ -56,7 +56,7 @@ test("the state goes through a file and comes back into a network bit for bit", 
 test("a name made twice and a weight that is not there are errors that name them", () => {
   const tree = createParameters(engine, { random: createRandom(3) });
   tree.source.at("a").parameter("weight", [1], ones);
-  assert.throws(() => tree.source.buffer("a.weight", [1], ones), /"a\.weight" is made twice/);
+  assert.throws(() => tree.source.buffer("a.weight", [1], ones), /"a\.weight" is created twice/);
   const { source } = createParameters(engine, { weights: new Map() });
   assert.throws(() => source.at("head").parameter("bias", [2], ones), /"head\.bias" \[2\] is missing/);
 });

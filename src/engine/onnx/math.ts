@@ -13,7 +13,7 @@ const isIntegral = (dtype: DType): boolean => dtype === "i32" || dtype === "i64"
 /** A number as a constant of rank 0; each is recorded once. */
 export function scalar(recorder: Recorder, value: number, dtype: DType): Value {
   if (isIntegral(dtype) && !Number.isInteger(value))
-    throw new EngineError(`${value} is not a ${dtype} value; cast the tensor to f32 before computing with it`);
+    throw new EngineError(`${value} is not a value of type ${dtype}; cast the tensor to f32 before computing with it`);
   return recorder.once(`scalar ${dtype} ${Object.is(value, -0) ? "-0" : value}`, () =>
     recorder.initializer(toArray([value], dtype), { shape: [], dtype, name: `number_${value}` }),
   );

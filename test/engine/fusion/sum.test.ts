@@ -117,15 +117,15 @@ test("the kernels refuse windows and terms they were not made for", () => {
     const x = fused.channelsLast(fused.full([1, 2, 3, 3], 1));
     assert.throws(() => {
       fused.native("meanPool", x, x, [3, 0], [1, 1], [0, 0]);
-    }, /window: expected two numbers from 1 on/);
+    }, /window: expected two numbers of at least 1/);
     assert.throws(() => {
       fused.native("meanPool", x, x, [1, 1], [2, 1], [0, 0]);
-    }, /window: expected every one to reach into from/);
+    }, /window: every window must overlap from/);
     assert.throws(() => {
       fused.native("weightedSum", x, 1, 1, fused.channelsLast(fused.full([1, 2, 3, 1], 1)));
     }, /term: expected the shape of to/);
     assert.throws(() => {
       fused.native("weightedSum", x, 1, ...Array.from({ length: 7 }, () => [1, x]).flat());
-    }, /term: more than there is room for/);
+    }, /term: more than six terms/);
   });
 });

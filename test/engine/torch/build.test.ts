@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 async function withoutAddon(body: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "dualfocus-"));
   try {
-    cpSync(join(root, "src", "engine"), join(folder, "src", "engine"), { recursive: true });
+    for (const each of ["engine", "io"]) cpSync(join(root, "src", each), join(folder, "src", each), { recursive: true });
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
     await body(folder);
   } finally {
