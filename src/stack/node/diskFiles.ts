@@ -4,6 +4,8 @@ import type { Sharp } from "sharp";
 import type { Image } from "../../image/image.ts";
 import { turnUpright, uprightSize } from "../../image/orient.ts";
 import { decodingAsync, FormatError } from "../../io/formatError.ts";
+import { readPhotoFacts } from "../../io/exif.ts";
+import { imageHeader } from "../../io/imageHeader.ts";
 import { pixelsToImage } from "../../io/png.ts";
 import { isTiff, readTiffPage, tiffImage, tiffInfo, type TiffPage } from "../../io/tiff.ts";
 import { tiffPicture, type PictureInfo, type ReadOptions, type StackFiles } from "../stackFiles.ts";
@@ -65,8 +67,14 @@ async function withSharp<T>(file: string, decode: (picture: Sharp) => Promise<T>
   return decodingAsync({ file, format: "picture" }, () => decode(sharp(bytes, { failOn: "truncated", limitInputPixels: 1e9 })));
 }
 
+/** Where size and orientation stand: well within this many bytes. */
+const HEAD = 1 << 20;
+
 async function probePicture(file: string): Promise<PictureInfo> {
-  if (isTiff(await readHead(file, 4))) return tiffPicture(await withTiff(file, tiffInfo), file);
+  const head = await readHead(file, HEAD);
+  if (isTiff(head)) return tiffPicture(await withTiff(file, tiffInfo), file);
+  const header = imageHeader(head, file);
+  if (header) return { ...header, orientation: readPhotoFacts(head).orientation ?? 1 };
   return withSharp(file, async (picture) => {
     const { width, height, orientation = 1, space, depth } = await picture.metadata();
     return { width, height, orientation, channels: isGrey(space) ? 1 : 3, depth: depth === "ushort" ? "16" : "8" };

@@ -5,10 +5,10 @@ import type { Image } from "../../../src/image/image.ts";
 import { readPhotoFacts } from "../../../src/io/exif.ts";
 import { decodingAsync, FormatError } from "../../../src/io/formatError.ts";
 import { turnUpright, uprightSize } from "../../../src/image/orient.ts";
+import { imageHeader, isPng } from "../../../src/io/imageHeader.ts";
 import { decodePngPixels, pixelsToImage } from "../../../src/io/png.ts";
 import { isTiff, readTiffPage, tiffInfo } from "../../../src/io/tiff.ts";
 import { tiffPicture, type PictureInfo, type ReadOptions, type StackFiles } from "../../../src/stack/stackFiles.ts";
-import { isPng, jpegIsGrey, pngHeader } from "./pictureHeader.ts";
 import type { UserFile } from "./protocol.ts";
 
 /** Where cameras put their notes: well within this many bytes. */
@@ -64,12 +64,13 @@ interface Opened {
 
 async function probePicture(path: string, { file, head }: Opened): Promise<PictureInfo> {
   const orientation = readPhotoFacts(head).orientation ?? 1;
-  if (isPng(head)) return { ...pngHeader(head, path), orientation };
+  const header = imageHeader(head, path);
+  if (header) return { ...header, orientation };
   return decodingAsync({ file: path, format: "picture" }, async () => {
     const bitmap = await createImageBitmap(file, AS_STORED);
     const size = uprightSize(bitmap, orientation); // the browser has turned it already; this turns it back
     bitmap.close();
-    return { ...size, orientation, channels: jpegIsGrey(head) ? 1 : 3, depth: "8" };
+    return { ...size, orientation, channels: 3, depth: "8" };
   });
 }
 
@@ -79,7 +80,7 @@ const AS_STORED = { imageOrientation: "from-image", colorSpaceConversion: "none"
 async function readPicture(path: string, { file, head, orientation, size }: ReadOptions & Opened): Promise<Image> {
   const image = isPng(head)
     ? pixelsToImage(turned(decodePngPixels(await bytesOf(path, file), path), orientation))
-    : await decodingAsync({ file: path, format: "picture" }, () => readBitmap(file, { head, orientation }));
+    : await decodingAsync({ file: path, format: "picture" }, () => readBitmap(path, { file, head, orientation }));
   return size ? resize(image, { ...size, filter: "linear" }) : image;
 }
 
@@ -90,7 +91,7 @@ const turned = (pixels: Pixels, orientation: number): Pixels => ({
   channels: pixels.channels,
 });
 
-async function readBitmap(file: File, { head, orientation }: { head: Uint8Array; orientation: number }): Promise<Image> {
+async function readBitmap(path: string, { file, head, orientation }: Opened & { orientation: number }): Promise<Image> {
   const bitmap = await createImageBitmap(file, AS_STORED);
   const { width, height } = bitmap;
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
@@ -101,7 +102,7 @@ async function readBitmap(file: File, { head, orientation }: { head: Uint8Array;
   const own = readPhotoFacts(head).orientation ?? 1;
   const upright: Pixels = { width, height, channels: 4, data: new Uint8Array(data.buffer) };
   const right = own === orientation ? upright : turned(turned(upright, { 6: 8, 8: 6 }[own] ?? own), orientation);
-  return jpegIsGrey(head) ? firstChannel(right) : pixelsToImage(right);
+  return imageHeader(head, path)?.channels === 1 ? firstChannel(right) : pixelsToImage(right);
 }
 
 /** A grey picture that the browser spread over red, green and blue. */
