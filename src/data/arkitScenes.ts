@@ -7,7 +7,6 @@ import {
   layoutError,
   listDataset,
   listFolder,
-  type ChooseWindow,
   type Dataset,
   type DatasetOptions,
   type Sample,
@@ -38,8 +37,8 @@ export async function openArkitScenes(dir: string, options: DatasetOptions = {})
   const { split, items, read, filesOf } = await findArkitPairs(dir, options.split);
   const protocol = `${describeSynthesis(synthesis)}; truth in metres, valid above 0; 480×640`;
   const about = { name: "arkit", split, protocol, licence: "CC BY-NC-SA 4.0" };
-  const sample = async (frame: Frame, choose?: ChooseWindow): Promise<Sample> => synthesizeSample(await read(frame), synthesis, choose);
-  return listDataset(about, items, sample, { cropsItself: true, files: filesOf });
+  const sample = async (frame: Frame): Promise<Sample> => synthesizeSample(await read(frame), synthesis);
+  return listDataset(about, items, sample, { files: filesOf });
 }
 
 /** The pairs of a split, as they are before the blur. */

@@ -3,7 +3,6 @@ import type { DepthMap } from "../image/depthMap.ts";
 import { naturalOrder, type Camera } from "../stack/stackFormat.ts";
 import type { SynthesisKernel } from "../optics/synthesize/synthesize.ts";
 import { choosePlanes, type FocalStack } from "../stack/focalStack.ts";
-import { cropDepth, cropImage, type Window } from "../image/crop.ts";
 import { markOf, rememberStamps } from "./mark.ts";
 
 /** A focal stack and what it should give. `stack.space` and `trueDepth.space` agree. */
@@ -16,16 +15,12 @@ export interface Sample {
 
 export type Split = "train" | "val" | "test" | "all";
 
-/** Picks a part of the picture once the truth is known. */
-export type ChooseWindow = (truth: DepthMap) => Window;
-
 /** Samples that are read when asked for. */
 export interface Dataset {
   readonly name: string;
   readonly split: Split;
   readonly size: number;
-  /** With `choose`, only the window it picks of the truth: the same as cropping afterwards, but less is read and blurred. */
-  sample(index: number, choose?: ChooseWindow): Promise<Sample>;
+  sample(index: number): Promise<Sample>;
   /** Tells the sample from all others, and from what it was before its files changed, wherever it stands in the set. */
   mark(index: number): Promise<string>;
   /** Focus distances, mask, crop and units in words, for reports. */
@@ -35,7 +30,7 @@ export interface Dataset {
   close(): void;
 }
 
-/** Plain data, so that worker threads can open the same set. Each loader says which it heeds. */
+/** Each loader says which of these it uses. */
 export interface DatasetOptions {
   readonly split?: Split;
   /** How many planes; without it, all that the set has or its protocol's number. */
@@ -90,27 +85,25 @@ export async function listFolder(folder: string): Promise<string[] | undefined> 
 }
 
 interface ListOptions<T> {
-  readonly cropsItself?: boolean;
   /** What a sample is read from; a folder stands for the files in it. */
   readonly files?: (item: T) => readonly string[];
 }
 
-/** A dataset over a list: most loaders are a list of items and a way to read one. `read` may leave the cropping to this. */
+/** A dataset over a list: most loaders are a list of items and a way to read one. */
 export function listDataset<T>(
   about: Pick<Dataset, "name" | "split" | "protocol" | "licence">,
   items: readonly T[],
-  read: (item: T, choose?: ChooseWindow) => Promise<Sample>,
-  { cropsItself = false, files = () => [] }: ListOptions<T> = {},
+  read: (item: T) => Promise<Sample>,
+  { files = () => [] }: ListOptions<T> = {},
 ): Dataset {
   const size = items.length;
   const stampOf = rememberStamps();
   return {
     ...about,
     size,
-    sample: async (index, choose) => {
+    sample: async (index) => {
       checkIndex(index, { name: about.name, size });
-      const sample = await read(items[index] as T, choose);
-      return choose && !cropsItself ? cropSample(sample, choose(sample.trueDepth)) : sample;
+      return read(items[index] as T);
     },
     mark: (index) => {
       checkIndex(index, { name: about.name, size });
@@ -119,12 +112,6 @@ export function listDataset<T>(
     },
     close: () => undefined,
   };
-}
-
-/** The same window of every plane and of the depth. */
-export function cropSample(sample: Sample, window: Window): Sample {
-  const images = sample.stack.images.map((image) => cropImage(image, window));
-  return { ...sample, stack: { ...sample.stack, images }, trueDepth: cropDepth(sample.trueDepth, window) };
 }
 
 /** How many planes a stack has, and how many of them were asked for; all, without a number. */

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { cropDepth } from "../image/crop.ts";
 import { depthMap } from "../image/depthMap.ts";
 import type { Image, Size } from "../image/image.ts";
 import type { Hdf5File } from "../io/hdf5.ts";
@@ -13,7 +12,6 @@ import {
   listFolder,
   planesInWords,
   takePlanes,
-  type ChooseWindow,
   type Dataset,
   type DatasetOptions,
   type Sample,
@@ -52,9 +50,9 @@ export async function openDdff12(dir: string, options: DatasetOptions = {}): Pro
     size,
     protocol,
     licence: "see its authors' page; research use",
-    sample: (index, choose) => {
+    sample: (index) => {
       checkIndex(index, { name: "ddff12", size });
-      return Promise.resolve(readStack(file, { index, split, chosen, pad: options.pad ?? false, choose }));
+      return Promise.resolve(readStack(file, { index, split, chosen, pad: options.pad ?? false }));
     },
     mark: (index) => markOf(index, [file.file]),
     close: () => {
@@ -78,32 +76,25 @@ interface Reading {
   readonly split: string;
   readonly chosen: readonly number[];
   readonly pad: boolean;
-  readonly choose: ChooseWindow | undefined;
 }
 
-function readStack(file: Hdf5File, { index, split, chosen, pad, choose }: Reading): Sample {
+function readStack(file: Hdf5File, { index, split, chosen, pad }: Reading): Sample {
   const [, , height = 0, width = 0] = file.shape(`stack_${split}`);
   const one = [index, index + 1] as const;
   const values = Float32Array.from(file.read(`disp_${split}`, [one]), (value) => (Number.isFinite(value) ? value : 0));
   const valid = Uint8Array.from(values, (value) => (value > 0 ? 1 : 0));
-  const truth = depthMap({ width, height, values, valid, space: "disparity" });
-  const window = choose?.(truth) ?? { left: 0, top: 0, width, height };
-  const [rows, columns] = [
-    [window.top, window.top + window.height],
-    [window.left, window.left + window.width],
-  ] as const;
   const images = chosen.map((plane) => {
-    const bytes = file.read(`stack_${split}`, [one, [plane, plane + 1], rows, columns]);
-    return { width: window.width, height: window.height, channels: 3 as const, data: Float32Array.from(bytes, (value) => value / 255) };
+    const bytes = file.read(`stack_${split}`, [one, [plane, plane + 1]]);
+    return { width, height, channels: 3 as const, data: Float32Array.from(bytes, (value) => value / 255) };
   });
   const focusDistances = chosen.map((plane) => DISPARITIES[plane] as number);
   const sample = {
     name: `${split}_${String(index).padStart(3, "0")}`,
     stack: focalStack({ images, focusDistances, space: "disparity" }),
-    trueDepth: cropDepth(truth, window),
+    trueDepth: depthMap({ width, height, values, valid, space: "disparity" }),
   };
   const up = (size: number): number => Math.ceil(size / 32) * 32;
-  return pad ? padSample(sample, { width: up(window.width), height: up(window.height) }) : sample;
+  return pad ? padSample(sample, { width: up(width), height: up(height) }) : sample;
 }
 
 /** Mirrors the right and bottom edges outwards without repeating the edge pixel; the added depth is 0 and invalid. */

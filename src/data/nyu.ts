@@ -10,7 +10,6 @@ import {
   layoutError,
   listDataset,
   listFolder,
-  type ChooseWindow,
   type Dataset,
   type DatasetOptions,
   type Sample,
@@ -44,8 +43,8 @@ export async function openNyu(dir: string, options: DatasetOptions = {}): Promis
     protocol: `${describeSynthesis(synthesis)}; truth in metres, valid 0.001 to 10; ${crop === "central" ? "central 384×512" : "whole picture"}`,
     licence: "see its authors' page; research use",
   };
-  const sample = async (item: NyuItem, choose?: ChooseWindow): Promise<Sample> => synthesizeSample(await read(item), synthesis, choose);
-  return { ...listDataset(about, items, sample, { cropsItself: true, files: filesOf }), close };
+  const sample = async (item: NyuItem): Promise<Sample> => synthesizeSample(await read(item), synthesis);
+  return { ...listDataset(about, items, sample, { files: filesOf }), close };
 }
 
 /** A row of the official file, or a picture and its depth. */

@@ -114,7 +114,7 @@ export function planeCoordinates({ depth, focusDistances, dioptres }: { depth: T
 const select = (engine: TorchEngine, tensor: Tensor, indices: Tensor): TorchTensor =>
   engine.compute("aten::index_select", tensor, 0, indices);
 
-export function randomTensors(engine: TorchEngine) {
+function randomTensors(engine: TorchEngine) {
   const uniform = (shape: readonly number[]): TorchTensor => engine.compute("aten::rand", shape, "f32", null, engine.device);
   return {
     uniform,
@@ -146,7 +146,7 @@ const pixelCentres = (engine: Engine, count: number): Tensor =>
     .sub(1);
 
 /** Whole pictures of B stacks, as they are. */
-export function wholeFrames(engine: Engine, { B, H, W }: { B: number; H: number; W: number }): Frame {
+function wholeFrames(engine: Engine, { B, H, W }: { B: number; H: number; W: number }): Frame {
   const everywhere = engine.full([B, H, W], 0);
   return {
     x: everywhere.add(pixelCentres(engine, W).reshape([1, 1, W])),
@@ -178,7 +178,7 @@ function cropFrames({ uniform, chance }: Draws, { B, crop, size }: { B: number; 
 const floor = (tensor: TorchTensor): TorchTensor => tensor.engine.compute("aten::floor", tensor);
 
 /** The frame for each plane, with what an alignment leaves over: a shift and a scale for some of the stacks. [B·N, h, w]. */
-export function misaligned(
+function misaligned(
   { normal, chance }: Draws,
   frame: Frame,
   { N, augment, size, severalShots }: { N: number; augment: AugmentConfig; size: number; severalShots: Tensor },
@@ -198,14 +198,14 @@ export function misaligned(
   return { x: along(frame.x), y: along(frame.y) };
 }
 
-export function sampled(engine: TorchEngine, pictures: Tensor, { x, y }: Frame, mode: "bilinear" | "nearest"): TorchTensor {
+function sampled(engine: TorchEngine, pictures: Tensor, { x, y }: Frame, mode: "bilinear" | "nearest"): TorchTensor {
   const grid = engine.compute("aten::stack", [x, y], -1);
   const [interpolation, reflection] = [mode === "bilinear" ? 0 : 1, 2];
   return engine.compute("aten::grid_sampler", pictures, grid, interpolation, reflection, false);
 }
 
 /** Gamma and colour of the whole stack; brightness and noise of each plane where each was a shot of its own; then what a sensor clips. */
-export function exposed(
+function exposed(
   { uniform, between, normal }: Draws,
   images: TorchTensor,
   { augment, severalShots }: { augment: AugmentConfig; severalShots: Tensor },
@@ -219,4 +219,27 @@ export function exposed(
   const noise = uniform([B, 1, 1, 1, 1]).square().mul(augment.noise).mul(shots);
   const light = engine.compute("aten::pow.Tensor_Tensor", images.maximum(1e-4), gamma);
   return light.mul(gain).add(normal(images.shape).mul(noise)).clamp({ min: 0, max: 1 });
+}
+
+interface Change {
+  readonly augment: AugmentConfig;
+  readonly random: Random;
+}
+
+/** The pictures moved, toned and grained as rendered stacks are, each plane a shot of its own. Settings that are off cost nothing. */
+export function changeImages(engine: TorchEngine, images: TorchTensor, { augment, random }: Change): TorchTensor {
+  const { misalign, gamma, colour, exposure, noise } = augment;
+  const isMoved = misalign > 0;
+  const isToned = noise > 0 || [gamma, colour, exposure].some(([low, high]) => low !== 1 || high !== 1);
+  if (!isMoved && !isToned) return images;
+  const [B, N, C, H, W] = images.shape as [number, number, number, number, number];
+  const severalShots = engine.full([B, 1], 1);
+  engine.seed(random.integer(0x80000000));
+  const draw = randomTensors(engine);
+  const move = (): TorchTensor => {
+    const frames = misaligned(draw, wholeFrames(engine, { B, H, W }), { N, augment, size: W, severalShots }); // crops are square
+    return sampled(engine, images.reshape([B * N, C, H, W]), frames, "bilinear").reshape(images.shape);
+  };
+  const moved = isMoved ? move() : images;
+  return isToned ? exposed(draw, moved, { augment, severalShots }) : moved;
 }

@@ -59,9 +59,9 @@ export function createRenderPool(engine: TorchEngine, options: PoolOptions): Sta
     focusDistances: empty([count, planes], "f32"),
     onePicture: empty([count, 1], "f32"),
   };
-  const studio = createStudio(engine, options);
+  const renderScenes = createSceneRenderer(engine, options);
   const put = (scenes: readonly number[]): void => {
-    for (const { scene, stack, onePicture } of studio(scenes))
+    for (const { scene, stack, onePicture } of renderScenes(scenes))
       scope(() => {
         const slot = scene % count;
         engine.copy(pool.images.slice(0, { start: slot * planes, end: (slot + 1) * planes }), stack.images);
@@ -105,7 +105,7 @@ interface Stack {
 type Blur = "lens" | "gaussian" | "powerExponential";
 
 /** Makes the stacks of numbered scenes; a scene's number and the seed decide everything about it. */
-function createStudio(engine: TorchEngine, { data, textures, split, seed }: PoolOptions) {
+function createSceneRenderer(engine: TorchEngine, { data, textures, split, seed }: PoolOptions) {
   const root = createRandom(seed).split(split);
   const loaded = keep(lensTextures(engine, textures));
   const chosen = splitTextures(textures.count)[split];

@@ -1,4 +1,5 @@
 import type { TorchEngine } from "../engine/torch/torchEngine.ts";
+import { disposeBatch } from "./batch.ts";
 import type { TrainConfig } from "./config.ts";
 import { createPoolBatches } from "./deviceAugment.ts";
 import { evaluate, poolBatches, type Evaluation, type Metrics } from "./evaluate.ts";
@@ -93,7 +94,7 @@ async function renderSource({ engine, config, textures: path, share, progress }:
       const options = { planes, crop: config.batch.crop, size: EXAMPLES, stop: evaluation.stop };
       for await (const batch of poolBatches(engine, held, options)) {
         const made = await exampleMaps(evaluation, batch);
-        for (const tensor of [batch.images, batch.focusDistances, batch.trueDepth, batch.valid]) tensor.dispose();
+        disposeBatch(batch);
         return made;
       }
       return [];

@@ -14,8 +14,6 @@ import type { TrainConfig } from "./config.ts";
 import { captured, type StepPart } from "./cudaGraph.ts";
 import { createEma, type Ema } from "./ema.ts";
 
-export type { TrainBatch } from "./batch.ts";
-
 /** Means over the steps since they were last taken. */
 export interface Losses {
   readonly total: number;

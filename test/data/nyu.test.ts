@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { cropSample } from "../../src/data/dataset.ts";
 import { openNyu } from "../../src/data/nyu.ts";
 import { assertClose } from "../helpers/close.ts";
 import { mat5, writeMat73 } from "../io/hdf5Files.ts";
@@ -84,20 +83,6 @@ test("the protocol: planes from least to greatest valid depth, middle 4/5, holes
   );
   await assert.rejects(openNyu(folder, { split: "test" }), /no test split.*"all"/);
   await assert.rejects(dataset.sample(2), /there is no sample 2; the set has 2/);
-});
-
-test("a window is blurred as if the whole picture had been, whatever the kernel", async () => {
-  const folder = join(root, "windowed");
-  await putPicture(join(folder, "rgb", "1.png"), size, (x, y, c) => (37 * x + 59 * y + 80 * c) % 256);
-  putDepthMm(join(folder, "depth_mm", "1.png"), size, millimetres);
-  const window = { left: 2, top: 9, width: 12, height: 10 };
-  for (const kernel of [{ kind: "gaussian" }, { kind: "power", exponent: 8 }, { kind: "disk" }] as const) {
-    const dataset = await openNyu(folder, { planes: 3, kernel });
-    const [whole, part] = [await dataset.sample(0), await dataset.sample(0, () => window)];
-    const wanted = cropSample(whole, window);
-    assert.deepEqual([part.trueDepth, part.stack.focusDistances], [wanted.trueDepth, wanted.stack.focusDistances]);
-    for (const [n, { data }] of part.stack.images.entries()) assertClose(data, wanted.stack.images[n]?.data ?? [], 1e-6);
-  }
 });
 
 test("BTS folders read with and without a list", async () => {

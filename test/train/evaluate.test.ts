@@ -5,7 +5,8 @@ import type { Network } from "../../src/model/network.ts";
 import { evaluate } from "../../src/train/evaluate.ts";
 import { smoke } from "../../src/train/presets.ts";
 import { formatReport } from "../../src/train/report.ts";
-import { createTrainer, type TrainBatch } from "../../src/train/trainer.ts";
+import type { TrainBatch } from "../../src/train/batch.ts";
+import { createTrainer } from "../../src/train/trainer.ts";
 import { syntheticBatches } from "./synthetic.ts";
 
 const engine = createTorchEngine({ threads: 1 });

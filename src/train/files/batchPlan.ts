@@ -1,68 +1,65 @@
-import { createRandom } from "../../random.ts";
-import type { Random } from "../../random.ts";
+import { createRandom, type Random } from "../../random.ts";
+import type { BatchConfig } from "../config.ts";
+import { stacksFor } from "../deviceAugment.ts";
+import type { Share } from "../source.ts";
 
-/** What decides which samples make up a batch, apart from the sets themselves. */
-export interface BatchOptions {
-  readonly batchSize: number;
-  readonly seed: number;
-  /** Without shuffling the samples come in the order of the set, again and again. */
-  readonly shuffle?: boolean;
-  /** A number, or a range from which each batch draws its own; left out, every plane the samples have. */
-  readonly planes?: number | readonly [least: number, most: number];
-  /** This process's share when several train together: they take neighbouring pieces of the same stream. */
-  readonly shard?: { readonly rank: number; readonly worldSize: number };
-}
-
-/** One batch to make: indices into the joined sets, a name for each item's own randomness, and the number of planes. */
+/** Which stacks of a stream without end make up the batch of each step. */
 export interface BatchPlan {
-  readonly items: readonly { readonly index: number; readonly position: number }[];
-  readonly planes: number | undefined;
+  /** The stacks of a step, by their place in the stream, and the planes each is to have. */
+  at(step: number): { readonly from: number; readonly size: number; readonly planes: number };
+  readonly largest: number;
+  readonly meanSize: number;
 }
+
+/** Each batch draws one of the plane counts; with more planes it has fewer stacks. The same for every process. */
+export function planBatches(batch: BatchConfig, seed: number): BatchPlan {
+  const { planes: counts, size } = batch;
+  const random = createRandom(seed).split("planes");
+  const planesAt = (step: number): number => counts[random.split(step).integer(counts.length)] as number;
+  const sizeFor = (planes: number): number => (planes === counts[0] ? size : stacksFor(batch, planes));
+  const sizes = counts.map(sizeFor);
+  const starts = [0]; // of every step up to the last one asked for
+  return {
+    at(step) {
+      for (let next = starts.length; next <= step; next++) starts.push((starts[next - 1] as number) + sizeFor(planesAt(next - 1)));
+      const planes = planesAt(step);
+      return { from: starts[step] as number, size: sizeFor(planes), planes };
+    },
+    largest: Math.max(...sizes),
+    meanSize: sizes.reduce((sum, each) => sum + each, 0) / sizes.length,
+  };
+}
+
+/** Which stack of the set comes at a place of this process's stream, and its position in the stream of all processes. */
+export type StackOrder = (place: number) => { readonly index: number; readonly position: number };
 
 /**
- * The stream of samples is one shuffled pass over the set after another, end to end, so no sample is dropped and any batch size fits
- * any set. A step's batch follows from the step alone: a resumed run, or one with more workers, sees the same batches.
+ * One shuffled pass over a set of `size` stacks after another, end to end, so no stack is dropped and any batch size fits. Processes that
+ * train together take turns. The place alone decides: a resumed run sees the same stacks.
  */
-export function planBatches(size: number, options: BatchOptions): (step: number) => BatchPlan {
-  const { batchSize, seed, shuffle = true, planes, shard = { rank: 0, worldSize: 1 } } = options;
-  if (!(Number.isInteger(batchSize) && batchSize > 0)) throw new RangeError(`batches: the batch size must be at least 1, got ${batchSize}`);
-  if (!(size > 0)) throw new RangeError("batches: the set is empty");
-  if (!(shard.rank >= 0 && shard.rank < shard.worldSize))
-    throw new RangeError(`batches: there is no rank ${shard.rank} of ${shard.worldSize}`);
+export function shuffledOrder(size: number, { seed, share }: { readonly seed: number; readonly share: Share }): StackOrder {
   const random = createRandom(seed);
-  const orders = new Map<number, Uint32Array>();
-  const orderOf = (epoch: number): Uint32Array => {
-    const known = orders.get(epoch) ?? permutation(size, shuffle ? random.split(`epoch ${epoch}`) : undefined);
-    if (orders.size > 2) orders.clear();
-    orders.set(epoch, known);
+  const passes = new Map<number, Uint32Array>();
+  const passOf = (epoch: number): Uint32Array => {
+    const known = passes.get(epoch) ?? permutation(size, random.split(`epoch ${epoch}`));
+    if (passes.size > 2) passes.clear();
+    passes.set(epoch, known);
     return known;
   };
-  return (step) => {
-    const start = (step * shard.worldSize + shard.rank) * batchSize;
-    const items = Array.from({ length: batchSize }, (_, i) => {
-      const position = start + i;
-      return { index: orderOf(Math.floor(position / size))[position % size] as number, position };
-    });
-    return { items, planes: drawCount(planes, random.split(`planes ${step}`)) };
+  return (place) => {
+    const position = place * share.of + share.rank;
+    return { index: passOf(Math.floor(position / size))[position % size] as number, position };
   };
 }
 
-/** 0 … size - 1 in an order drawn by `random` (Fisher and Yates), or as they are. */
-function permutation(size: number, random: Random | undefined): Uint32Array {
+/** 0 … size − 1 in an order drawn by `random` (Fisher and Yates). */
+function permutation(size: number, random: Random): Uint32Array {
   const order = Uint32Array.from({ length: size }, (_, i) => i);
-  if (random)
-    for (let last = size - 1; last > 0; last--) {
-      const chosen = random.integer(last + 1);
-      const kept = order[last] as number;
-      order[last] = order[chosen] as number;
-      order[chosen] = kept;
-    }
+  for (let last = size - 1; last > 0; last--) {
+    const chosen = random.integer(last + 1);
+    const kept = order[last] as number;
+    order[last] = order[chosen] as number;
+    order[chosen] = kept;
+  }
   return order;
-}
-
-function drawCount(planes: BatchOptions["planes"], random: Random): number | undefined {
-  if (planes === undefined || typeof planes === "number") return planes;
-  const [least, most] = planes;
-  if (!(least <= most)) throw new RangeError(`batches: the range of planes ${least} to ${most} is empty`);
-  return least + random.integer(most - least + 1);
 }

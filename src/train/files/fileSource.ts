@@ -1,5 +1,5 @@
-import { drawFlips, drawWindow } from "./augment.ts";
-import { planBatches } from "./batchPlan.ts";
+import { planBatches, shuffledOrder, type BatchPlan, type StackOrder } from "./batchPlan.ts";
+import { drawFlips, drawWindow } from "./crops.ts";
 import { centralWindow } from "../../image/crop.ts";
 import { scope } from "../../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../../engine/torch/torchEngine.ts";
@@ -7,24 +7,24 @@ import { SIZE_MULTIPLE } from "../../model/encoder.ts";
 import { spaced } from "../../optics/synthesize/focus.ts";
 import { createRandom, type Random } from "../../random.ts";
 import { choosePlanes } from "../../stack/focalStack.ts";
+import { disposeBatch, type TrainBatch } from "../batch.ts";
 import { ConfigError, type TrainConfig } from "../config.ts";
+import { changeImages } from "../deviceAugment.ts";
 import { evaluate, type Metrics } from "../evaluate.ts";
 import { exampleMaps } from "../examples.ts";
-import { changeImages, dealStacks, type Deal } from "./fileBatches.ts";
 import { cutBatch, type Choice, type Cut } from "./heldBatches.ts";
 import { checkCrop, describeSets, openHeldSets, type FileData, type HeldSets } from "./heldSets.ts";
 import { holdStacks, type HeldStack, type HeldStacks } from "./heldStacks.ts";
 import type { BatchSource } from "../loop.ts";
 import type { Example } from "../report.ts";
 import type { Share, SourceOptions, TrainSource } from "../source.ts";
-import type { TrainBatch } from "../trainer.ts";
 
 const EXAMPLES = 8;
 const MEMORY_SHARE = 0.5; // of what is free; the rest is for the step
 
 /**
  * Stacks from files, of a published set or a plain folder: decoded once and held on the device, where batches are cut out of them and
- * RGB-D pairs are blurred. The draws are those of data/augment.ts, so a batch is what the loaders would give, to rounding.
+ * RGB-D pairs are blurred: what the loaders give, cropped and flipped, to rounding.
  */
 export async function fileSource({ engine, config, data: dir, share, progress }: SourceOptions): Promise<TrainSource> {
   const { data, seed } = config;
@@ -34,17 +34,23 @@ export async function fileSource({ engine, config, data: dir, share, progress }:
     throw new ConfigError("augment.dioptres is for rendered data only, for depth from files keeps its unit: set it to 0");
   const sets = await openHeldSets({ batch: config.batch, data, dir, progress });
   try {
-    const deal = dealStacks(sets.batch, seed);
-    const stepsPerEpoch = sets.train.count / (share.of * deal.meanSize);
+    const plan = planBatches(sets.batch, seed);
+    const stepsPerEpoch = sets.train.count / (share.of * plan.meanSize);
     checkBudget(config, stepsPerEpoch);
     for (const line of describeSets(sets)) progress(line);
-    const plan = planBatches(sets.train.count, { batchSize: 1, seed, shard: { rank: share.rank, worldSize: share.of } });
-    const order = (place: number): number => plan(place).items[0]?.index as number;
+    const order = shuffledOrder(sets.train.count, { seed, share });
     const budget = data.memory === undefined ? MEMORY_SHARE * engine.memory().free : 1e9 * data.memory;
     const check = (stack: HeldStackSize): void => {
       checkCrop(stack, { batch: sets.batch, data });
     };
-    const held = await holdStacks(engine, { ...sets.train, order, check, budget, least: deal.largest, progress });
+    const held = await holdStacks(engine, {
+      ...sets.train,
+      order: (place) => order(place).index,
+      check,
+      budget,
+      least: plan.largest,
+      progress,
+    });
     const count = Math.min(data.validation.count, sets.validation.count);
     const validating = {
       ...sets.validation,
@@ -62,7 +68,7 @@ export async function fileSource({ engine, config, data: dir, share, progress }:
       await validation.advance(0, stop);
     };
     return {
-      batches: batchSource({ ...options, share, held, deal, plan }),
+      batches: batchSource({ ...options, share, held, plan, order }),
       prepare,
       stepsPerEpoch,
       async evaluate(evaluation) {
@@ -80,7 +86,7 @@ export async function fileSource({ engine, config, data: dir, share, progress }:
         let slot = 0;
         for (const batch of validationBatches({ ...options, held: validation }, sets.batch.planes[0] as number)) {
           made.push(...(await exampleMaps(evaluation, batch, [validation.at(slot++).name])));
-          for (const tensor of [batch.images, batch.focusDistances, batch.trueDepth, batch.valid]) tensor.dispose();
+          disposeBatch(batch);
           if (slot === EXAMPLES || evaluation.stop?.aborted) break; // one shows enough of a run that is to end now
         }
         return made;
@@ -115,12 +121,12 @@ interface Options {
 
 interface BatchOptions extends Options {
   readonly share: Share;
-  readonly deal: Deal;
-  readonly plan: ReturnType<typeof planBatches>;
+  readonly plan: BatchPlan;
+  readonly order: StackOrder;
 }
 
 /** DFV's and the paper's crops and flips (§4.1), and DFV's mask; of the pictures of RGB-D sets also their tone and whose depth they get. */
-function batchSource({ engine, config, data, sets, held, share, deal, plan }: BatchOptions): BatchSource {
+function batchSource({ engine, config, data, sets, held, share, plan, order }: BatchOptions): BatchSource {
   const { augment, seed } = config;
   const [root, random] = [createRandom(seed), createRandom(seed).split(`augment ${share.rank}`)];
   const crop = { crop: config.batch.crop, ...(data.kind === "ddff12" && { validShare: 0.8 }) }; // DFV's loader
@@ -130,7 +136,7 @@ function batchSource({ engine, config, data, sets, held, share, deal, plan }: Ba
     mirrored: drawFlips(own),
   });
   const choose = (place: number, { planes, reversed }: { planes: number; reversed: boolean }): Choice => {
-    const { index, position } = plan(place).items[0] as { index: number; position: number };
+    const { index, position } = order(place);
     const own = root.split(`sample ${position}`);
     const slot = held.rolling ? own.split("slot").integer(held.size) : index;
     const chosen = { ...cut(slot, own), reversed, ...focusOf(held.at(slot), planes, sets) };
@@ -143,7 +149,7 @@ function batchSource({ engine, config, data, sets, held, share, deal, plan }: Ba
   return {
     async batch(step) {
       await held.advance(step);
-      const { from, size, planes } = deal.at(step);
+      const { from, size, planes } = plan.at(step);
       const own = random.split(step);
       const choices = Array.from({ length: size }, (_, i) => choose(from + i, { planes, reversed: own.uniform() < augment.reverse }));
       const batch = cutBatch(engine, held, choices, { unit: sets.unit, camera: sets.camera, focusRangeOnly: true });

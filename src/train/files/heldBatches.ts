@@ -4,9 +4,9 @@ import { scope } from "../../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../../engine/torch/torchEngine.ts";
 import type { Camera } from "../../stack/stackFormat.ts";
 import { blurPerDioptre } from "../../optics/lens/thinLens.ts";
+import type { TrainBatch } from "../batch.ts";
 import { gatherBlurs } from "../deviceBlur.ts";
 import type { HeldStacks } from "./heldStacks.ts";
-import type { TrainBatch } from "../trainer.ts";
 
 /** A part of a held stack, and how it is seen. */
 export interface Cut {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTorchEngine } from "../../../src/engine/torch/torchEngine.ts";
-import { createRandom } from "../../../src/random.ts";
-import type { AugmentConfig } from "../../../src/train/config.ts";
-import { changeImages, dealStacks } from "../../../src/train/files/fileBatches.ts";
-import { presets } from "../../../src/train/presets.ts";
+import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
+import { createRandom } from "../../src/random.ts";
+import type { AugmentConfig } from "../../src/train/config.ts";
+import { changeImages } from "../../src/train/deviceAugment.ts";
+import { presets } from "../../src/train/presets.ts";
 
 const engine = createTorchEngine({ threads: 1 });
 const off = presets.nyu.augment;
@@ -86,20 +86,4 @@ test("scale grows a picture around its middle", () => {
   const far = (picture: Float32Array): number => ((picture[8 * SIDE + 12] as number) - (picture[8 * SIDE + 3] as number)) / (9 * 0.03);
   const [least, most] = range(changedPictures({ misalign: 1, scale: 0.05 }, { value: (x) => 0.2 + 0.03 * x }).map(far));
   assert.ok(least < 0.95 && most > 1.05 && least > 0.75 && most < 1.25, `${least} to ${most}`);
-});
-
-test("plane counts are drawn evenly, deeper batches have fewer stacks, and the stream has neither gaps nor overlaps", () => {
-  const deal = dealStacks({ size: 6, planes: [5, 3, 10], crop: 32 }, 4);
-  const steps = Array.from({ length: 300 }, (_, step) => deal.at(step));
-  for (const [i, { from, size, planes }] of steps.entries()) {
-    assert.equal(size, { 5: 6, 3: 10, 10: 3 }[planes]);
-    assert.equal(steps[i + 1]?.from ?? from + size, from + size);
-  }
-  for (const count of [5, 3, 10]) {
-    const times = steps.filter(({ planes }) => planes === count).length;
-    assert.ok(times > 75 && times < 125, `${count} planes: ${times} of 300`);
-  }
-  assert.deepEqual(dealStacks({ size: 6, planes: [5, 3, 10], crop: 32 }, 4).at(123), steps[123]); // a resumed run
-  assert.deepEqual([deal.largest, deal.meanSize], [10, 19 / 3]);
-  assert.deepEqual(dealStacks({ size: 1, planes: [5], crop: 32 }, 0).at(7), { from: 7, size: 1, planes: 5 });
 });
