@@ -70,7 +70,7 @@ export function reproduceCommand(): Command {
     .option("--batch <stacks>", "stacks per step", wholeNumber(1))
     .option("--set <name=value>", "change any setting of the training runs, as in dualfocus train (repeatable)", collect, [])
     .option("--only <list>", "train only these variants, by the names of their folders", nameList)
-    .option("--textures <path>", "pictures to texture rendered scenes with (a folder, or raw pixels in a .bin)")
+    .option("--textures <path>", "images as textures of rendered scenes (a folder, or raw pixels in a .bin)")
     .option("--device <device>", "of the training runs and timings: cpu, cuda or cuda:N", "cpu")
     .option("--threads <count>", "CPU threads of each process", wholeNumber(1))
     .option("--jobs <count>", "training runs at a time", wholeNumber(1), 1)
@@ -110,7 +110,7 @@ interface Means {
   readonly progress: (line: string) => void;
 }
 
-/** Prints each table as it is made; a JSON document waits for the last. */
+/** Prints each table as soon as it is complete; a JSON document is printed at the end. */
 function printTable({ json, output }: ReproduceOptions): (table: ReproducedTable) => Promise<void> {
   let before = "";
   return async (table) => {
@@ -162,7 +162,7 @@ function trainSettings(options: ReproduceOptions): TrainSettings {
   const { kind } = presets[preset].data;
   const steps = options.steps ?? (kind === "render" ? 4000 : undefined);
   const settings = [
-    ...(preset === "smoke" ? ["data.planes=10"] : []), // it renders four otherwise
+    ...(preset === "smoke" ? ["data.planes=10"] : []), // instead of its four
     ...setting("batch.crop", crop ?? (preset === "render" ? 160 : undefined)),
     ...setting("data.pool", pool ?? (preset === "render" ? 4000 : undefined)),
     ...setting("batch.size", batch),

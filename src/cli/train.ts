@@ -44,7 +44,7 @@ interface TrainOptions {
 
 const number = (text: string): number => {
   const value = Number(text);
-  if (text.trim() === "" || !Number.isFinite(value)) throw new UserError(`"${text}" is no number`, { exitCode: 2 });
+  if (text.trim() === "" || !Number.isFinite(value)) throw new UserError(`"${text}" is not a number`, { exitCode: 2 });
   return value;
 };
 
@@ -57,8 +57,8 @@ export function trainCommand(): Command {
     .addOption(new Option("--variant <name>", "train the network of one row of the paper's ablation tables").choices(Object.keys(variants)))
     .option("--init <file>", "weights to start from, or a run's checkpoint (.safetensors)")
     .option("--encoder <file>", "ResNet-18 weights to start the encoder from, named as torchvision's (.safetensors)")
-    .option("--data <dir>", "folder of the set, for the presets that read one; a resumed run knows it")
-    .option("--textures <dir>", "pictures to texture rendered scenes with (a folder, or raw pixels in a .bin); a resumed run knows them")
+    .option("--data <dir>", "folder of the set, for presets that read one; a resumed run remembers it")
+    .option("--textures <dir>", "images as textures of rendered scenes (a folder, or raw pixels in a .bin); a resumed run remembers them")
     .option("--device <device>", "cpu, cuda or cuda:N", "cpu")
     .option("--threads <count>", "CPU threads", wholeNumber(1))
     .option("--minutes <minutes>", "minutes of training, over resumes too; the learning rate follows the time", number)
@@ -78,7 +78,7 @@ export function trainCommand(): Command {
       }
       const membership = membershipFrom(process.env);
       if (options.processes !== undefined && options.processes !== (membership?.size ?? 1) && (membership?.rank ?? 0) === 0)
-        process.stderr.write(`--processes ${options.processes} gives way to RANK=${process.env["RANK"]} in the environment\n`);
+        process.stderr.write(`--processes ${options.processes} is ignored because RANK=${process.env["RANK"]} is set\n`);
       const result = await trainFrom(options, membership);
       if (membership === undefined || membership.rank === 0)
         process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : describeResult(result));
@@ -89,7 +89,7 @@ async function trainFrom(options: TrainOptions, membership: Membership | undefin
   const { threads, textures, data, output: folder, quiet } = options;
   const stop = new AbortController();
   const interrupt = (): void => {
-    process.stderr.write("stopping…, a checkpoint is saved first\n");
+    process.stderr.write("saving a checkpoint, then stopping\n");
     stop.abort();
   };
   process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
@@ -100,10 +100,10 @@ async function trainFrom(options: TrainOptions, membership: Membership | undefin
   const device = membership && options.device === "cuda" ? `cuda:${process.env["LOCAL_RANK"] ?? membership.rank}` : options.device;
   try {
     checkUsage(options);
-    const fresh = options.resume ? undefined : await findStart(options); // what is wrong is told before a folder is made
+    const fresh = options.resume ? undefined : await findStart(options); // errors are reported before a folder is made
     await makeFolder(folder);
     const body = async (): Promise<TrainResult> => {
-      checkFolder(options); // another run may have ended meanwhile
+      checkFolder(options); // another run may have ended in the meantime
       const start = fresh ?? (await findStart(options));
       return runTraining({ ...start, folder, device, threads, membership, textures, data, stop: stop.signal, progress });
     };
@@ -116,7 +116,7 @@ async function trainFrom(options: TrainOptions, membership: Membership | undefin
   }
 }
 
-/** What a run begins with: the checkpoint it continues, or a recipe and perhaps weights. */
+/** The start of a run: a checkpoint to continue, or a recipe and perhaps weights. */
 async function findStart(options: TrainOptions): Promise<Pick<TrainRequest, "checkpoint" | "config" | "weights">> {
   const checkpoint = options.resume ? await readCheckpoint(runFiles(options.output).checkpoint) : undefined;
   const init = options.init === undefined ? undefined : await readInitial(options.init);
@@ -134,8 +134,8 @@ async function pretrained({ model, seed }: TrainConfig, file: string): Promise<W
 function checkUsage(options: TrainOptions): void {
   const { resume, preset, init, encoder, minutes, steps, model, variant } = options;
   if ([resume, init, encoder].filter((source) => source !== undefined).length > 1)
-    throw new UserError("--resume, --init and --encoder exclude one another", { exitCode: 2, remedy: "choose what to start from" });
-  if (minutes !== undefined && steps !== undefined) throw new UserError("--minutes and --steps exclude each other", { exitCode: 2 });
+    throw new UserError("--resume, --init and --encoder cannot be combined", { exitCode: 2, remedy: "choose what to start from" });
+  if (minutes !== undefined && steps !== undefined) throw new UserError("--minutes and --steps cannot be combined", { exitCode: 2 });
   checkFolder(options);
   for (const [option, value] of Object.entries({ preset, model, variant }))
     if (resume && value !== undefined)
@@ -156,7 +156,7 @@ function checkFolder({ resume, output }: TrainOptions): void {
     throw new UserError(`${output}: there is no checkpoint to resume`, { exitCode: 3, remedy: "leave out --resume to start a run there" });
 }
 
-/** The checkpoint's configuration, or the preset's, and over it what the command line says. */
+/** The checkpoint's configuration, or the preset's, changed by the command line. */
 async function chooseConfig(
   options: TrainOptions,
   { checkpoint, init }: { readonly checkpoint: Checkpoint | undefined; readonly init: Model | undefined },
@@ -184,7 +184,7 @@ function explained(error: unknown, { output }: TrainOptions): unknown {
     return new UserError(error.message, { exitCode: 3, remedy, cause: error });
   }
   if (error instanceof Error && "code" in error && error.code === "ENOENT")
-    return new UserError(error.message, { exitCode: 3, remedy: "give a file that is there", cause: error });
+    return new UserError(error.message, { exitCode: 3, remedy: "check the name", cause: error });
   return error;
 }
 

@@ -31,12 +31,12 @@ const FLOOR = 1e-6; // below this a step of p counts as rounding
 const SLOPE = 0.05; // how steep log p should be at least, per plane
 
 /**
- * L_fv's demand (eq. 7) on log p, so that a bump of a thousandth far from the peak weighs as much as one beside it. The squares of
- * eq. 7 hardly see such bumps, and with ten planes most of p is that small.
+ * The condition of L_fv (eq. 7) on log p, so that a bump of a thousandth far from the peak counts as much as one next to it. The squares
+ * in eq. 7 hardly penalise such bumps, and with ten planes most of p is that small.
  *
  *     mean_x Σ_i max(0, SLOPE + ℓ_i − ℓ_{i+1}) before the peak, max(0, SLOPE + ℓ_{i+1} − ℓ_i) behind it,   ℓ = log(p + FLOOR)
  *
- * The two steps that touch the peak never go the wrong way and are left out: between two planes p may be even.
+ * The two steps next to the peak never go the wrong way and are left out: between two planes p may be even.
  * `focusProbability` p, [B, N, H, W]; `valid` [B, 1, H, W].
  */
 export function focalTrendLoss({ focusProbability: p, valid }: { readonly focusProbability: Tensor; readonly valid: Tensor }): Tensor {

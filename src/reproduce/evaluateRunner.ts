@@ -5,11 +5,11 @@ import type { EvaluatedModel, PaperTable } from "./paperTable.ts";
 import type { ReproducedRow, ReproducedTable } from "./report.ts";
 
 export interface EvaluateTableRequest {
-  /** Folder of the set; without it the rows say what they need. */
+  /** Folder of the set; without it the rows state what they need. */
   readonly data: string | undefined;
-  /** Weights to measure, by the network; where one is left out the shipped ones. */
+  /** Weights to measure, by network; the shipped ones by default. */
   readonly weights: Partial<Record<ConfigName, string>>;
-  /** Whether weights of a network are there. */
+  /** Whether weights of a network ship. */
   readonly isShipped: (name: ConfigName) => boolean;
   readonly limit: number | undefined;
   readonly threads: number | undefined;
@@ -19,7 +19,7 @@ export interface EvaluateTableRequest {
   readonly stop: AbortSignal;
 }
 
-/** What each set is, for those who do not have it. */
+/** Full names of the sets and splits. */
 const SETS: Readonly<Record<string, string>> = {
   nyu: "NYU Depth v2, test split",
   fod500: "FoD500, scenes 400 to 499",
@@ -27,7 +27,7 @@ const SETS: Readonly<Record<string, string>> = {
   arkit: "ARKitScenes upsampling, validation set",
 };
 
-/** The recipe whose weights a row of the paper has; Table 4 tests the networks of NYU Depth v2. */
+/** The preset that trains the weights of the table's rows; Table 4 tests the networks of NYU Depth v2. */
 const presetFor = (table: PaperTable): string => (table.name === "arkit" ? "nyu" : table.name);
 
 /** Measures every row that can be on the table's set, in one pass over its images. */

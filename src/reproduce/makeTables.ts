@@ -1,10 +1,10 @@
 import { UserError } from "../system/userError.ts";
 import type { ReproducedTable } from "./report.ts";
 
-/** What became of some tables. */
+/** The outcome of some tables. */
 export interface Made {
   readonly tables: readonly ReproducedTable[];
-  /** Why rows, or all of a table, could not be filled. */
+  /** Why rows or whole tables are empty. */
   readonly failures: readonly unknown[];
 }
 
@@ -14,7 +14,7 @@ export interface MakeOptions {
   readonly stop: AbortSignal;
 }
 
-/** Takes one step after another; one that fails leaves the others going, unless all should stop. */
+/** Runs one step after another; the others continue when one fails, unless `stop` has fired. */
 export async function makeTables(steps: readonly (() => Promise<Made>)[], { onTable, stop }: MakeOptions): Promise<Made> {
   const tables: ReproducedTable[] = [];
   const failures: unknown[] = [];
@@ -31,7 +31,7 @@ export async function makeTables(steps: readonly (() => Promise<Made>)[], { onTa
   return { tables, failures };
 }
 
-/** Ends the program, or does nothing where there were no failures. The user's to mend only if every one of them is. */
+/** Throws if there were failures; a user error only if every one of them is. */
 export function throwFailures(failures: readonly unknown[]): void {
   const [first] = failures;
   if (failures.length === 0) return;

@@ -12,8 +12,8 @@ const spread = (values: readonly number[]): Figures =>
   values.length > 1 ? { "RMSE spread over seeds": Math.max(...values) - Math.min(...values) } : {};
 
 /**
- * Means over the seeds of what training itself measures on rendered scenes: in planes, with every number of planes trained with. A plane
- * is a share 1 / (N − 1) of the stack's range, so errors of different N compare by that.
+ * Means over the seeds of the validation metrics of training on rendered scenes: in planes, for each number of planes trained with. A plane
+ * is 1 / (N − 1) of the stack's range, which makes errors of different N comparable.
  */
 export function renderedFigures(runs: readonly Measured[], { planes }: TrainRecipe): Figures {
   const all = (name: string): number[] => runs.map(({ metrics }) => metrics[name] ?? NaN);

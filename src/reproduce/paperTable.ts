@@ -4,7 +4,7 @@ import type { Variant } from "../train/variants.ts";
 /** What the paper prints, by the name of the column; a figure it leaves out is not there. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** Measured by `dualfocus evaluate`. A network's name stands for weights trained as the row says, or for the shipped ones. */
+/** Measured by `dualfocus evaluate`. A network's name means weights trained as in that row, or the shipped ones. */
 export type EvaluatedModel = ConfigName | "rdf" | "laplacian";
 
 /** Trained here with `planes` planes, drawn evenly; on a published set with the first alone. The first is measured. */

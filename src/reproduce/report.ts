@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { writeAtomically } from "../system/atomicFile.ts";
 import type { Figures } from "./paperTable.ts";
 
-/** A row as the paper has it and as we find it. */
+/** A row with the paper's figures and ours. */
 export interface ReproducedRow {
   readonly label: string;
   readonly paper: Figures;
   readonly ours?: Figures;
-  /** What prints ours. */
+  /** The command that gives ours. */
   readonly command?: string;
   /** What is missing, where ours is. */
   readonly needs?: string;
@@ -45,7 +45,7 @@ export function formatTable({ number, title, on, measured, rows }: ReproducedTab
   return `Table ${number}. ${title}. The paper: ${on}. Ours: ${measured}.\n\n${table}`;
 }
 
-/** The paper's figures as printed. */
+/** The paper's figures, with its digits. */
 const exact = (value: number | undefined): string => (value === undefined ? "–" : String(value));
 
 function rounded(value: number | undefined): string {
@@ -53,7 +53,7 @@ function rounded(value: number | undefined): string {
   return Math.abs(value) >= 1000 ? value.toFixed(0) : value.toPrecision(3);
 }
 
-/** Writes a table into `folder`, for people (`.md`) and for programs (`.rows.json`). */
+/** Writes a table into `folder`, as Markdown (`.md`) and JSON (`.rows.json`). */
 export async function writeTable(table: ReproducedTable, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeAtomically(join(folder, `${table.name}.rows.json`), Buffer.from(`${JSON.stringify(table, undefined, 1)}\n`));

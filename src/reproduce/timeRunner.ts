@@ -48,7 +48,7 @@ export async function timeTable(table: PaperTable, { device, threads, run, stop 
     const found = timed.find(({ model }) => model === recipe.model);
     return { label, paper, command, ...(found && { ours: timeFigures(recipe.model, found) }) };
   });
-  const measured = `${description}; ${SIZE.planes}×${SIZE.size}, random pictures`;
+  const measured = `${description}; ${SIZE.planes}×${SIZE.size}, random images`;
   return { name: table.name, number: table.number, title: table.title, on: table.on, measured, rows };
 }
 

@@ -48,7 +48,7 @@ export interface TrainTablesRequest extends RunPlan {
 /** What rows are filled from, by the run: training's own figures, on a published set those of its protocol. */
 type Outcomes = Map<string, Outcome | EvaluationEntry>;
 
-/** Trains what the tables need, each network once, and writes the tables after each; the others go on when a run fails. */
+/** Trains what the tables need, each network once, and writes the tables after each; the other runs continue when one fails. */
 export async function trainTables(request: TrainTablesRequest): Promise<Made> {
   const { settings, jobs, stop, progress } = request;
   const runs = planRuns(request);

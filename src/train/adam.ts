@@ -21,7 +21,7 @@ export interface Adam {
   readonly moments: ReadonlyMap<string, Moments>;
   /** Sets t and the rate of the next `apply`, on the device and without waiting for it. */
   prepare(next: { readonly step: number; readonly rate: number }): void;
-  /** One step. On CUDA nothing here depends on the host, so that a graph may capture it. */
+  /** One step. On CUDA nothing in it depends on the host, so that a graph can capture it. */
   apply(gradients: readonly Tensor[]): void;
 }
 

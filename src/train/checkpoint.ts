@@ -35,7 +35,7 @@ const position = z.object({
   trainedOn: trainedOn.optional(),
 });
 
-/** Where a run stands. Batches follow from the seed and the step, so this and the tensors are all there is to continue from. */
+/** The state of a run besides its tensors. Batches follow from the seed and the step, so nothing else is needed to continue. */
 export type Position = Readonly<z.infer<typeof position>>;
 
 export interface Checkpoint extends Position {
@@ -47,8 +47,8 @@ const KIND = "dualfocus.checkpoint";
 const AVERAGES = "ema.";
 
 /**
- * One safetensors file: `weights.*`, `ema.*`, `adam.first.*`, `adam.second.*`, and the position as metadata. Spoilt values are refused:
- * the loss that is watched while training was found before the last update, and the file may replace a good one.
+ * One safetensors file: `weights.*`, `ema.*`, `adam.first.*`, `adam.second.*`, and the position as metadata. Values that are not
+ * finite are refused: the loss checked during training is from before the last update, and the file may replace a good one.
  */
 export async function saveCheckpoint(file: string, { engine, trainer, ...position }: Position & State): Promise<void> {
   const tensors = new Map<string, RawTensor>();
@@ -66,7 +66,7 @@ interface State {
   readonly trainer: Trainer;
 }
 
-/** Every tensor that changes while training, by its name in the file. */
+/** Every tensor that training changes, by its name in the file. */
 export function checkpointTensors({ tree, ema, adam }: Trainer): Map<string, Tensor> {
   const entries: [string, Tensor][] = [];
   for (const [name, tensor] of tree.state) entries.push([`weights.${name}`, tensor]);
@@ -82,20 +82,20 @@ function toRaw(engine: TorchEngine, tensor: Tensor): RawTensor {
 
 const LARGEST_HALF = 65_504;
 
-/** Moments, norms and biases must be finite; matrices and kernels must be so as half floats too, which they ship as. */
+/** All values must be finite; those of matrices and kernels also as half floats, in which they ship. */
 function checkValues(tensor: RawTensor, name: string, step: number): void {
   const most = tensor.shape.length >= 2 && !name.startsWith("adam.") ? LARGEST_HALF : Number.MAX_VALUE;
   for (const value of values(tensor))
     if (!(Math.abs(value) <= most)) throw new DivergedError(`train: ${name} holds ${value} after step ${step}, which was not saved`);
 }
 
-/** Reads and checks a checkpoint; says what is wrong with a file that is none. */
+/** Reads and checks a checkpoint. */
 export async function readCheckpoint(file: string): Promise<Checkpoint> {
   return parseCheckpoint(decodeSafetensors(await readFile(file), file), file);
 }
 
 function parseCheckpoint({ tensors, metadata }: SafetensorsFile, file: string): Checkpoint {
-  if (metadata.kind !== KIND) throw new FormatError(`${file}: holds weights, but is no checkpoint to resume; start from it with --init`);
+  if (metadata.kind !== KIND) throw new FormatError(`${file}: holds weights, but is not a checkpoint to resume; start from it with --init`);
   const { config, ...rest } = parsePosition(metadata.position ?? "", file);
   return { ...rest, config: checkConfig(config, file), tensors, file };
 }
@@ -112,7 +112,7 @@ function parsePosition(text: string, file: string): Position {
   return result.data;
 }
 
-/** Puts the tensors of a checkpoint into a trainer of the same network. With `config`, that of the trainer, errors name what was changed. */
+/** Copies the tensors of a checkpoint into a trainer of the same network. With the trainer's `config`, errors name the changed settings. */
 export function restoreCheckpoint(
   { tensors, file, config: before }: Checkpoint,
   { engine, trainer, config }: State & { readonly config?: TrainConfig },
@@ -121,8 +121,10 @@ export function restoreCheckpoint(
   const wrong = misfits(new Map([...places].map(([name, { shape }]) => [name, shape as readonly number[]])), tensors);
   if (wrong.length > 0) {
     const changed = config ? changedSettings(before.model, config.model, "model") : [];
-    if (changed.length === 0) throw new FormatError(`${file}: is of another network: ${listed(wrong)}`);
-    throw new ConfigError(`${changed.join(", ")}: cannot change in a resumed run, as the network's tensors do: ${listed(wrong)}`);
+    if (changed.length === 0) throw new FormatError(`${file}: belongs to another network: ${listed(wrong)}`);
+    throw new ConfigError(
+      `${changed.join(", ")}: cannot change in a resumed run, because the network's tensors would change: ${listed(wrong)}`,
+    );
   }
   for (const [name, place] of places) engine.write(place, values(tensors.get(name) as RawTensor));
 }
@@ -134,13 +136,13 @@ const listed = (problems: readonly string[]): string =>
     ? `${problems.slice(0, MOST_LISTED).join("; ")}; and ${problems.length - MOST_LISTED} more`
     : problems.join("; ");
 
-/** Throws unless the weights of `file` are those of this network. */
+/** Throws unless the weights of `file` fit this network. */
 export function checkInitial({ weights }: Model, model: NetworkConfig, file: string): void {
   const wrong = misfits(stateShapes(model), weights);
-  if (wrong.length > 0) throw new FormatError(`${file}: holds weights of another network than the one to train: ${listed(wrong)}`);
+  if (wrong.length > 0) throw new FormatError(`${file}: holds weights of a different network than the one to train: ${listed(wrong)}`);
 }
 
-/** What another run may start from: a weights file, or the averaged weights of a checkpoint. */
+/** Weights to start another run from: a weights file, or the averaged weights of a checkpoint. */
 export async function readInitial(file: string): Promise<Model> {
   const bytes = await readFile(file);
   const decoded = decodeSafetensors(bytes, file);

@@ -6,7 +6,7 @@ import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
  *
  *     g ← g · min(1, maxNorm / (‖g‖₂ + 1e-6))
  *
- * Nothing is read back: the device never waits, and a CUDA graph may capture it.
+ * Nothing is read back, so the device never waits and a CUDA graph can capture it.
  */
 export function clipGradients(engine: TorchEngine, gradients: readonly Tensor[], maxNorm: number): TorchTensor {
   return engine.noGradient(() => {

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { lossConfig } from "../losses/total.ts";
 import { parseNetworkConfig, type NetworkConfig } from "../model/config.ts";
 
-/** Everything a run depends on, as data: what a preset is, what a checkpoint holds and what `--set` changes. */
+/** Everything a training run depends on, as data: a preset is one, a checkpoint holds one, and `--set` changes one. */
 
 const count = z.int().min(1);
 const positive = z.number().positive();
 const fraction = z.number().min(0).max(1);
-const decay = z.number().min(0).lt(1); // at 1 a mean would never move, and Adam divide by 0
+const decay = z.number().min(0).lt(1); // at 1 a mean would never move, and Adam would divide by 0
 const range = z.tuple([positive, positive]).refine(([low, high]) => low <= high, "the first must not exceed the second");
 
 const network = z.unknown().transform((value, context): NetworkConfig => {
@@ -24,9 +24,9 @@ const renderData = z.strictObject({
   kind: z.literal("render"),
   /** Stacks held on the device at a time. */
   pool: count,
-  /** Every `every` steps the `count` oldest stacks are rendered anew. 0: never. */
+  /** Every `every` steps the `count` oldest stacks are replaced by new ones; 0: never. */
   refresh: z.strictObject({ every: count, count: z.int().min(0) }),
-  /** Planes rendered per stack, of which each batch draws some, and the side of the picture in pixels. */
+  /** Planes rendered per stack, of which each batch draws some, and the side of the image in pixels. */
   planes: z.int().min(2).max(32),
   size: z.int().min(32),
   /** Rays per pixel and plane. */
@@ -35,13 +35,13 @@ const renderData = z.strictObject({
   blur: range,
   /** Share of scenes with the flaws of real stacks. */
   imperfect: fraction,
-  /** Share of stacks blurred from one picture and its depth instead of through the lens: the NYU protocol's Gaussian and FOSSA's family. */
+  /** Share of stacks blurred from one image and its depth instead of through the lens: the NYU protocol's Gaussian and FOSSA's family. */
   gather: z.strictObject({
     gaussian: fraction,
     powerExponential: fraction,
-    /** Of these, how many blur a photograph of the textures under a rendered depth rather than the rendered picture. */
+    /** Share of these that blur a photo of the textures by a rendered depth instead of the rendered image. */
     photos: fraction,
-    /** Largest standard deviation of the sensor's noise in the sharp picture, which is blurred with it. */
+    /** Largest standard deviation of the sensor's noise in the sharp image, which is blurred with it. */
     grain: z.number().min(0),
   }),
   validation: z.strictObject({ count, samples: count }),
@@ -52,7 +52,7 @@ const fileData = z.strictObject({
   kind: z.enum(["nyu", "arkit", "pairs", "fod500", "ddff12", "hci", "folder"]),
   /** Factor on depth and focus distances. */
   depthScale: positive,
-  /** Of RGB-D sets: share of stacks that blur one picture by the depth of another, so that nothing but blur tells depth. */
+  /** Of RGB-D sets: share of stacks that blur one image by the depth of another, so that blur is the only cue to depth. */
   foreignDepth: fraction.optional(),
   /** GB of the device's memory for the decoded set; half of what is free by default. What does not fit rolls through. */
   memory: positive.optional(),
@@ -124,12 +124,12 @@ export type RenderData = Extract<TrainConfig["data"], { kind: "render" }>;
 export type AugmentConfig = TrainConfig["augment"];
 export type BatchConfig = TrainConfig["batch"];
 
-/** A setting that does not exist or has an impossible value; the message names it. */
+/** A setting does not exist or has an invalid value; the message names it. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** Checks a value from a file, a checkpoint or the command line; `where` names it in the error. */
+/** Checks a configuration from a file, a checkpoint or the command line; `where` is its name in errors. */
 export function checkConfig(value: unknown, where = "training configuration"): TrainConfig {
   const result = trainConfig.safeParse(value);
   if (!result.success) {
@@ -147,7 +147,7 @@ function checkRenderSizes({ crop, planes }: BatchConfig, data: RenderData, where
   if (most > data.planes) throw new ConfigError(`${where}: batch.planes has ${most}, but only data.planes = ${data.planes} are rendered`);
 }
 
-/** `a.b.c=value` settings put into the configuration; values are JSON, or text where they are no JSON. */
+/** Applies `a.b.c=value` settings; values are JSON, or text where they are not valid JSON. */
 export function overrideConfig(config: TrainConfig, settings: readonly string[]): TrainConfig {
   const changed = JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
   for (const setting of settings) {
@@ -176,14 +176,14 @@ export function shortSettings({
 
 function assign(target: Record<string, unknown>, path: readonly string[], value: unknown, setting: string): void {
   const [key = "", ...rest] = path;
-  if (key in target && !Object.hasOwn(target, key)) throw new ConfigError(`--set ${setting}: "${key}" is no setting`); // __proto__
+  if (key in target && !Object.hasOwn(target, key)) throw new ConfigError(`--set ${setting}: "${key}" is not a setting`); // __proto__
   if (rest.length === 0) {
     target[key] = value;
     return;
   }
   const inner = target[key];
   if (typeof inner !== "object" || inner === null)
-    throw new ConfigError(`--set ${setting}: there is no "${key}" with parts; there is ${Object.keys(target).join(", ")}`);
+    throw new ConfigError(`--set ${setting}: there is no group of settings "${key}" among ${Object.keys(target).join(", ")}`);
   assign(inner as Record<string, unknown>, rest, value, setting);
 }
 

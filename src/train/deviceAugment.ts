@@ -13,7 +13,7 @@ export const stacksFor = ({ size, planes: [first = 1] }: TrainConfig["batch"], p
 
 /**
  * Batches drawn from a pool by tensor operators alone: the host only launches them and never waits. Everything random comes from a
- * generator seeded by the step, so the batch of a step is the same whenever it is asked for.
+ * generator seeded by the step, so the batch of a step is always the same.
  */
 export function createPoolBatches(
   engine: TorchEngine,
@@ -88,7 +88,7 @@ function drawBatch(engine: TorchEngine, pool: StackPool, { count: B, crop, subse
 
 /**
  * Depth measured in planes: f_1 becomes 0 and f_N becomes N − 1, in metres or in dioptres. The network's output moves with f, so
- * this only fixes the unit of the losses. Depth is clamped to the planes; what lies more than half a plane outside does not count.
+ * this only fixes the unit of the losses. Depth is clamped to the planes; pixels more than half a plane outside are not valid.
  */
 export function planeCoordinates({ depth, focusDistances, dioptres }: { depth: Tensor; focusDistances: Tensor; dioptres: Tensor }) {
   const [B, N] = focusDistances.shape as [number, number];
@@ -130,7 +130,7 @@ function randomTensors(engine: TorchEngine) {
 }
 type Draws = ReturnType<typeof randomTensors>;
 
-/** Where each pixel of a picture comes from, in [−1, 1] over the source (pixel centres at half integers); each [B, h, w]. */
+/** Source position of each pixel of an image, in [−1, 1] over the source (pixel centres at half integers); each [B, h, w]. */
 interface Frame {
   readonly x: Tensor;
   readonly y: Tensor;
@@ -145,7 +145,7 @@ const pixelCentres = (engine: Engine, count: number): Tensor =>
     .mul(1 / count)
     .sub(1);
 
-/** Whole pictures of B stacks, as they are. */
+/** Whole images of B stacks, unchanged. */
 function wholeFrames(engine: Engine, { B, H, W }: { B: number; H: number; W: number }): Frame {
   const everywhere = engine.full([B, H, W], 0);
   return {
@@ -226,7 +226,7 @@ interface Change {
   readonly random: Random;
 }
 
-/** The pictures moved, toned and grained as rendered stacks are, each plane a shot of its own. Settings that are off cost nothing. */
+/** The images with the misalignment, exposure and noise of rendered stacks, each plane as its own shot. Settings that are off cost nothing. */
 export function changeImages(engine: TorchEngine, images: TorchTensor, { augment, random }: Change): TorchTensor {
   const { misalign, gamma, colour, exposure, noise } = augment;
   const isMoved = misalign > 0;

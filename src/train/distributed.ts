@@ -4,25 +4,25 @@ import type { TorchEngine } from "../engine/torch/torchEngine.ts";
 import { joinProcessGroup, type ProcessGroup } from "../engine/torch/group.ts";
 import type { Clock } from "./loop.ts";
 
-/** This process among those that train together, as torchrun, Slurm and Kubernetes say it. */
+/** This process among those that train together, as given by torchrun, Slurm or Kubernetes. */
 export interface Membership {
   readonly rank: number;
   readonly size: number;
-  /** Where the store is at which the processes meet. */
+  /** Address of the store through which the processes find each other. */
   readonly host: string;
   readonly port: number;
-  /** Whether this process keeps the store. torchrun's agent may do so itself; else rank 0 does. */
+  /** Whether this process runs the store: rank 0, unless torchrun's agent does. */
   readonly servesStore: boolean;
-  /** How often the group was started before: torchrun's store outlives a group that failed. */
+  /** Number of earlier starts of the group: torchrun's store outlives a failed group. */
   readonly attempt: number;
 }
 
-/** No group: the processes do not find each other, or one of them ended or stopped answering. */
+/** The processes of a group do not find each other, or one of them ended or stopped responding. */
 export class PeerError extends Error {
   override readonly name = "PeerError";
 }
 
-/** RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and what torchrun says of its store; undefined when this process is alone. */
+/** From RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and torchrun's variables; undefined for a single process. */
 export function membershipFrom(environment: Readonly<Record<string, string | undefined>>): Membership | undefined {
   const { RANK, WORLD_SIZE, MASTER_ADDR = "127.0.0.1", MASTER_PORT = "29500", TORCHELASTIC_RESTART_COUNT = "0" } = environment;
   if (RANK === undefined || WORLD_SIZE === undefined) return undefined;
@@ -42,7 +42,7 @@ export function membershipFrom(environment: Readonly<Record<string, string | und
 
 const digits = (text: string): number => (/^\d+$/.test(text) ? Number(text) : NaN);
 
-const TIMEOUT_SECONDS = 45; // a lost peer ends the run within a minute, the launcher's patience with the others included
+const TIMEOUT_SECONDS = 45; // a lost peer ends the run within a minute, including the time the launcher gives the others
 const BUCKET_ELEMENTS = 4_000_000;
 
 export interface Group {
@@ -55,10 +55,12 @@ export interface Group {
   leave(): void;
 }
 
-/** Waits for the others. A process that does not answer for `timeoutSeconds` is lost. */
+/** Waits for the others. A process that does not respond for `timeoutSeconds` is lost. */
 export function joinGroup(engine: TorchEngine, membership: Membership, { timeoutSeconds = TIMEOUT_SECONDS } = {}): Group {
   const { rank, size, host, port, servesStore, attempt } = membership;
-  const meeting = servesStore ? "the port must be free and the others must come" : "rank 0, or torchrun's agent, must keep a store there";
+  const meeting = servesStore
+    ? "the port must be free and the other processes must start"
+    : "rank 0 or torchrun's agent must run a store there";
   const group = guarded(
     () => joinProcessGroup(engine, { ...membership, timeoutSeconds, prefix: `dualfocus/attempt_${attempt}` }),
     (reason) => `process ${rank} of ${size} did not find the others at ${host}:${port} (${reason}): ${meeting}`,
@@ -70,7 +72,7 @@ export function joinGroup(engine: TorchEngine, membership: Membership, { timeout
           exchange(group, bucket);
         },
         (reason) =>
-          `process ${rank} of ${size}: another process was lost or does not answer (${reason}). A checkpoint saved before is intact: resume from it.`,
+          `process ${rank} of ${size}: another process was lost or does not respond (${reason}). The last checkpoint is intact: resume from it.`,
       );
   };
   return {
@@ -101,7 +103,7 @@ function guarded<T>(body: () => T, explain: (reason: string) => string): T {
   }
 }
 
-/** Runs of tensors of about 16 MB, so that one travels while the next is laid out. */
+/** Groups of tensors of about 16 MB, so that one is sent while the next is packed. */
 function buckets(tensors: readonly Tensor[]): Tensor[][] {
   const made: Tensor[][] = [];
   let room = 0;
@@ -120,18 +122,18 @@ interface Agreement {
   readonly engine: TorchEngine;
   readonly group: Group;
   readonly clock: Clock;
-  /** Whether progress is a matter of time, which each process measures for itself; else all know it from the step. */
+  /** Whether progress is by time, which each process measures for itself; otherwise it follows from the step. */
   readonly timed: boolean;
   readonly stop: AbortSignal;
-  /** Steps from one agreement to the next: asking makes the device wait. */
+  /** Steps between exchanges: each makes the device wait. */
   readonly every: number;
-  /** What each process knows in part, averaged whenever they agree, at the end too. */
+  /** Tensors that differ between the processes; averaged at each exchange and at the end. */
   readonly statistics: readonly Tensor[];
 }
 
 /**
- * One progress and one decision to stop for all processes: they would part otherwise, and wait for each other for ever. Processes
- * agree at every `every`-th step and at the last; in between nothing stops them, and a clock that goes by time stands still.
+ * One progress and one decision to stop for all processes: otherwise they would diverge and wait for each other forever. Processes
+ * exchange both at every `every`-th step and at the last; in between nothing stops them, and progress by time stands still.
  */
 export function agree({ engine, group, clock, timed, stop, every, statistics }: Agreement): {
   readonly clock: Clock;

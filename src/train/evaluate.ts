@@ -28,7 +28,7 @@ export interface Evaluation {
   readonly engine: TorchEngine;
   readonly trainer: Trainer;
   readonly precision: "f32" | "bf16";
-  /** Ends it early: what is under way then rejects with the signal's reason. */
+  /** Ends it early: the evaluation then rejects with the signal's reason. */
   readonly stop?: AbortSignal | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface PoolBatches {
   readonly planes: number;
   readonly crop: number;
   readonly size: number;
-  /** Ends the rendering of the pool, should it still have to be rendered. */
+  /** Ends the rendering of a pool that is not yet rendered. */
   readonly stop?: AbortSignal | undefined;
 }
 

@@ -2,10 +2,10 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createServer } from "node:net";
 import { constants } from "node:os";
 
-/** A process of a group that was started together failed. It has said why itself, unless a signal ended it. */
+/** One of several processes started together failed. It has printed the reason itself, unless a signal ended it. */
 export class MemberError extends Error {
   override readonly name = "MemberError";
-  /** As a shell has it: the process's own, or 128 and the number of the signal. */
+  /** As in a shell: the process's own, or 128 plus the number of the signal. */
   readonly exitCode: number;
 
   constructor(message: string, { exitCode, cause }: { exitCode: number; cause?: unknown }) {
@@ -17,14 +17,13 @@ export class MemberError extends Error {
 interface LaunchOptions {
   /** Program and arguments of each process. */
   readonly args: readonly string[];
-  /** How long the others may take to end themselves when one has failed. */
+  /** Time the others have to stop by themselves after one has failed. */
   readonly graceSeconds?: number;
 }
 
 /**
- * Starts this program `count` times with the environment that makes them a group; resolves when all have ended well. When one fails
- * the others are asked to stop, then made to: a process that waits for a lost one, or hangs, would stay for ever. Rejects with the
- * first failure.
+ * Starts this program `count` times, with the environment variables of a group; resolves when all have succeeded. When one fails the
+ * others are asked to stop, then killed: a process that waits for a lost one, or hangs, would never end. Rejects with the first failure.
  */
 export async function spawnProcesses(count: number, { args, graceSeconds = 10 }: LaunchOptions): Promise<void> {
   const port = await freePort();
@@ -50,9 +49,9 @@ export async function spawnProcesses(count: number, { args, graceSeconds = 10 }:
   if (failures[0]) throw failures[0];
 }
 
-/** In a process of the group: calls `body` when the one that started it is gone. Returns what ends the watch, without which it keeps the process. */
+/** In a process of the group: calls `body` when its launcher is gone. Returns a function that ends the watch, which keeps the process alive. */
 export function whenLauncherEnds(body: () => void): () => void {
-  if ("connected" in process && !process.connected) body(); // gone before we asked; a process that stands alone has no such property
+  if ("connected" in process && !process.connected) body(); // already gone; a process without a launcher has no such property
   process.once("disconnect", body);
   return () => process.off("disconnect", body);
 }
@@ -62,11 +61,11 @@ function startMember(args: readonly string[], { rank, count, port }: { rank: num
   return spawn(process.execPath, [...process.execArgv, ...args], {
     env: { ...process.env, ...group, TORCHELASTIC_USE_AGENT_STORE: undefined },
     stdio: ["ignore", rank === 0 ? "inherit" : "ignore", "inherit", "ipc"],
-    detached: true, // Ctrl-C would reach it twice, from the terminal and from here, and the second ends it before it has saved
+    detached: true, // else Ctrl-C reaches it twice, from the terminal and from here, and the second ends it before it has saved
   });
 }
 
-/** Resolves when the process has ended, with what was wrong. */
+/** Resolves when the process has ended; with its failure, if any. */
 function failureOf(child: ChildProcess, name: string): Promise<MemberError | undefined> {
   return new Promise((resolve) => {
     child.on("error", (cause) => {

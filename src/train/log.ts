@@ -11,7 +11,7 @@ export function openLog(file: string, { from }: { readonly from: number }): (ent
   };
 }
 
-/** The entries of a log; a last line that was cut off is left out. */
+/** The entries of a log, without an incomplete last line. */
 export function readLog(file: string): LogEntry[] {
   return readFileSync(file, "utf8")
     .split("\n")
@@ -24,7 +24,7 @@ export function readLog(file: string): LogEntry[] {
     });
 }
 
-/** A line for people: loss and its parts, speed, time left; or the metrics of an evaluation. */
+/** A line of text: loss and its parts, speed, time left; or the metrics of an evaluation. */
 export function describeEntry({ step, seconds, progress, stacksPerSecond, ...values }: LogEntry): string {
   const named = Object.entries(values)
     .filter(([name]) => name !== "rate")

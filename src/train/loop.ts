@@ -5,15 +5,15 @@ import type { TrainConfig } from "./config.ts";
 import { cosineRate } from "./schedule.ts";
 import type { Losses, Trainer } from "./trainer.ts";
 
-/** Where batches come from. The batch of a step depends on the step alone, so that a resumed run sees the same ones. */
+/** The batch of a step depends on the step alone, so that a resumed run sees the same ones. */
 export interface BatchSource {
   batch(step: number): TrainBatch | Promise<TrainBatch>;
 }
 
 export interface Clock {
-  /** Seconds of training so far, those before a resume included. */
+  /** Seconds of training so far, including those before a resume. */
   seconds(): number;
-  /** Share of the run that is done, in [0, 1], by steps or by time. */
+  /** Completed share of the run, in [0, 1], by steps or by time. */
   progress(step: number): number;
 }
 
@@ -31,20 +31,20 @@ export interface Run {
   readonly clock: Clock;
   /** Steps already taken, when the run is resumed. */
   readonly from: number;
-  /** Undefined when `stop` fired before it was through. */
+  /** Undefined when `stop` fired before it was complete. */
   readonly evaluate: (step: number) => Promise<Metrics | undefined> | Metrics | undefined;
   readonly log: (entry: LogEntry) => void;
   readonly save: (step: number) => Promise<void>;
-  /** When it fires, the run saves and ends. */
+  /** Saves and ends the run. */
   readonly stop: AbortSignal;
 }
 
-/** A loss or a weight that is no number: the weights are spoilt. A checkpoint saved before is not. */
+/** A loss or weight is not finite: the weights are unusable. Checkpoints saved before are not affected. */
 export class DivergedError extends Error {
   override readonly name = "DivergedError";
 }
 
-/** Trains until the clock says it is done, or `stop` fires; then saves. Returns the number of the last step. */
+/** Trains until the budget is used up or `stop` fires; then saves. Returns the last step. */
 export async function train(config: TrainConfig, { trainer, batches, clock, from, evaluate, log, save, stop }: Run): Promise<number> {
   let [step, stacks, rate] = [from, 0, 0];
   let [lastReport, lastSave] = [clock.seconds(), clock.seconds()];

@@ -4,7 +4,7 @@ import type { TrainConfig } from "./config.ts";
 
 const adam = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }; // Table 6; ε is Adam's own default
 
-/** The published recipes change nothing in a picture but its crop and its orientation. */
+/** The published recipes only crop and flip images. */
 const plain = {
   misalign: 0,
   shift: 0,

@@ -10,11 +10,11 @@ import { createRandom } from "../random.ts";
 import type { RenderData } from "./config.ts";
 import { gathered, sensorPictures, type Batch, type Gathered } from "./gatheredStacks.ts";
 
-/** Rendered stacks on the device, for batches to be drawn from. */
+/** Rendered stacks on the device, from which batches are drawn. */
 export interface StackPool {
   readonly size: number;
   readonly planes: number;
-  /** Of the square pictures, in pixels. */
+  /** Of the square images, in pixels. */
   readonly side: number;
   /** u8 [size · planes, 3, side, side]: the planes of stack i are rows i · planes to (i + 1) · planes. */
   readonly images: TorchTensor;
@@ -22,11 +22,11 @@ export interface StackPool {
   readonly depth: TorchTensor;
   /** Metres, increasing; f32 [size, planes]. */
   readonly focusDistances: TorchTensor;
-  /** 1 for stacks blurred from one picture: no hand moved and no sensor was read between their planes. f32 [size, 1]. */
+  /** 1 for stacks blurred from one image: between their planes there is no camera motion and no new sensor noise. f32 [size, 1]. */
   readonly onePicture: TorchTensor;
   /**
-   * Brings the pool to how it stands before `step`: rendered from nothing the first time, then the oldest stacks anew. Rejects with the
-   * reason of `stop` when that fires before all is rendered; the pool is then no use until it is advanced again.
+   * Brings the pool to its state before `step`: all stacks are rendered the first time, then the oldest are replaced. Rejects with the
+   * reason of `stop` if that fires first; the pool is then incomplete until it is advanced again.
    */
   advance(step: number, options?: { readonly stop?: AbortSignal | undefined }): Promise<void>;
 }
@@ -41,8 +41,8 @@ export interface PoolOptions {
   readonly onProgress?: (done: number, count: number) => void;
 }
 
-const CHUNK = { cpu: 2, cuda: 48 } as const; // scenes rendered at a time: enough to fill a GPU; seconds on a CPU, so that a stop is heard
-const PINHOLE_SAMPLES = 16; // rays per pixel of the sharp picture that a gather blurs
+const CHUNK = { cpu: 2, cuda: 48 } as const; // scenes rendered at a time: enough to fill a GPU; on a CPU a few seconds, so that a stop takes effect
+const PINHOLE_SAMPLES = 16; // rays per pixel of the sharp image that a gather blurs
 
 /**
  * Slot i holds scene i first, then scene i + count, i + 2 count, …: what is in the pool follows from the step alone, so a resumed
@@ -104,7 +104,7 @@ interface Stack {
 
 type Blur = "lens" | "gaussian" | "powerExponential";
 
-/** Makes the stacks of numbered scenes; a scene's number and the seed decide everything about it. */
+/** Renders the stacks of scenes; everything about a scene follows from its index and the seed. */
 function createSceneRenderer(engine: TorchEngine, { data, textures, split, seed }: PoolOptions) {
   const root = createRandom(seed).split(split);
   const loaded = keep(lensTextures(engine, textures));

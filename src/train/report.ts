@@ -3,7 +3,7 @@ import { encodePng } from "../io/png.ts";
 import { drawChart, escapeXml } from "../output/chart.ts";
 import type { LogEntry } from "./loop.ts";
 
-/** One stack of the validation set, as the averaged weights see it. */
+/** One stack of the validation set with the depth predicted by the averaged weights. */
 export interface Example {
   readonly name: string;
   /** A plane of the stack, RGB in [0, 1]. */
@@ -22,7 +22,7 @@ export interface Report {
   readonly examples: readonly Example[];
 }
 
-/** A run as one HTML page that needs nothing else: curves as SVG, pictures inside. */
+/** A run as one self-contained HTML page, with curves as SVG and images inside. */
 export function formatReport({ title, facts, entries, examples }: Report): string {
   const losses = entries.filter((entry) => entry["total"] !== undefined);
   const metrics = entries.filter((entry) => entry["total"] === undefined);

@@ -30,18 +30,18 @@ export interface TrainRequest {
   /** "cpu", "cuda" or "cuda:N". */
   readonly device: string;
   readonly threads?: number | undefined;
-  /** Where to continue. */
+  /** To continue from. */
   readonly checkpoint?: Checkpoint | undefined;
   /** Weights to start from, when there is no checkpoint. */
   readonly weights?: Weights | undefined;
-  /** Where pictures and published sets lie; a resumed run knows where it had them. */
+  /** Paths of the textures and of a published set; a checkpoint holds those of its run. */
   readonly textures?: string | undefined;
   readonly data?: string | undefined;
   /** Where this process belongs when several train together; `folder` is then one they all see. */
   readonly membership?: Membership | undefined;
-  /** Ends the run early, saved. */
+  /** Saves and ends the run early. */
   readonly stop: AbortSignal;
-  /** Lines for people. */
+  /** Progress callback; lines of text. */
   readonly progress: (line: string) => void;
 }
 
@@ -96,7 +96,7 @@ export async function runTraining(request: TrainRequest): Promise<TrainResult> {
   }
 }
 
-/** What `body` makes, or undefined when `stop` has ended it. */
+/** The result of `body`; undefined if `stop` has ended it. */
 async function unlessStopped<T>(stop: AbortSignal, body: () => Promise<T>): Promise<T | undefined> {
   try {
     return await body();
@@ -106,7 +106,7 @@ async function unlessStopped<T>(stop: AbortSignal, body: () => Promise<T>): Prom
   }
 }
 
-/** The engine on the device asked for. One that is not there is a mistake of the request, as any other setting. */
+/** The engine on the requested device. A device that does not exist is a wrong setting like any other. */
 function openEngine({ device, threads }: TrainRequest): TorchEngine {
   try {
     return createTorchEngine({ device, ...(threads !== undefined && { threads }) });
@@ -125,7 +125,7 @@ interface Parts {
 
 const AGREE_EVERY = { cpu: 1, cuda: 16 } as const; // steps
 
-/** What batch norms have seen, and its average: of this process's stacks alone. */
+/** Statistics of batch norms and their averages, which each process has of its own stacks only. */
 function ownStatistics({ norms }: TrainConfig, { tree, ema }: Trainer): Tensor[] {
   if (norms === "frozen") return [];
   return [...tree.buffers.values(), ...[...ema.averages].filter(([name]) => tree.buffers.has(name)).map(([, average]) => average)];
@@ -137,7 +137,7 @@ async function trainWith(request: TrainRequest, { engine, trainer, source, group
   const [files, leads, from] = [runFiles(request.folder), group === undefined || group.rank === 0, checkpoint?.step ?? 0];
   const writeLog = leads ? openLog(files.log, { from }) : (): void => undefined;
   let metrics: Readonly<Record<string, number>> = {};
-  // Its own stop, not the one agreed on: nobody agrees to anything during an evaluation, and processes usually are told to stop together.
+  // This process's own stop, not the common one: processes do not agree on anything during an evaluation, and usually stop together.
   const evaluation = { engine, trainer, precision: config.precision, stop: request.stop };
   const budget = budgetOf(config, source);
   const own = {
@@ -199,7 +199,7 @@ interface Save {
   readonly files: ReturnType<typeof runFiles>;
 }
 
-/** The checkpoint to continue from, and beside it the averaged weights as they would ship. */
+/** The checkpoint to continue from, and the averaged weights as they would ship. */
 async function save({ files, ...state }: Save): Promise<void> {
   const { engine, trainer, config, step, seconds } = state;
   await saveCheckpoint(files.checkpoint, state);

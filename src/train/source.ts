@@ -9,14 +9,14 @@ import { createRenderPool } from "./renderPool.ts";
 import type { Example } from "./report.ts";
 import { loadTextures } from "./textures.ts";
 
-/** What a run trains on and is measured by. */
+/** The data a run trains on and is measured on. */
 export interface TrainSource {
   readonly batches: BatchSource;
   /** Makes everything ready for the batch of `step`; rejects with the reason of `stop` when that fires first. */
   prepare(step: number, stop?: AbortSignal): Promise<void>;
-  /** Pictures on the surfaces of rendered scenes, the generated ones included. */
+  /** Number of textures of rendered scenes, generated ones included. */
   readonly textures?: number;
-  /** Undefined for data without end. */
+  /** Undefined for endless data. */
   readonly stepsPerEpoch: number | undefined;
   evaluate(evaluation: Evaluation): Promise<Readonly<Record<string, number>>>;
   /** A few stacks of the validation set, with the depth found in them. */
@@ -33,7 +33,7 @@ export interface Share {
 export interface SourceOptions {
   readonly engine: TorchEngine;
   readonly config: TrainConfig;
-  /** Folder of pictures or `.bin` for the surfaces of rendered scenes. */
+  /** Folder of images, or a `.bin` file, for the surfaces of rendered scenes. */
   readonly textures?: string | undefined;
   /** Folder of a published set. */
   readonly data?: string | undefined;
@@ -59,10 +59,10 @@ async function renderSource({ engine, config, textures: path, share, progress }:
   progress(`${textures.count} textures`);
   const count = Math.ceil(data.pool / share.of);
   const seed = config.seed * 1000 + share.rank;
-  let told = 0;
+  let reported = 0;
   const onProgress = (done: number): void => {
-    if (done < count && done - told < count / 10) return;
-    told = done;
+    if (done < count && done - reported < count / 10) return;
+    reported = done;
     progress(`rendered ${done} of ${count} stacks`);
   };
   const pool = createRenderPool(engine, { data, count, textures, split: "train", seed, onProgress });

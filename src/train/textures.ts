@@ -4,7 +4,7 @@ import { decodingAsync, FormatError } from "../io/formatError.ts";
 import { generateTextures, type TextureSet } from "../optics/texture/texture.ts";
 
 /**
- * The generated textures, and after them those of `path`: a folder of pictures, or a `.bin` file of raw RGB pixels
+ * The generated textures, and after them those of `path`: a folder of images, or a `.bin` file of raw RGB pixels
  * (count × size × size × 3 bytes) for machines without an image decoder.
  */
 export async function loadTextures(path?: string): Promise<TextureSet> {
@@ -16,7 +16,7 @@ export async function loadTextures(path?: string): Promise<TextureSet> {
 function addRaw({ count, size, data }: TextureSet, bytes: Uint8Array, file: string): TextureSet {
   const pixels = size * size;
   if (bytes.length === 0 || bytes.length % (3 * pixels) !== 0)
-    throw new FormatError(`${file}: ${bytes.length} bytes are no whole number of ${size} × ${size} RGB pictures`);
+    throw new FormatError(`${file}: ${bytes.length} bytes are not a whole number of ${size} × ${size} RGB images`);
   const added = bytes.length / (3 * pixels);
   const all = new Uint8Array((count + added) * pixels * 4).fill(255);
   all.set(data);
@@ -32,10 +32,10 @@ function addRaw({ count, size, data }: TextureSet, bytes: Uint8Array, file: stri
 /** The JPEG and PNG images of a folder in the order of their names, each cut to a square. */
 async function addFolder({ count, size, data }: TextureSet, folder: string): Promise<TextureSet> {
   const names = await readdir(folder).catch((cause: unknown) => {
-    throw new FormatError(`${folder}: not a readable folder of pictures`, { cause });
+    throw new FormatError(`${folder}: not a readable folder of images`, { cause });
   });
   const files = names.filter((name) => /\.(jpe?g|png)$/i.test(name)).sort();
-  if (files.length === 0) throw new FormatError(`${folder}: no JPEG or PNG pictures to use as textures`);
+  if (files.length === 0) throw new FormatError(`${folder}: no JPEG or PNG images to use as textures`);
   const all = new Uint8Array((count + files.length) * size * size * 4);
   all.set(data);
   for (const [i, name] of files.entries()) all.set(await readSquare(join(folder, name), size), (count + i) * size * size * 4);

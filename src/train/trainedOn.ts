@@ -11,28 +11,28 @@ export interface DataRequest {
   readonly data?: string | undefined;
 }
 
-/** Where the data of a run lies: where the request says, else where the checkpoint it continues had it. */
+/** Paths of a run's data: those of the request, or else those of the checkpoint it continues from. */
 export function findData({ config, checkpoint, ...given }: DataRequest): Pick<TrainedOn, "textures" | "data"> {
   const name = config.data.kind === "render" ? "textures" : "data";
   const path = given[name] ?? checkpoint?.trainedOn?.[name];
   if (path === undefined) return {};
   if (!existsSync(path)) {
     const kept =
-      given[name] === undefined ? `; the run has been trained on what was there: give it, or something else, with --${name}` : "";
-    throw new FormatError(`${path}: the ${name} are not there${kept}`);
+      given[name] === undefined ? `; the run was trained on what was there: give its new place, or other data, with --${name}` : "";
+    throw new FormatError(`${path}: there is no such file or folder${kept}`);
   }
   return { [name]: resolve(path) };
 }
 
 /**
- * A resumed run goes on with as many textures as before: others are other scenes. Refuses another number, or, where the request names
- * the textures and so means them, returns a warning.
+ * A resumed run continues with as many textures as before, because other textures mean other scenes. Refuses another number; returns a
+ * warning instead if the request names the textures.
  */
 export function checkTextures(count: number | undefined, { checkpoint, ...given }: DataRequest): string | undefined {
   const { textures, textureCount } = checkpoint?.trainedOn ?? {};
   if (count === undefined || textureCount === undefined || count === textureCount) return undefined;
   const before = `${textureCount} textures${textures === undefined ? "" : ` (${textures})`}`;
-  if (given.textures !== undefined) return `warning: trained on ${before} so far, from here on ${count} (${given.textures})`;
-  const remedy = textures === undefined ? "" : `; to go on with these, add --textures ${textures}`;
-  throw new FormatError(`the run has been trained on ${before}, but there are ${count} now${remedy}`);
+  if (given.textures !== undefined) return `warning: trained on ${before} so far, from now on ${count} (${given.textures})`;
+  const remedy = textures === undefined ? "" : `; to continue with these, add --textures ${textures}`;
+  throw new FormatError(`the run was trained on ${before}, but there are ${count} now${remedy}`);
 }

@@ -52,7 +52,7 @@ export function applyVariant(config: TrainConfig, variant: Variant): TrainConfig
   });
 }
 
-/** Where a variant says nothing else: 14 × 14 cells and C₂ = 16, as the paper has them. */
+/** Unless the variant changes them: 14 × 14 cells and C₂ = 16, as in the paper. */
 function withSurface(model: NetworkConfig, change: Change["surface"] = {}): NetworkConfig {
   if (model.kind === "dfv") return model;
   if (change === "none" || !model.surface) return { ...model, surface: undefined };

@@ -51,7 +51,7 @@ test("wrong usage says what is wrong and exits with 2 or 3", async () => {
     [["-o", join(folder, "x")], 2, /missing --preset[^]*--preset render\|nyu/],
     [["--preset", "smoke", "--set", "loss.bta=1", "-o", join(folder, "x")], 2, /loss: Unrecognized key: "bta"/],
     [["--preset", "smoke", "--set", "clip=-1", "-o", join(folder, "x")], 2, /clip: Too small/],
-    [["--preset", "smoke", "--steps", "many", "-o", join(folder, "x")], 2, /"many" is no number/],
+    [["--preset", "smoke", "--steps", "many", "-o", join(folder, "x")], 2, /"many" is not a number/],
     [["--preset", "smoke", "--model", network, "-o", join(folder, "x")], 3, /network\.json: the network description is wrong/],
     [["--preset", "nyu", "-o", join(folder, "x")], 2, /--data DIR/],
     [["--preset", "smoke", "--device", "cuda:99", "-o", join(folder, "x")], 2, /device cuda:99: /],
@@ -61,15 +61,15 @@ test("wrong usage says what is wrong and exits with 2 or 3", async () => {
     [["--resume", "--preset", "nyu", "-o", taken], 2, /--preset cannot change in a resumed run/],
     [["--resume", "--model", "small", "-o", taken], 2, /--model cannot change in a resumed run[^]*--init/],
     [["--resume", "--threads", "1", "--set", "model.head.width=16", "-o", run], 2, /model\.head\.width: cannot change in a resumed run/],
-    [["--preset", "nyu", "--data", join(folder, "none"), "-o", join(folder, "x")], 3, /none: the data are not there/],
-    [["--preset", "smoke", "--textures", join(folder, "none"), "-o", join(folder, "x")], 3, /none: the textures are not there/],
-    [["--preset", "smoke", "--set", "__proto__.x=1", "-o", join(folder, "x")], 2, /"__proto__" is no setting/],
+    [["--preset", "nyu", "--data", join(folder, "none"), "-o", join(folder, "x")], 3, /none: there is no such file or folder/],
+    [["--preset", "smoke", "--textures", join(folder, "none"), "-o", join(folder, "x")], 3, /none: there is no such file or folder/],
+    [["--preset", "smoke", "--set", "__proto__.x=1", "-o", join(folder, "x")], 2, /"__proto__" is not a setting/],
     [
       ["--preset", "smoke", "--model", "small", "--init", runFiles(run).weights, "-o", join(folder, "x")],
       3,
-      /weights\.safetensors: holds weights of another network than the one to train: .*; and \d+ more$/m,
+      /weights\.safetensors: holds weights of a different network than the one to train: .*; and \d+ more$/m,
     ],
-    [["--resume", "--init", network, "-o", taken], 2, /--resume, --init and --encoder exclude one another/],
+    [["--resume", "--init", network, "-o", taken], 2, /--resume, --init and --encoder cannot be combined/],
     [["--preset", "smoke", "--encoder", join(folder, "none"), "-o", join(folder, "x")], 3, /no such file[^]*none/],
     [["--preset", "smoke", "--encoder", network, "-o", join(folder, "x")], 3, /network\.json: no \.safetensors file/],
   ];
@@ -131,7 +131,7 @@ test("SIGTERM ends a long evaluation at once, saved; until then nobody else may 
   child.kill("SIGTERM");
   assert.equal(await ended, 0, err);
   assert.ok(performance.now() - start < 20_000, `${performance.now() - start} ms`);
-  assert.match(err, /stopping…/);
+  assert.match(err, /saving a checkpoint, then stopping/);
   assert.match(out, /Stopped after 1 steps/);
   assert.ok(existsSync(runFiles(where).weights) && !existsSync(lockFile(where)));
   assert.equal((await readCheckpoint(runFiles(where).checkpoint)).step, 1);

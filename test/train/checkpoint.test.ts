@@ -77,7 +77,7 @@ test("a full disk is an error that leaves the file before whole", async () => {
 
 test("a cut-off or foreign file is refused by name", async () => {
   const { checkpoint, weights } = runFiles(join(folder, "whole"));
-  await assert.rejects(readCheckpoint(weights), /weights\.safetensors: holds weights, but is no checkpoint/);
+  await assert.rejects(readCheckpoint(weights), /weights\.safetensors: holds weights, but is not a checkpoint/);
   const cut = join(folder, "cut.safetensors");
   writeFileSync(cut, readFileSync(checkpoint));
   truncateSync(cut, 100_000);
@@ -109,12 +109,12 @@ test("a resumed run finds the data it was trained on, and refuses other data unl
   const both = new RegExp(`${count + 1} textures \\(.*textures\\.bin\\), but there are ${count + 2} now; .* --textures`);
   await assert.rejects(opened("textured", { checkpoint }), both);
   const [, warning = ""] = await opened("textured", { checkpoint, textures });
-  assert.match(warning, new RegExp(`^warning: trained on ${count + 1} textures .* from here on ${count + 2}`));
+  assert.match(warning, new RegExp(`^warning: trained on ${count + 1} textures .* from now on ${count + 2}`));
 
   rmSync(textures);
   await assert.rejects(
     opened("textured", { checkpoint }),
-    (error) => error instanceof FormatError && /textures\.bin: the textures are not there; .* --textures/.test(error.message),
+    (error) => error instanceof FormatError && /textures\.bin: there is no such file or folder; .* --textures/.test(error.message),
   );
   const { trainedOn, ...old } = checkpoint; // as older versions wrote it
   assert.ok(trainedOn);
@@ -165,7 +165,7 @@ test("a checkpoint of another network is refused by the setting that was changed
     () => {
       restoreCheckpoint(checkpoint, state);
     },
-    (error) => error instanceof FormatError && /checkpoint\.safetensors: is of another network: weights\..* more$/.test(error.message),
+    (error) => error instanceof FormatError && /checkpoint\.safetensors: belongs to another network: weights\..* more$/.test(error.message),
   );
 });
 

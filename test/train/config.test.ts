@@ -36,7 +36,7 @@ test("an impossible setting is named", () => {
     );
   };
   refuse(["loss.beta"], /expected NAME=VALUE/);
-  refuse(["los.beta=1"], /there is no "los"/);
+  refuse(["los.beta=1"], /there is no group of settings "los" among model, data/);
   refuse(["loss.weights.extra=1"], /loss\.weights: Unrecognized key: "extra"/);
   refuse(["batch.crop=100"], /batch\.crop/);
   refuse(["batch.crop=96"], /batch\.crop \(96\) is larger than data\.size \(64\)/);
@@ -45,9 +45,9 @@ test("an impossible setting is named", () => {
   refuse(['budget={"hours":1}'], /budget/);
   refuse(["adam.beta1=1"], /adam\.beta1: Too big/);
   refuse(["adam.beta2=1"], /adam\.beta2: Too big/);
-  refuse(["__proto__.spoilt=1"], /"__proto__" is no setting/);
-  refuse(['loss.__proto__={"spoilt":1}'], /"__proto__" is no setting/);
-  refuse(["constructor.prototype.spoilt=1"], /"constructor" is no setting/);
+  refuse(["__proto__.spoilt=1"], /"__proto__" is not a setting/);
+  refuse(['loss.__proto__={"spoilt":1}'], /"__proto__" is not a setting/);
+  refuse(["constructor.prototype.spoilt=1"], /"constructor" is not a setting/);
   assert.ok(!("spoilt" in {}));
 });
 

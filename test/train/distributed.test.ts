@@ -72,14 +72,14 @@ test("two processes end with the weights of one that takes the doubled batch", {
 test("a process that vanishes ends the other at once, with a message that says so", { timeout: 120_000 }, async () => {
   const { codes, errors, seconds } = await pair([join(folder, "vanished"), "1000", "vanish"]);
   assert.notEqual(codes[0], 0);
-  assert.match(errors[0] ?? "", /process 0 of 2: another process was lost or does not answer/);
+  assert.match(errors[0] ?? "", /process 0 of 2: another process was lost or does not respond/);
   assert.ok(seconds < 50, `${seconds} s`);
 });
 
 test("a process that hangs ends the other after the timeout, with the same message", { timeout: 120_000 }, async () => {
   const { codes, errors, seconds } = await pair([join(folder, "hung"), "1000", "hang"]);
   assert.notEqual(codes[0], 0);
-  assert.match(errors[0] ?? "", /process 0 of 2: another process was lost or does not answer/);
+  assert.match(errors[0] ?? "", /process 0 of 2: another process was lost or does not respond/);
   assert.ok(seconds > 3 && seconds < 50, `${seconds} s`);
 });
 
@@ -109,7 +109,7 @@ test("a group that does not come about names the place, and is not taken for a l
   refused(
     1,
     new RegExp(
-      `^PeerError: process 1 of 2 did not find the others at 127.0.0.1:${port} \\(.*: rank 0, or torchrun's agent, must keep a store there$`,
+      `^PeerError: process 1 of 2 did not find the others at 127.0.0.1:${port} \\(.*: rank 0 or torchrun's agent must run a store there$`,
     ),
   );
 });
