@@ -9,30 +9,30 @@ import type { Similarity } from "./similarity.ts";
 import { workingFrame } from "./workingFrame.ts";
 
 export interface AlignOptions extends Pick<EstimateOptions, "focalLength" | "reference" | "signal" | "onProgress"> {
-  /** Use this instead of estimating, for instance one saved from a stack of the same series. */
+  /** An alignment to use instead of estimating one, for instance from a stack of the same series. */
   readonly alignment?: Alignment;
-  /** False leaves the brightness of the frames as it is. */
+  /** Whether to correct differences in exposure. Default: true. */
   readonly equalizeExposure?: boolean;
 }
 
 export interface AlignedStack {
-  /** The frames that could be aligned, resampled where they had moved. */
+  /** The frames that could be aligned; those that had moved are resampled. */
   readonly stack: FocalStack;
-  /** Which planes of the input these are. */
+  /** The planes of the input that these are. */
   readonly planes: readonly number[];
-  /** 1 where all of them have a picture, row by row. */
+  /** 1 where all of them overlap, row by row. */
   readonly valid: Uint8Array;
-  /** One per plane of the input: from points of the reference to points of the frame. */
+  /** One per plane of the input, from points of the reference to points of the frame. */
   readonly transforms: readonly Similarity[];
-  /** One per plane of the input; a frame that could not be aligned says why. */
+  /** One per plane of the input, with the reason if it could not be aligned. */
   readonly report: readonly FrameAlignment[];
-  /** All of the above that is worth saving: `formatAlignment` writes it, `alignStack` takes it back. */
+  /** The alignment to save: `formatAlignment` writes it, `alignStack` accepts it. */
   readonly alignment: Alignment;
 }
 
 /**
- * Brings the frames of a stack onto one another: focus breathing, drift and turn of the camera, and exposure. Frames that have not moved
- * are not touched. Frames that cannot be aligned are left out and reported; fewer than two left is an AlignmentError.
+ * Aligns the frames of a stack: corrects focus breathing, camera shift and rotation, and exposure. Frames that have not moved are not
+ * resampled. Frames that cannot be aligned are left out and reported; fewer than two remaining frames are an AlignmentError.
  */
 export async function alignStack(stack: FocalStack, options: AlignOptions = {}): Promise<AlignedStack> {
   const { images, focusDistances, space } = focalStack(stack);
@@ -61,13 +61,13 @@ export function usablePlanes({ frames }: Alignment): number[] {
   throw new AlignmentError(`only ${planes.length} of ${frames.length} frames could be aligned; ${reasons.join("; ")}`);
 }
 
-/** One frame, brought onto the reference; the very same picture if it has neither moved nor changed brightness. */
+/** One frame, aligned to the reference; the same object if it has neither moved nor changed brightness. */
 export function alignImage(image: Image, { transform, gain }: FrameAlignment, { equalizeExposure = true } = {}): Image {
   const placed = hasMoved(transform) ? warpImage(image, transform) : image;
   return equalizeExposure && hasGain(gain) ? applyGain(placed, gain) : placed;
 }
 
-/** The same row by row, for pictures of which only parts are needed. */
+/** The same row by row, for images of which only parts are needed. */
 export function alignedRows(image: Image, { transform, gain }: FrameAlignment): PictureRows {
   const placed = hasMoved(transform) ? warpedRows(image, transform) : imageRows(image);
   return hasGain(gain) ? gainRows(placed, image, gain) : placed;

@@ -3,29 +3,29 @@ import type { Gain } from "./exposure.ts";
 import type { Size } from "../image/image.ts";
 import { resized, type Similarity, similaritySchema } from "./similarity.ts";
 
-/** How one frame lies to the reference. */
+/** The alignment of one frame to the reference. */
 export interface FrameAlignment {
-  /** From points of the reference to points of this frame, full pixels. */
+  /** From points of the reference to points of this frame, in full-size pixels. */
   readonly transform: Similarity;
   /** Factor on linear light per channel that brings the frame to the reference's exposure. */
   readonly gain: Gain;
-  /** Motion left after alignment to its neighbours, full pixels; absent where nothing could be measured. */
+  /** Motion that remains relative to its neighbours, in full-size pixels; absent if it could not be measured. */
   readonly residual?: number;
-  /** False if the frame could not be aligned; it is then left out, and `reason` says why. */
+  /** False if the frame could not be aligned and is left out; `reason` says why. */
   readonly ok: boolean;
   readonly reason?: string;
 }
 
-/** How the frames of a stack lie to one another: plain data, to save, read back and use again. */
+/** The alignment of a stack: plain data that can be saved and used again. */
 export interface Alignment {
   readonly width: number;
   readonly height: number;
-  /** The frame that stays as it is. */
+  /** The frame that is not moved. */
   readonly reference: number;
   readonly frames: readonly FrameAlignment[];
 }
 
-/** Too few frames could be aligned, or an alignment does not fit the stack it was given for. */
+/** Too few frames could be aligned, or an alignment does not fit its stack. */
 export class AlignmentError extends Error {
   override readonly name = "AlignmentError";
 }
@@ -66,7 +66,7 @@ export function parseAlignment(text: string, where = "alignment"): Alignment {
   return { width, height, reference, frames: frames as FrameAlignment[] };
 }
 
-/** An alignment is pixels of one size and planes of one number. */
+/** Throws if the alignment is for another number of planes or another image size. */
 export function checkFits(alignment: Alignment, stack: Size & { readonly planes: number }): void {
   const { width, height, frames } = alignment;
   if (width !== stack.width || height !== stack.height || frames.length !== stack.planes)
@@ -75,7 +75,7 @@ export function checkFits(alignment: Alignment, stack: Size & { readonly planes:
     );
 }
 
-/** The same alignment for the same pictures in another size, for instance one estimated on small copies, for the originals. */
+/** The alignment for the same images in another size, for instance estimated on small copies and used for the originals. */
 export function resizeAlignment(alignment: Alignment, { width, height }: Size): Alignment {
   const factor = width / alignment.width;
   const frames = alignment.frames.map((frame) => ({

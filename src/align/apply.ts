@@ -3,13 +3,13 @@ import type { PictureRows, Span } from "../image/rows.ts";
 import type { Size } from "../image/image.ts";
 import { type Linear, linearOf, type Similarity } from "./similarity.ts";
 
-/** Lanczos, radius 3: keeps the sharpness that depth from focus measures, where bilinear would blur every frame but the reference. */
+/** Lanczos, radius 3: keeps the sharpness that depth from focus measures; bilinear would blur every frame but the reference. */
 const TAPS = 6;
 const PHASES = 1024;
 
 const sinc = (x: number): number => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x));
 
-/** [PHASES + 1, TAPS]: weights of the pixels from two before to three after, for a place between two pixels; they sum to 1. */
+/** [PHASES + 1, TAPS]: weights of the pixels from two before to three after a position between two pixels; they sum to 1. */
 const WEIGHTS = Float32Array.from({ length: (PHASES + 1) * TAPS }, (_, i) => {
   const phase = Math.floor(i / TAPS) / PHASES;
   const lanczos = (tap: number): number => sinc(tap - 2 - phase) * (Math.abs(tap - 2 - phase) < 3 ? sinc((tap - 2 - phase) / 3) : 0);
@@ -17,7 +17,7 @@ const WEIGHTS = Float32Array.from({ length: (PHASES + 1) * TAPS }, (_, i) => {
   return lanczos(i % TAPS) / sum;
 });
 
-/** The frame as the reference would have seen it; `commonArea` says where it has a picture. */
+/** The frame resampled to the reference; `commonArea` tells where it is defined. */
 export function warpImage(image: Image, transform: Similarity): Image {
   const { width, height, channels } = image;
   const rowAt = warpedRows(image, transform);
@@ -28,12 +28,13 @@ export function warpImage(image: Image, transform: Similarity): Image {
 
 /**
  * The same row by row: pixel p takes the value at T(p). Two passes (Catmull and Smith 1980), along rows and then along columns, twelve taps
- * instead of thirty-six; only the rows in use are kept between them. Beyond the frame's edge its outermost pixels repeat.
+ * instead of thirty-six; only the rows in use are kept between them. Beyond the frame's edge the outermost pixels are repeated.
  */
 export function warpedRows(image: Image, transform: Similarity): PictureRows {
   const { width, height, channels } = image;
   const t = linearOf(transform);
-  if (!(t.a > 0.1)) throw new RangeError(`warpImage: a turn by ${((transform.angle * 180) / Math.PI).toFixed(0)}° is not an alignment`);
+  if (!(t.a > 0.1))
+    throw new RangeError(`warpImage: a rotation by ${((transform.angle * 180) / Math.PI).toFixed(0)}° is too large for an alignment`);
   const rows = rowBuffer(image, t);
   const out = new Float32Array(width * channels);
   return (y, span) => {
@@ -50,12 +51,12 @@ export function warpedRows(image: Image, transform: Similarity): PictureRows {
 interface Mixing extends Span {
   readonly out: Float32Array;
   readonly channels: number;
-  /** Where column x crosses, in rows below the third of the six: start + slope · x. */
+  /** The position in column x, in rows below the third of the six: start + slope · x. */
   readonly start: number;
   readonly slope: number;
 }
 
-/** The pass along columns, as far as it stays between the same six rows; returns the column where it does not. */
+/** The pass along columns, as long as it stays between the same six rows; returns the next column. */
 function mixRows([r0, r1, r2, r3, r4, r5]: SixRows, { out, channels, start, slope, from, to }: Mixing): number {
   for (let x = from; x < to; x++) {
     const share = start + slope * x;
@@ -83,17 +84,17 @@ const sixRows = (rows: PictureRows, row: number, span: Span): SixRows => [
   rows(row + 3, span),
 ];
 
-/** Columns that are resampled together. */
+/** Columns per resampled chunk. */
 const CHUNK = 64;
 
 interface Buffer {
   row: number;
   readonly values: Float32Array;
-  /** 1 for each chunk that has been made. */
+  /** 1 for each chunk that is computed. */
   readonly made: Uint8Array;
 }
 
-/** Rows of the frame, resampled along themselves, made when first asked for; the last few are kept. */
+/** Rows of the frame, resampled along the row when first needed; the last few are kept. */
 function rowBuffer(image: Image, t: Linear): PictureRows {
   const { width, height, channels } = image;
   const kept = Math.ceil(Math.abs(t.b) * width) + TAPS + 2;
@@ -151,7 +152,7 @@ function resampleRow(
   }
 }
 
-/** 1 where every frame has a picture. */
+/** 1 where all frames overlap. */
 export function commonArea(transforms: readonly Similarity[], { width, height }: Size): Uint8Array {
   const valid = new Uint8Array(width * height);
   const linear = transforms.map(linearOf);
@@ -164,7 +165,7 @@ export function commonArea(transforms: readonly Similarity[], { width, height }:
   return valid;
 }
 
-/** The interval of x, from the centre, in which all frames reach this row of the reference: four bounds each, all linear in x. */
+/** The interval of x, from the centre, in which all frames cover this row of the reference: four bounds each, all linear in x. */
 function rowInside(linear: readonly Linear[], y: number, { width, height }: Size): [from: number, to: number] {
   let [from, to] = [-Infinity, Infinity];
   const bound = (slope: number, offset: number, half: number): void => {

@@ -1,18 +1,18 @@
 import type { Plane } from "../image/boxFilter.ts";
 import { linearOf, type Similarity } from "./similarity.ts";
 
-/** Shifts up to this share of the picture's smaller side are tried. */
+/** Shifts up to this share of the image's smaller side are tried. */
 const REACH = 0.3;
 
 /** At least this share of the points must overlap for a shift to count. */
 const OVERLAP = 0.4;
 
-/** Of scores this close, per pixel of shift, the smaller shift wins: patterns that repeat fit at several. */
+/** Penalty per pixel of shift: a repeating pattern fits at several shifts, and the smallest should win. */
 const PREFERENCE = 2e-3;
 
 /**
- * `seed`, moved by the whole-pixel shift at which the patterns correlate best. Gauss–Newton finds what is within a pixel or two of its
- * start; this tries everything else, on the coarsest level, where there are few pixels.
+ * `seed`, moved by the whole-pixel shift at which the patterns correlate best. Gauss–Newton only converges within a pixel or two of its
+ * start; this searches the rest on the coarsest level, where there are few pixels.
  */
 export function coarseShift({ first, second, seed }: { first: Plane; second: Plane; seed: Similarity }): Similarity {
   const reach = Math.floor(REACH * Math.min(first.width, first.height));
@@ -26,7 +26,7 @@ export function coarseShift({ first, second, seed }: { first: Plane; second: Pla
   return { ...seed, shift: [seed.shift[0] + best.x, seed.shift[1] + best.y] };
 }
 
-/** The second frame's pixel nearest to where the seed puts each pixel of the first. */
+/** For each pixel of the first frame, the pixel of the second that the seed maps it to. */
 function seenThrough(seed: Similarity, { first, second }: { first: Plane; second: Plane }): { column: Int16Array; row: Int16Array } {
   const t = linearOf(seed);
   const [column, row] = [new Int16Array(first.values.length), new Int16Array(first.values.length)];

@@ -6,27 +6,27 @@ import { compare, type Points, pointsOf } from "./points.ts";
 import type { Size } from "../image/image.ts";
 import { compose, IDENTITY, invert, resized, type Similarity, similarityOf } from "./similarity.ts";
 
-/** How two frames lie to one another, and how sure that is. */
+/** The transform between two frames, and how reliable it is. */
 export interface PairEstimate {
   /** From points of the first frame to points of the second, in pixels of the finest level. */
   readonly transform: Similarity;
-  /** Of the patterns after alignment, on the level where they agree best, -1 to 1. */
+  /** Correlation of the patterns after alignment, on the level where they agree best, -1 to 1. */
   readonly correlation: number;
   /** Share of the first frame that lies inside the second. */
   readonly overlap: number;
-  /** Motion left over, pixels: root mean square of the shift that each block of the picture still wants. */
+  /** Remaining motion in pixels: root mean square over the blocks of the shift that would improve each further. */
   readonly residual: number;
-  /** Standard error of the transform, pixels, root mean square over the picture. Infinite where there was too little pattern. */
+  /** Standard error of the transform in pixels, root mean square over the image. Infinite if there is too little detail. */
   readonly error: number;
 }
 
-/** At most about this many points of a level are compared: their number, not the picture's size, sets the time. */
+/** At most about this many points per level are compared, so that the time does not depend on the image size. */
 const MOST_POINTS = 80_000;
 
-/** Levels solved together: the finest alone would say nothing about what is out of focus, or noise. */
+/** Levels solved together: the finest alone tells nothing about areas that are out of focus or noisy. */
 const TOGETHER = 4;
 
-/** Gauss–Newton stops when a step moves the picture's corner by less than this many pixels of the level. */
+/** Gauss–Newton stops when a step moves the image's corner by less than this many pixels of the level. */
 const SMALL_STEP = 0.005;
 const MOST_STEPS = 25;
 

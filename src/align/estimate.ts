@@ -7,23 +7,23 @@ import { distance, IDENTITY, resized } from "./similarity.ts";
 import type { WorkingFrame } from "./workingFrame.ts";
 
 export interface EstimateOptions extends LinkOptions {
-  /** The frame that stays as it is. Default: the middle plane, or the nearest to it that others can be aligned to. */
+  /** The frame that is not moved. Default: the middle plane, or the plane nearest to it that others can be aligned to. */
   readonly reference?: number | undefined;
 }
 
-/** Motion below this, in working pixels, is not worth a resampling. */
+/** Motion below this, in working pixels, is not corrected. */
 const STILL = 0.1;
 /**
- * A whole stack counts as still while no frame's motion exceeds four standard errors, within these bounds in working pixels. Blur that
- * changes at depth edges looks like motion of up to the first; a motion above the second is no accident.
+ * A whole stack counts as still if no frame's motion exceeds four standard errors, within these bounds in working pixels. Blur that
+ * changes at depth edges looks like motion of up to the first bound; motion above the second is real.
  */
 const SIGNIFICANT = 4;
 const STACK_STILL = [0.25, 0.4] as const;
 
-/** Exposures closer than this are left alone. */
+/** Smaller differences in exposure are not corrected. */
 const SAME_EXPOSURE = 0.005;
 
-/** How the frames lie to one another: neighbours are compared, and all are placed together so that the comparisons agree best. */
+/** Estimates the alignment: compares neighbouring frames, then places all of them so that the comparisons agree best. */
 export async function estimateAlignment(frames: readonly WorkingFrame[], options: EstimateOptions): Promise<Alignment> {
   const { size, factor, features } = frames[0] as WorkingFrame;
   const working = features[0] as Size;
@@ -52,7 +52,7 @@ export async function estimateAlignment(frames: readonly WorkingFrame[], options
 
 const noGain = ({ light }: WorkingFrame): Gain => Array.from({ length: light.channels }, () => 1);
 
-/** The frames that can be brought together: those with the wanted reference, or else the most. */
+/** The largest group of frames that can be aligned to one another, or the group with the wanted reference. */
 function largestPart(links: readonly Link[], { frames, wanted }: { frames: number; wanted: number | undefined }): Set<number> {
   const groups = parts(links, frames);
   return (wanted === undefined ? groups[0] : groups.find((group) => group.has(wanted))) ?? new Set([0]);
@@ -78,7 +78,7 @@ function isStill({ transform, error }: Placement, size: Size): boolean {
   return distance(transform, IDENTITY, size) <= Math.min(Math.max(STACK_STILL[0], SIGNIFICANT * error), STACK_STILL[1]);
 }
 
-/** Motion left between a frame and its nearest neighbours, working pixels: what blocks still want, and what the links contradict. */
+/** Remaining motion between a frame and its nearest neighbours in working pixels: the blocks' residual and the links' contradiction. */
 function residualOf(
   n: number,
   { links, placed, size }: { links: readonly Link[]; placed: ReadonlyMap<number, Placement>; size: Size },
@@ -94,9 +94,9 @@ function residualOf(
   return squares.length === 0 ? undefined : Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / squares.length);
 }
 
-/** What was wrong with the link that came nearest to being usable. */
+/** The fault of the link that came closest to being usable. */
 function reasonFor(n: number, links: readonly Link[]): string {
   const own = links.filter(({ from, to, fault }) => (from === n || to === n) && fault !== undefined);
   const best = own.sort((one, two) => two.correlation - one.correlation)[0];
-  return best?.fault ?? "it is linked only to frames that could not be aligned either";
+  return best?.fault ?? "it only matches frames that could not be aligned either";
 }

@@ -9,15 +9,15 @@ export type Gain = readonly number[];
 
 /** Cells per side of a group. */
 const GROUP = 12;
-/** A group counts if this share of its cells can be used in both frames; fewer groups than this say nothing. */
+/** A group counts if this share of its cells can be used in both frames; fewer groups are not enough. */
 const USABLE = 0.5;
 const LEAST_GROUPS = 6;
 /** Linear light below this is mostly noise. */
 const DARK = 0.002;
 
 /**
- * The median, over groups of cells, of reference light over frame light. Blur moves light between neighbouring groups but makes none,
- * and the median does not mind the groups where it crosses an edge. Undefined if too little of the two is neither clipped nor black.
+ * The median, over groups of cells, of reference light over frame light. Blur moves light between neighbouring groups but preserves the
+ * total, and the median ignores groups at edges. Undefined if too many cells are clipped or black.
  */
 export function exposureGain({ reference, frame }: { reference: LightGrid; frame: LightGrid }, transform: Similarity): Gain | undefined {
   const gains = Array.from({ length: reference.channels }, (_, channel) => {
@@ -54,7 +54,7 @@ function groupRatios({ reference, frame, transform, channel }: Exposures): numbe
   return usable.map(({ here, there }) => here / there);
 }
 
-/** Bilinear; NaN outside or beside a cell that cannot be used. */
+/** Bilinear; NaN outside the grid or next to an unusable cell. */
 function sample({ columns, rows, channels, values }: LightGrid, { x, y, channel }: { x: number; y: number; channel: number }): number {
   const [left, top] = [Math.floor(x + 1e-6), Math.floor(y + 1e-6)];
   const [fx, fy] = [Math.max(x - left, 0), Math.max(y - top, 0)];
@@ -66,7 +66,7 @@ function sample({ columns, rows, channels, values }: LightGrid, { x, y, channel 
 
 const TABLE = 4096;
 
-/** The picture with each channel's linear light multiplied. */
+/** The image with each channel's linear light multiplied by its gain. */
 export function applyGain(image: Image, gain: Gain): Image {
   const { width, height, channels, data } = image;
   const out = new Float32Array(data.length);
@@ -75,7 +75,7 @@ export function applyGain(image: Image, gain: Gain): Image {
   return { ...image, data: out };
 }
 
-/** The same row by row, by table: a power per sample would cost more than the warp. */
+/** The same row by row, with a lookup table: computing a power per sample would cost more than the warp. */
 export function gainRows(rows: PictureRows, { width, channels }: Pick<Image, "width" | "channels">, gain: Gain): PictureRows {
   const tables = Array.from({ length: channels }, (_, c) =>
     Float32Array.from({ length: TABLE + 2 }, (_, i) => Math.min(1, encodeSrgb((gain[c] as number) * decodeSrgb(Math.min(i / TABLE, 1))))),

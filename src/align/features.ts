@@ -1,18 +1,18 @@
 import { boxMean, type Plane } from "../image/boxFilter.ts";
 
 /**
- * What is compared when two pictures of different sharpness are aligned: at each level of a pyramid, one band of detail, divided by its
- * own local strength. A pixel's blur changes how strong a band is, and exposure changes the whole picture; neither changes its pattern.
+ * What is compared to align two images of different sharpness: at each level of a pyramid, one frequency band, divided by its local
+ * strength. Blur changes the strength of a band and exposure that of the whole image; neither changes the pattern.
  */
 export type Features = readonly Plane[];
 
-/** Smallest side of the coarsest level, pixels: enough to find a shift of a few tenths of the picture. */
+/** Smallest side of the coarsest level, in pixels: enough to find a shift of a few tenths of the image. */
 const COARSEST_SIDE = 24;
 
 /** Radius of the window over which strength is measured. */
 const WINDOW = 6;
 
-/** Detail weaker than this share of the picture's mean strength counts less: there noise would be blown up to full strength. */
+/** Detail weaker than this share of the image's mean strength counts less; otherwise noise would be amplified to full strength. */
 const WEAK = 0.25;
 
 /** Finest level first. */
@@ -26,7 +26,7 @@ export function features(plane: Plane): Features {
 export function halve(plane: Plane): Plane | undefined {
   const [width, height] = [plane.width >> 1, plane.height >> 1];
   if (Math.min(width, height) < COARSEST_SIDE) return undefined;
-  // An even size keeps the centre where it is; of an odd one the last row or column is dropped, which moves it by half a fine pixel.
+  // An even size keeps the centre; with an odd size the last row or column is dropped, which moves it by half a fine pixel.
   const smooth = binomial(plane);
   const values = new Float32Array(width * height);
   for (let y = 0; y < height; y++)
@@ -43,7 +43,7 @@ export function halve(plane: Plane): Plane | undefined {
   return { width, height, values };
 }
 
-/** [1 2 1]/4 both ways. */
+/** [1 2 1]/4 in both directions. */
 function binomial({ width, height, values }: Plane): Float32Array {
   const rows = new Float32Array(values.length);
   const out = new Float32Array(values.length);

@@ -18,14 +18,14 @@ export interface Placement {
   readonly error: number;
 }
 
-/** Rounds of weighing down edges that the others contradict. */
+/** Rounds of reducing the weights of edges that contradict the others. */
 const ROUNDS = 6;
 
-/** Errors below this, in pixels, are not believed when edges are weighed against one another. */
+/** Smaller standard errors, in pixels, are raised to this when edges are weighted. */
 const LEAST_ERROR = 0.02;
 
 /**
- * The transforms of all frames that agree best with all measured ones. With p' = α p + τ in complex numbers, T_to = T_edge ∘ T_from is
+ * The transforms of all frames that agree best with the measured ones. With p' = α p + τ in complex numbers, T_to = T_edge ∘ T_from is
  *
  *     α_to = α_edge α_from,    τ_to = α_edge τ_from + τ_edge,
  *
@@ -49,7 +49,7 @@ export function placeFrames(
   return transforms.map((transform, n) => ({ transform, error: errors[n] as number }));
 }
 
-/** Pixels between an edge as measured and as the placed frames have it. */
+/** Distance in pixels between the measured transform of an edge and that of the placed frames. */
 export function contradiction({ from, to, transform }: Edge, placed: readonly Similarity[], size: Size): number {
   const between = compose({ first: invert(placed[from] as Similarity), second: placed[to] as Similarity });
   return distance(transform, between, size);
@@ -62,7 +62,7 @@ interface Weighted {
 }
 
 function solveTransforms(edges: readonly Edge[], { weights, frames, reference }: Weighted): Similarity[] {
-  const unknowns = 2 * frames; // real and imaginary part of each frame's number
+  const unknowns = 2 * frames; // real and imaginary part per frame
   const matrix = new Float64Array(unknowns ** 2);
   const [turns, shifts] = [new Float64Array(unknowns), new Float64Array(unknowns)];
   const add = (row: number, column: number, value: number): void => {
@@ -97,7 +97,7 @@ function solveTransforms(edges: readonly Edge[], { weights, frames, reference }:
   });
 }
 
-/** Errors add along the links as resistances do: the diagonal of the inverse of the weighted graph's Laplacian. */
+/** Errors add along the links like resistances: the diagonal of the inverse of the weighted graph Laplacian. */
 function placementErrors(edges: readonly Edge[], { weights, frames, reference }: Weighted): number[] {
   const matrix = new Float64Array(frames ** 2);
   const add = (row: number, column: number, value: number): void => {

@@ -5,12 +5,12 @@ import type { Edge } from "./graph.ts";
 import { IDENTITY, type Similarity } from "./similarity.ts";
 import type { WorkingFrame } from "./workingFrame.ts";
 
-/** Two frames compared. Pixels are working pixels. */
+/** A comparison of two frames, in working pixels. */
 export interface Link extends Edge {
   /** Motion that the transform does not explain. */
   readonly residual: number;
   readonly correlation: number;
-  /** Why the link cannot be used; absent when it can. */
+  /** Why the link cannot be used; absent if it can. */
   readonly fault?: string;
 }
 
@@ -22,24 +22,24 @@ export interface LinkOptions extends Pick<FocalStack, "focusDistances" | "space"
   readonly onProgress?: ((share: number) => void) | undefined;
 }
 
-/** A pair whose standard error is larger has too little detail in common. */
+/** Pairs with a larger standard error have too little detail in common. */
 const LARGEST_ERROR = 0.5;
-/** Patterns that match less than this on every level are not of the same thing. */
+/** Patterns that correlate less on every level do not show the same scene. */
 const LEAST_CORRELATION = 0.5;
-/** Motion between neighbours that no similarity explains: the scene moved, or the pictures are of different ones. */
+/** More motion that no similarity explains means that the scene moved or that the images show different scenes. */
 const LARGEST_RESIDUAL = 1.5;
 const LEAST_OVERLAP = 0.5;
-/** No lens breathes more between neighbouring planes, and no tripod turns more. */
+/** No lens breathes more between neighbouring planes, and no camera rotates more. */
 const LARGEST_SCALE = 1.25;
 const LARGEST_ANGLE = 0.2;
 
-/** What the error leaves out, blur that differs from place to place, shows in the residual, at about this share. */
+/** Share of the residual added to the standard error, which does not include blur that varies over the image. */
 const SYSTEMATIC = 0.4;
 
-/** How far along the stack a frame that matches neither neighbour may look for one that it matches. */
+/** A frame that matches neither neighbour is compared with frames up to this many planes away. */
 const FARTHEST = 5;
 
-/** Compares each frame with its next and next but one, which are the most alike in blur; a frame left alone tries others. */
+/** Compares each frame with the next two, whose blur is most similar; a frame that matches neither is compared with others. */
 export async function measureLinks(frames: readonly WorkingFrame[], options: LinkOptions): Promise<Link[]> {
   const pairs = frames.flatMap((_, n) => [n + 1, n + 2].filter((to) => to < frames.length).map((to) => ({ from: n, to })));
   const links: Link[] = [];
@@ -60,7 +60,7 @@ export async function measureLinks(frames: readonly WorkingFrame[], options: Lin
   return links;
 }
 
-/** Lets an abort signal or a progress display have its turn. */
+/** Lets pending events run: an abort signal, a progress display. */
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 const isBridge = (links: readonly Link[], { from, to }: { from: number; to: number }): boolean => !reachable(links, from).has(to);
@@ -89,12 +89,12 @@ export function breathingSeed(
 }
 
 function faultOf({ transform, error, correlation, residual, overlap }: PairEstimate): string | undefined {
-  if (!(error <= LARGEST_ERROR)) return "too little detail to align by";
+  if (!(error <= LARGEST_ERROR)) return "it has too little detail to align";
   if (overlap < LEAST_OVERLAP) return `only ${(100 * overlap).toFixed(0)} % of it overlaps its neighbour`;
   if (correlation < LEAST_CORRELATION) return `it does not look like its neighbour (correlation ${correlation.toFixed(2)})`;
   const scale = Math.max(transform.scale, 1 / transform.scale);
-  if (scale > LARGEST_SCALE || Math.abs(transform.angle) > LARGEST_ANGLE) return "no plausible motion brings it onto its neighbour";
-  if (residual > LARGEST_RESIDUAL) return `its parts moved differently, by ${residual.toFixed(1)} pixels of the working size`;
+  if (scale > LARGEST_SCALE || Math.abs(transform.angle) > LARGEST_ANGLE) return "no plausible motion aligns it to its neighbour";
+  if (residual > LARGEST_RESIDUAL) return `parts of it moved differently, by ${residual.toFixed(1)} pixels of the working size`;
   return undefined;
 }
 

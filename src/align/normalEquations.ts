@@ -4,24 +4,24 @@ import type { Linear } from "./similarity.ts";
 import { meanSquaredRadius } from "./similarity.ts";
 import { solveSymmetric } from "./solve.ts";
 
-/** One level of two frames, compared under the present transform. */
+/** One level of two frames, compared under the current transform. */
 export interface Compared extends Agreement {
   readonly points: Points;
 }
 
 export interface Solution {
-  /** The small transform of the first frame that best explains the differences. */
+  /** The small transform of the first frame that explains the differences best. */
   readonly small: Linear;
-  /** Its standard error, pixels, root mean square over the picture. */
+  /** Its standard error in pixels, root mean square over the image. */
   readonly error: number;
-  /** Motion that it does not explain, pixels: root mean square over the blocks of the shift that each wants for itself. */
+  /** Unexplained motion in pixels: root mean square over the blocks of the shift that would fit each best. */
   readonly residual: number;
 }
 
-/** Neighbouring pixels of a band-passed picture repeat one another: so many of them tell as much as one independent one. */
+/** Neighbouring pixels of a band-passed image are correlated: this many carry as much information as one independent pixel. */
 const REPETITION = 6;
 
-/** Blocks that agree less tell nothing; a coherence of 1 would be given endless weight. */
+/** Coherence is clamped to this range: less carries no information, and 1 would have infinite weight. */
 const COHERENCE = [0.05, 0.97] as const;
 
 /**
@@ -29,8 +29,8 @@ const COHERENCE = [0.05, 0.97] as const;
  *
  *     difference ≈ ρ ∇value · (∂a p + ∂b p⊥ + ∂t)
  *
- * ρ is the block's coherence: of a pattern that is partly noise or blurred away only the share ρ follows the motion, so the weight that
- * gives the least variance is ρ/(1 - ρ²), times Cauchy's robust weight for the single pixel. Undefined where there is too little pattern.
+ * ρ is the block's coherence: of a pattern that is partly noise or blur, only the share ρ follows the motion, so the weight of least
+ * variance is ρ/(1 - ρ²), times Cauchy's robust weight for each pixel. Undefined if there is too little detail.
  */
 export function solveMotion(levels: readonly Compared[], size: Size): Solution | undefined {
   const radius = Math.hypot(size.width, size.height) / 2;
@@ -85,7 +85,7 @@ function accumulate({ points, difference, coherence }: Compared, { radius, block
   }
 }
 
-/** The differences' standard deviation as their median size tells it, from some thousands of them. */
+/** The standard deviation of the differences, from the median of some thousands of their magnitudes. */
 function spreadOf(difference: Float32Array): number {
   const stride = Math.max(1, Math.floor(difference.length / 4000));
   const sizes: number[] = [];
@@ -104,7 +104,7 @@ function meanVariance(matrix: readonly number[], turning: number): number {
   return (variance(0) + variance(1)) * turning + variance(2) + variance(3);
 }
 
-/** Each block weighted by what it knows. */
+/** Each block is weighted by its information. */
 function blockMotion(blocks: Float64Array): number {
   let [sum, weights] = [0, 0];
   for (let k = 0; k < blocks.length; k += SUMS) {

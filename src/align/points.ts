@@ -4,21 +4,21 @@ import { type Linear, linearOf, type Similarity } from "./similarity.ts";
 /** Blocks per side over which agreement between two frames is measured. */
 export const BLOCKS = 8;
 
-/** Pixels of one level of a frame's pattern. Positions are from the centre, in pixels of the level being solved, not of this one. */
+/** Pixels of one level of a frame's pattern. Positions are relative to the centre, in pixels of the level being solved, not of this one. */
 export interface Points {
   /** Pixels of the level being solved per pixel of this one. */
   readonly factor: number;
   readonly count: number;
   readonly x: Float32Array;
   readonly y: Float32Array;
-  /** Which of the BLOCKS² blocks. */
+  /** Index of the point's block, of BLOCKS². */
   readonly block: Uint8Array;
   readonly value: Float32Array;
   readonly slopeX: Float32Array;
   readonly slopeY: Float32Array;
 }
 
-/** Pixels of a level on a grid, all of them if there are fewer than `most`. */
+/** Pixels of a level on a grid; all of them if there are at most `most`. */
 export function pointsOf({ width, height, values }: Plane, { most, factor }: { most: number; factor: number }): Points {
   const stride = Math.max(1, Math.sqrt((width * height) / most));
   const [columns, rows] = [Math.max(0, Math.floor((width - 2) / stride)), Math.max(0, Math.floor((height - 2) / stride))];
@@ -39,7 +39,7 @@ export function pointsOf({ width, height, values }: Plane, { most, factor }: { m
   return { factor, count: i, ...points };
 }
 
-/** How one level of two frames agrees under a transform. */
+/** The agreement of one level of two frames under a transform. */
 export interface Agreement {
   /** second(W(p)) - first(p); NaN where W(p) lies outside. */
   readonly difference: Float32Array;

@@ -2,11 +2,11 @@ import type { Size } from "../image/image.ts";
 import { z } from "zod";
 
 /**
- * Where a point of the reference frame lies in another frame: turned, scaled and moved,
+ * Maps a point of the reference frame to another frame by rotation, scale and shift,
  *
  *     p' = scale · R(angle) · p + shift
  *
- * with p in pixels from the picture's centre (x right, y down), so that only `shift` changes with the size of the picture.
+ * with p in pixels from the image's centre (x right, y down), so that only `shift` depends on the image size.
  */
 export interface Similarity {
   readonly scale: number;
@@ -56,21 +56,21 @@ export function invert({ scale, angle, shift }: Similarity): Similarity {
   return { ...back, shift: [-x, -y] };
 }
 
-/** The same transform of a picture `factor` times as large. */
+/** The same transform for an image `factor` times as large. */
 export const resized = ({ scale, angle, shift }: Similarity, factor: number): Similarity => ({
   scale,
   angle,
   shift: [shift[0] * factor, shift[1] * factor],
 });
 
-/** Root mean square distance over the picture, in pixels, between where the two transforms put a point. */
+/** Root mean square distance, in pixels over the image, between the points that the two transforms map to. */
 export function distance(one: Similarity, other: Similarity, size: Size): number {
   const [p, q] = [linearOf(one), linearOf(other)];
   const turned = ((p.a - q.a) ** 2 + (p.b - q.b) ** 2) * meanSquaredRadius(size);
   return Math.sqrt(turned + (p.x - q.x) ** 2 + (p.y - q.y) ** 2);
 }
 
-/** Mean of x² + y² over a picture, from its centre: what turns a change of α into squared pixels. */
+/** Mean of x² + y² over an image, from its centre: converts a change of α to squared pixels. */
 export const meanSquaredRadius = ({ width, height }: Size): number => (width ** 2 + height ** 2) / 12;
 
 export const similaritySchema = z.strictObject({

@@ -1,6 +1,6 @@
 /**
- * Solves H x = g for a symmetric positive definite H (row by row, upper half used) by Cholesky's factors.
- * Undefined when H is singular: the equations do not determine x.
+ * Solves H x = g for a symmetric positive definite H (row-major, upper half used) by Cholesky factorisation.
+ * Undefined if H is singular.
  */
 export function solveSymmetric(matrix: ArrayLike<number>, right: ArrayLike<number>): Float64Array | undefined {
   const n = right.length;

@@ -3,11 +3,11 @@ import type { Image, Size } from "../image/image.ts";
 import { decodeSrgb } from "../image/srgb.ts";
 import { type Features, features } from "./features.ts";
 
-/** What alignment needs of a picture: small enough that a hundred fit in memory when the pictures themselves do not. */
+/** What alignment needs of an image: small enough that a hundred fit in memory when the images themselves do not. */
 export interface WorkingFrame {
-  /** Of the full picture. */
+  /** Size of the full image. */
   readonly size: Size;
-  /** Full pixels per working pixel. */
+  /** Full-size pixels per working pixel. */
   readonly factor: number;
   readonly features: Features;
   /** Linear light on a coarse grid, for the exposure. */
@@ -15,7 +15,7 @@ export interface WorkingFrame {
 }
 
 export interface LightGrid {
-  /** Side of a cell, full pixels. */
+  /** Side of a cell in full-size pixels. */
   readonly cell: number;
   readonly columns: number;
   readonly rows: number;
@@ -24,13 +24,13 @@ export interface LightGrid {
   readonly values: Float32Array;
 }
 
-/** Finest level compared, pixels. More would cost time and add little: accuracy comes from many points, not from fine ones. */
+/** Pixels of the finest level. More would cost time and add little: accuracy comes from many points, not from fine detail. */
 const WORKING_PIXELS = 1 << 20;
 
 /** Cells across the larger side of the light grid. */
 const GRID = 192;
 
-/** Stored values above this may be clipped: light is no longer in proportion to exposure. */
+/** Stored values above this may be clipped: light is then no longer proportional to exposure. */
 const CLIPPED = 0.98;
 
 export function workingFrame(image: Image, { pixels = WORKING_PIXELS }: { pixels?: number } = {}): WorkingFrame {
@@ -43,10 +43,10 @@ export function workingFrame(image: Image, { pixels = WORKING_PIXELS }: { pixels
   };
 }
 
-/** Full pixels per working pixel, a whole number, so that at most about `pixels` are left. */
+/** The whole number of full-size pixels per working pixel that leaves at most about `pixels`. */
 export const reduction = ({ width, height }: Size, pixels: number): number => Math.max(1, Math.ceil(Math.sqrt((width * height) / pixels)));
 
-/** Luma, averaged over squares of side `factor`; what does not fill a square is cut equally from both sides, so the centre stays. */
+/** Luma, averaged over squares of side `factor`; a remainder is cropped equally on both sides, so that the centre stays. */
 export function smallLuminance({ width, height, channels, data }: Image, factor: number): Plane {
   const small = { width: Math.floor(width / factor), height: Math.floor(height / factor) };
   const [left, top] = [(width - small.width * factor) >> 1, (height - small.height * factor) >> 1];
@@ -72,7 +72,7 @@ function lightGrid({ width, height, channels, data }: Image): LightGrid {
   const [columns, rows] = [Math.floor(width / cell), Math.floor(height / cell)];
   const [left, top] = [(width - columns * cell) >> 1, (height - rows * cell) >> 1];
   const values = new Float32Array(columns * rows * channels);
-  const step = Math.max(1, cell >> 2); // some pixels tell a cell's mean well enough
+  const step = Math.max(1, cell >> 2); // a sample of the pixels is enough for the mean
   for (let row = 0; row < rows; row++)
     for (let column = 0; column < columns; column++)
       for (let c = 0; c < channels; c++) {

@@ -13,23 +13,23 @@ import { checkFocus } from "./focus.ts";
 import { checkMotion } from "./motion.ts";
 
 export interface CheckOptions {
-  /** One name for each plane, used in messages; plane numbers without it. */
+  /** One name per plane, used in messages. Default: "plane 0" and so on. */
   readonly files?: readonly string[];
-  /** Metres; with metric distances it helps to align. */
+  /** Metres; with metric distances it helps the alignment. */
   readonly focalLength?: number | undefined;
-  /** How often the original pictures are larger than those given, so that messages speak of the original's pixels. */
+  /** Size of the original images relative to those given, so that messages count the originals' pixels. */
   readonly enlargement?: number;
-  /** Of these very pictures, if it is known already; estimated if not. */
+  /** Alignment of these images, if already known; estimated otherwise. */
   readonly alignment?: Alignment | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with the share done, in (0, 1]. */
   readonly onProgress?: ((share: number) => void) | undefined;
 }
 
-/** Sharpness is judged at about the size at which the network works, some 600×400. */
+/** Sharpness is measured at about the network's working size, some 600×400. */
 const FOCUS_PIXELS = 400_000;
 
-/** What is wrong with a stack, most serious first; empty for a good one. Takes stacks that `focalStack` would refuse. */
+/** Finds what is wrong with a stack, most serious first; empty for a good one. Accepts stacks that `focalStack` would reject. */
 export async function checkStack(stack: Candidate, options: CheckOptions = {}): Promise<Finding[]> {
   const { files, enlargement = 1 } = options;
   const nameOf = (plane: number): string => files?.[plane] ?? `plane ${plane}`;

@@ -3,21 +3,21 @@ import type { Space } from "../image/depthMap.ts";
 import { checkFocusDistances } from "../stack/focalStack.ts";
 import type { Finding } from "./finding.ts";
 
-/** A stack as it was found: nothing about it has been checked yet. */
+/** A stack that has not been checked yet. */
 export interface Candidate {
   readonly images: readonly Image[];
   readonly focusDistances: readonly number[];
   readonly space: Space;
 }
 
-/** Below this there is no focus to compare: an error. */
+/** Fewer planes are an error: there is no focus to compare. */
 const LEAST_PLANES = 2;
-/** A peak of sharpness needs a plane on either side. */
+/** A peak of sharpness needs a plane on each side. */
 const PEAK_PLANES = 3;
-/** The network is at its best from here on; the paper's results are for 5. */
+/** The network works best with at least this many; the paper's results are for 5. */
 const GOOD_PLANES = 5;
 
-/** What can be said without looking at a pixel. An error here means that the pictures cannot be compared at all. */
+/** The checks that need no pixels. After an error here the images cannot be compared at all. */
 export function checkDescription(stack: Candidate, nameOf: (plane: number) => string): Finding[] {
   return [...checkCount(stack), ...checkSizes(stack, nameOf), ...checkDistances(stack, nameOf)];
 }
@@ -27,7 +27,7 @@ function checkCount({ images }: Candidate): Finding[] {
   if (count >= GOOD_PLANES) return [];
   const severity = count < LEAST_PLANES ? "error" : count < PEAK_PLANES ? "warning" : "note";
   const message = count === 1 ? "there is only one picture" : `there are only ${count} pictures`;
-  return [{ code: "too-few-planes", severity, message, remedy: `take ${GOOD_PLANES} or more, with the focus moved a little between them` }];
+  return [{ code: "too-few-planes", severity, message, remedy: `take ${GOOD_PLANES} or more and move the focus a little between them` }];
 }
 
 function checkSizes({ images }: Candidate, nameOf: (plane: number) => string): Finding[] {
@@ -36,7 +36,7 @@ function checkSizes({ images }: Candidate, nameOf: (plane: number) => string): F
   return images.flatMap((image, plane) => {
     if (!first || size(image) === size(first)) return [];
     const message = `${nameOf(plane)} is ${size(image)}, ${nameOf(0)} is ${size(first)}`;
-    const remedy = "remove the picture that does not belong, or export all in one size";
+    const remedy = "remove the picture that does not belong, or export all of them in one size";
     return [{ code: "mixed-sizes", severity: "error", plane, message, remedy }];
   });
 }
@@ -44,10 +44,10 @@ function checkSizes({ images }: Candidate, nameOf: (plane: number) => string): F
 function checkDistances({ images, focusDistances, space }: Candidate, nameOf: (plane: number) => string): Finding[] {
   if (focusDistances.length !== images.length) {
     const message = `there are ${images.length} pictures but ${focusDistances.length} focus distances`;
-    return [{ code: "contradictory-distances", severity: "error", message, remedy: "give one for each picture" }];
+    return [{ code: "contradictory-distances", severity: "error", message, remedy: "give one distance for each picture" }];
   }
   if (space === "index") {
-    const message = "no focus distances are known, so depth will be in plane numbers, not in metres";
+    const message = "no focus distances are known, so depth will be a plane index, not metres";
     const remedy = "give them with --distances, in a stack.json, or in the file names (plane_0.65.jpg)";
     return [{ code: "missing-distances", severity: "note", message, remedy }];
   }
@@ -57,9 +57,9 @@ function checkDistances({ images, focusDistances, space }: Candidate, nameOf: (p
   const message =
     before === distance
       ? `${nameOf(wrong - 1)} and ${nameOf(wrong)} have the same focus distance, ${distance}`
-      : `${nameOf(wrong)}: a focus distance of ${distance}${before === undefined ? "" : ` after ${before}`} cannot be`;
-  const remedy = space === "depth" ? "distances are positive metres, near to far" : "disparities fall from near to far";
-  return [{ code: "contradictory-distances", severity: "error", plane: wrong, message, remedy: `correct it: ${remedy}` }];
+      : `${nameOf(wrong)}: a focus distance of ${distance}${before === undefined ? "" : ` after ${before}`} is not possible`;
+  const remedy = space === "depth" ? "distances must be positive metres, near to far" : "disparities must fall from near to far";
+  return [{ code: "contradictory-distances", severity: "error", plane: wrong, message, remedy: `correct it; ${remedy}` }];
 }
 
 function areValid(focusDistances: readonly number[], space: Space): boolean {

@@ -1,7 +1,7 @@
 import type { Plane } from "../image/boxFilter.ts";
 import type { Finding } from "./finding.ts";
 
-/** Root mean square difference, of a range of 1, up to which two pictures are one: noise alone makes two exposures differ more. */
+/** Root mean square difference, in a range of 1, below which two images are the same: noise alone makes two exposures differ more. */
 const SAME = 3e-4;
 
 export function checkDuplicates(
@@ -17,7 +17,7 @@ export function checkDuplicates(
   });
 }
 
-/** Looks at a few hundred pixels first: most pairs differ there already. */
+/** Compares a few hundred pixels first: most pairs already differ there. */
 function areSame(one: Float32Array, other: Float32Array): boolean {
   return [Math.ceil(one.length / 300), 1].every((stride) => {
     let [sum, count] = [0, 0];

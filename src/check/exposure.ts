@@ -2,13 +2,13 @@ import type { Alignment, FrameAlignment } from "../align/alignment.ts";
 import type { Image } from "../image/image.ts";
 import type { Finding } from "./finding.ts";
 
-/** A picture whose values all lie this close together shows nothing: a lens cap, a flash frame, a broken file. */
+/** An image with a smaller standard deviation shows nothing: a lens cap, a flash frame, a broken file. */
 const BLANK_SPREAD = 0.01;
-/** Stored values from here on are taken for clipped. */
+/** Stored values from here up count as clipped. */
 const WHITE = 0.995;
-/** Highlights clip in many good photographs; a tenth of the picture is too much, since nothing can be seen to focus there. */
+/** Highlights clip in many good photographs; a tenth of the image is too much, because focus cannot be measured there. */
 const CLIPPED_SHARE = 0.1;
-/** A sixth of a stop. Focus breathing changes the light by a percent or two a step; more is the camera's automatic. */
+/** A sixth of a stop. Focus breathing changes the light by 1 or 2 % per step; more is the camera's automatic exposure. */
 const JUMP = 1.12;
 
 /** Planes that show nothing. */
@@ -30,12 +30,12 @@ export function checkBrightness(images: readonly Image[], nameOf: (plane: number
     if (blank.includes(plane)) {
       const shade = (image.data[0] as number) < 0.5 ? "black" : "white";
       const message = `${nameOf(plane)} is blank (${shade})`;
-      return [{ code: "blank-frame", severity: "error", plane, message, remedy: "remove it, or take it again" }];
+      return [{ code: "blank-frame", severity: "error", plane, message, remedy: "remove it, or retake it" }];
     }
     const share = clippedShare(image);
     if (share < CLIPPED_SHARE) return [];
     const message = `${nameOf(plane)}: ${(100 * share).toFixed(0)} % of the picture is clipped to white`;
-    return [{ code: "clipped", severity: "warning", plane, message, remedy: "expose less; nothing can be seen to focus in pure white" }];
+    return [{ code: "clipped", severity: "warning", plane, message, remedy: "expose less: focus cannot be measured in pure white" }];
   });
 }
 
@@ -48,7 +48,7 @@ function clippedShare({ data, channels }: Image): number {
   return (clipped * channels) / data.length;
 }
 
-/** Steps of brightness between one frame and the next that was aligned. */
+/** Steps of brightness between neighbouring aligned frames. */
 export function checkExposure({ frames }: Alignment, nameOf: (plane: number) => string): Finding[] {
   const aligned = frames.flatMap(({ ok }, n) => (ok ? [n] : []));
   return aligned.slice(1).flatMap((plane, i): Finding[] => {
@@ -56,10 +56,10 @@ export function checkExposure({ frames }: Alignment, nameOf: (plane: number) => 
     const step = level(frames[before] as FrameAlignment) / level(frames[plane] as FrameAlignment);
     if (Math.max(step, 1 / step) < JUMP) return [];
     const change = `${(100 * Math.abs(step - 1)).toFixed(0)} % ${step > 1 ? "brighter" : "darker"}`;
-    const remedy = "lock exposure, white balance and ISO; the frames are equalised as far as nothing is clipped";
+    const remedy = "lock exposure, white balance and ISO; the brightness is equalised except where it is clipped";
     return [{ code: "exposure-jump", severity: "warning", plane, message: `${nameOf(plane)} is ${change} than ${nameOf(before)}`, remedy }];
   });
 }
 
-/** Mean over the channels of what the frame must be multiplied by. */
+/** Mean gain over the channels. */
 const level = ({ gain }: FrameAlignment): number => gain.reduce((sum, channel) => sum + channel, 0) / gain.length;

@@ -1,4 +1,4 @@
-/** `error`: no depth can be had from this. `warning`: depth will suffer. `note`: worth knowing. */
+/** `error`: depth cannot be computed. `warning`: depth will be less accurate. `note`: worth knowing. */
 export type Severity = "error" | "warning" | "note";
 
 export type FindingCode =
@@ -21,7 +21,7 @@ export type FindingCode =
   | "gap"
   | "never-in-focus";
 
-/** One thing that is wrong with a stack, where, and what to do about it. */
+/** One problem of a stack, where it is, and what to do about it. */
 export interface Finding {
   readonly code: FindingCode;
   readonly severity: Severity;

@@ -3,22 +3,22 @@ import type { Finding } from "./finding.ts";
 import { BLOCK, blockSharpness, peakOf, ratioAt, texturedBlocks, type BlockSharpness } from "./sharpness.ts";
 import { middle, stepBlurs } from "./stepBlur.ts";
 
-/** Fewer textured blocks say nothing about a stack. */
+/** Fewer textured blocks are not enough to judge a stack. */
 const LEAST_BLOCKS = 30;
 
 /** Blurred by 4 pixels or more, fine detail has less than this of the energy of coarse detail. */
 const BLURRED_RATIO = 0.04;
-/** Smooth shading looks like blur too, but focus does not change it: of blurred detail even the coarse energy varies by this factor. */
+/** Smooth shading looks like blur too, but does not change with focus; the coarse energy of blurred detail varies at least by this factor. */
 const VARIES = 1.15;
-/** Some of every good picture looks never in focus. */
+/** In every good stack some detail seems never in focus. */
 const NEVER_SHARE = 0.12;
 
-/** Diameters in pixels at the size checked, about that at which the network works. It was trained on up to 10 between planes. */
+/** Blur diameters in pixels at the checked size, about the network's working size. It was trained on up to 10 between planes. */
 const GAP = 12;
-/** A step also counts as a gap if it is so many times the usual one, and not small. */
+/** A step also counts as a gap if it is this many times the usual one and at least this large. */
 const UNEVEN = { times: 2, least: 7 } as const;
 
-/** Moving one plane elsewhere must shorten the path through the stack by this share before the order is doubted. */
+/** The order is doubted only if moving one plane shortens the path through the stack by this share. */
 const SHORTER = 0.15;
 /** With fewer planes a wide gap looks like a wrong order. */
 const LEAST_TO_ORDER = 5;
@@ -27,11 +27,11 @@ export interface FocusOptions {
   readonly nameOf: (plane: number) => string;
   /** The stack's plane for each of the frames. */
   readonly planes: readonly number[];
-  /** 1 where all frames have a picture, row by row. */
+  /** 1 where all frames overlap, row by row. */
   readonly valid: Uint8Array;
 }
 
-/** What only the sharpness of the aligned frames tells: their order, gaps between them, and what none of them shows sharp. */
+/** The checks that need the sharpness of the aligned frames: their order, gaps between them, and detail that is sharp in none of them. */
 export function checkFocus(frames: readonly Plane[], options: FocusOptions): Finding[] {
   if (frames.length < 2) return [];
   const sharpness = blockSharpness(frames);
@@ -39,11 +39,11 @@ export function checkFocus(frames: readonly Plane[], options: FocusOptions): Fin
   const textured = texturedBlocks(sharpness).filter((block) => whole[block]);
   if (textured.length < LEAST_BLOCKS) return [];
   const misplaced = checkOrder(sharpness, textured, options);
-  const gaps = misplaced.length > 0 ? [] : checkGaps(frames, { sharpness, textured, ...options }); // in the wrong order any step is a gap
+  const gaps = misplaced.length > 0 ? [] : checkGaps(frames, { sharpness, textured, ...options }); // in the wrong order any step looks like a gap
   return [...misplaced, ...gaps, ...checkNeverInFocus(sharpness, textured)];
 }
 
-/** The blocks of which every frame shows all. */
+/** The blocks that lie entirely inside every frame. */
 function wholeBlocks(valid: Uint8Array, { width }: Plane, { columns, rows }: BlockSharpness): boolean[] {
   const whole = Array.from({ length: columns * rows }, () => true);
   for (let y = 0; y < rows * BLOCK; y++)
@@ -53,8 +53,8 @@ function wholeBlocks(valid: Uint8Array, { width }: Plane, { columns, rows }: Blo
 }
 
 /**
- * As the focus passes through the scene each block grows sharper and then less so: going through the planes in their order, sharpness
- * changes least. If the way gets much shorter when one plane is put elsewhere, that plane is out of order.
+ * As the focus passes through the scene, each block gets sharper and then blurs again: in the right order of the planes the total change
+ * of sharpness is smallest. If moving one plane shortens this path a lot, that plane is out of order.
  */
 function checkOrder(sharpness: BlockSharpness, textured: readonly number[], { nameOf, planes }: FocusOptions): Finding[] {
   const count = planes.length;
@@ -65,7 +65,7 @@ function checkOrder(sharpness: BlockSharpness, textured: readonly number[], { na
   const given = Array.from({ length: count }, (_, n) => n);
   const moves = given.flatMap((n) => {
     const others = given.filter((other) => other !== n);
-    // An end plane blurs a scene that lies in the middle as much as the other end does: sharpness cannot tell the two ends apart.
+    // Both end planes blur a scene in the middle equally: sharpness cannot tell the two ends apart.
     const places = given.filter((place) => !(n === 0 && place >= count - 2) && !(n === count - 1 && place <= 1));
     return places.map((place) => ({ n, place, order: others.toSpliced(place, 0, n) }));
   });
@@ -74,7 +74,7 @@ function checkOrder(sharpness: BlockSharpness, textured: readonly number[], { na
   const name = (n: number | undefined): string | undefined => (n === undefined ? undefined : nameOf(planes[n] as number));
   const [before, after] = [name(best.order[best.place - 1]), name(best.order[best.place + 1])];
   const where = before && after ? `between ${before} and ${after}` : before ? `after ${before}` : `before ${after ?? "the others"}`;
-  const message = `${nameOf(planes[best.n] as number)} seems out of order: by its sharpness it belongs ${where}`;
+  const message = `${nameOf(planes[best.n] as number)} seems to be out of order: judged by its sharpness it belongs ${where}`;
   const remedy = "check its focus distance, or the order of the files";
   return [{ code: "order", severity: "warning", plane: planes[best.n] as number, message, remedy }];
 }
@@ -100,10 +100,10 @@ function checkGaps(frames: readonly Plane[], { sharpness, textured, nameOf, plan
     const uneven = step >= UNEVEN.times * usual && step >= UNEVEN.least;
     if (step < GAP && !uneven) return [];
     const [before, plane] = [planes[n] as number, planes[n + 1] as number];
-    const message = `${nameOf(before)} and ${nameOf(plane)} are far apart: what is sharp on one is blurred by ${step.toFixed(0)} pixels on the other`;
+    const message = `${nameOf(before)} and ${nameOf(plane)} are far apart: what is sharp in one is blurred by ${step.toFixed(0)} pixels in the other`;
     const remedy = uneven
-      ? `the usual step adds ${usual.toFixed(0)}: take the planes that are missing between them`
-      : "take more planes, or stop the lens down; what lies between them is sharp on neither";
+      ? `the usual step adds ${usual.toFixed(0)} pixels: take the missing planes between them`
+      : "take more planes, or stop the lens down; what lies between the two is sharp in neither";
     return [{ code: "gap", severity: "warning", plane, message, remedy }];
   });
 }
@@ -126,12 +126,12 @@ function checkNeverInFocus(sharpness: BlockSharpness, textured: readonly number[
       code: "never-in-focus",
       severity: "warning",
       message,
-      remedy: "move the focus through the whole scene, a little further at both ends",
+      remedy: "move the focus through the whole scene and a little beyond both ends",
     },
   ];
 }
 
-/** The ninths of the picture with the most of these blocks. */
+/** The parts of the image (of 3 × 3) with the most of these blocks. */
 function where(blocks: readonly number[], { columns, rows }: BlockSharpness): string {
   const names = ["top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right"];
   const counts = names.map((name, ninth) => ({

@@ -3,19 +3,19 @@ import { compose, invert } from "../align/similarity.ts";
 import type { Space } from "../image/depthMap.ts";
 import type { Finding } from "./finding.ts";
 
-/** Shift or turn between neighbours, as a share of the picture's diagonal. A tripod stays below the first; the second loses borders. */
+/** Shift or rotation between neighbours, as a share of the diagonal. A tripod stays below the first; beyond the second the borders are lost. */
 const SHAKE = { note: 0.002, warning: 0.02 } as const;
-/** Motion that no common motion of the picture explains, as a share of the diagonal (1.5 pixels of a megapixel), and in any case this many. */
+/** Motion that a common motion of the image does not explain: a share of the diagonal (1.5 pixels per megapixel), and at least this many pixels. */
 const SCENE_MOVED = { share: 0.001, least: 0.7 } as const;
-/** Change of scale from the first to the last frame. Half a percent moves the corner by a pixel or two of what the network sees. */
+/** Change of scale from the first to the last frame. Half a percent moves the corners by a pixel or two at the network's working size. */
 const BREATHING = { note: 0.005, warning: 0.12 } as const;
-/** Lenses enlarge as they focus nearer; a change of this much the other way hints that the files run backwards. */
+/** Lenses magnify when they focus nearer; a change of this size the other way suggests that the files are in reverse order. */
 const BACKWARDS = 0.01;
 
 export interface MotionOptions {
   readonly nameOf: (plane: number) => string;
   readonly space: Space;
-  /** Planes whose trouble has been reported already. */
+  /** Planes that have already been reported. */
   readonly known: readonly number[];
 }
 
@@ -32,7 +32,7 @@ export function checkMotion(alignment: Alignment, { nameOf, space, known }: Moti
 function checkAligned({ frames }: Alignment, { nameOf, known }: Pick<MotionOptions, "nameOf" | "known">): Finding[] {
   const failed = frames.flatMap(({ ok }, n) => (ok || known.includes(n) ? [] : [n]));
   if (frames.length - failed.length - known.length < 2 && failed.length > 0) {
-    const message = "the pictures cannot be brought onto one another";
+    const message = "the pictures cannot be aligned to one another";
     const remedy = "check that they show one still scene; give --align off if they need no aligning";
     return [{ code: "unaligned", severity: "error", message, remedy }];
   }
@@ -40,8 +40,8 @@ function checkAligned({ frames }: Alignment, { nameOf, known }: Pick<MotionOptio
     code: "unaligned",
     severity: "warning",
     plane,
-    message: `${nameOf(plane)} cannot be aligned: ${frames[plane]?.reason ?? "it fits nowhere"}`,
-    remedy: "it will be left out; remove it or take it again",
+    message: `${nameOf(plane)} cannot be aligned: ${frames[plane]?.reason ?? "it matches no other picture"}`,
+    remedy: "it is left out; remove it or retake it",
   }));
 }
 
@@ -59,9 +59,15 @@ function checkShake(
   if (!worst || worst.pixels < SHAKE.note * diagonal) return [];
   const { plane, before, pixels } = worst;
   const severity = pixels < SHAKE.warning * diagonal ? "note" : "warning";
-  const message = `the camera moved, at most by ${pixels.toFixed(0)} pixels from ${nameOf(before)} to ${nameOf(plane)}`;
+  const message = `the camera moved, by up to ${pixels.toFixed(0)} pixels from ${nameOf(before)} to ${nameOf(plane)}`;
   return [
-    { code: "shake", severity, plane, message, remedy: "aligning undoes it, less the borders; a tripod and a remote release avoid it" },
+    {
+      code: "shake",
+      severity,
+      plane,
+      message,
+      remedy: "alignment corrects it, at the cost of the borders; a tripod and a remote release avoid it",
+    },
   ];
 }
 
@@ -70,7 +76,7 @@ function checkScene({ width, height, frames }: Alignment, nameOf: (plane: number
   return frames.flatMap(({ residual = 0 }, plane): Finding[] => {
     if (residual < limit) return [];
     const message = `${nameOf(plane)}: parts of the picture moved differently, by about ${residual.toFixed(1)} pixels`;
-    const remedy = "the scene moved or the camera changed its place; depth will be wrong there, so take it again if you can";
+    const remedy = "the scene moved or the camera changed position; depth will be wrong there, so retake the picture if you can";
     return [{ code: "scene-moved", severity: "warning", plane, message, remedy }];
   });
 }
@@ -83,16 +89,15 @@ function checkScale({ frames }: Alignment, { aligned, space }: { aligned: readon
     code: "scale-change",
     severity: change < BREATHING.warning ? "note" : "warning",
     message: `the picture's scale changes by ${(100 * change).toFixed(1)} % over the stack (focus breathing)`,
-    remedy: "aligning undoes it; the borders that not all frames show are masked",
+    remedy: "alignment corrects it; borders that are not in all frames are masked",
   };
   const growth = (scales.at(-1) as number) / (scales[0] as number) - 1;
   if (growth < BACKWARDS) return [found];
   const reversed: Finding = {
     code: "reversed",
     severity: space === "index" ? "note" : "warning",
-    message: `the picture grows by ${(100 * growth).toFixed(1)} % towards the far end; with most lenses it shrinks, so near and far may be swapped`,
-    remedy:
-      space === "index" ? "if the files run from far to near, depth will be upside down: give --distances" : "check the focus distances",
+    message: `the scene appears ${(100 * growth).toFixed(1)} % larger at the far end; with most lenses it appears smaller, so near and far may be swapped`,
+    remedy: space === "index" ? "if the files run from far to near, depth will be inverted: give --distances" : "check the focus distances",
   };
   return [found, reversed];
 }

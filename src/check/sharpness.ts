@@ -1,17 +1,17 @@
 import { boxMean, type Plane } from "../image/boxFilter.ts";
 
-/** Side of a block, pixels of the size that is checked. */
+/** Side of a block, in pixels at the checked size. */
 export const BLOCK = 16;
 
-/** Energy of fine and of coarse detail in each block of each plane: blocks run row by row. */
+/** Energy of fine and coarse detail in each block of each plane; blocks are in row order. */
 export interface BlockSharpness {
   readonly columns: number;
   readonly rows: number;
-  /** [N][blocks]: detail of a pixel or two, which a blur of a pixel takes away. */
+  /** [N][blocks]: detail of a pixel or two, which a blur of one pixel removes. */
   readonly fine: readonly Float64Array[];
-  /** [N][blocks]: detail of about eight pixels, which only strong blur takes away. */
+  /** [N][blocks]: detail of about eight pixels, which only strong blur removes. */
   readonly coarse: readonly Float64Array[];
-  /** What noise alone gives in `fine`. */
+  /** The energy in `fine` of noise alone. */
   readonly noise: number;
 }
 
@@ -27,10 +27,10 @@ export function blockSharpness(frames: readonly Plane[]): BlockSharpness {
   return { columns, rows, fine, coarse: bands.map((band) => band.coarse), noise: all[Math.floor(all.length * QUIETEST)] ?? 0 };
 }
 
-/** The share of blocks that are taken to show nothing but noise. */
+/** The share of blocks assumed to show only noise. */
 const QUIETEST = 0.03;
 
-/** Twice a box: near enough to a Gaussian, without its side lobes. */
+/** Two box filters: close to a Gaussian, without side lobes. */
 const smooth = ({ width, height, values }: Plane, radius: number): Float32Array =>
   boxMean({ width, height, values: boxMean({ width, height, values }, radius) }, radius);
 
@@ -46,10 +46,10 @@ function blockEnergy({ width, height }: Plane, sharp: Float32Array, blurred: Flo
   return energy;
 }
 
-/** Coarse detail this many times above the noise, and this strong, is there to be focused on. */
+/** A block is textured if its coarse energy is this many times above the noise and above this value. */
 const TEXTURED = { overNoise: 10, energy: 1e-5 } as const;
 
-/** The blocks that show more than noise on some plane. */
+/** The blocks that are textured on some plane. */
 export function texturedBlocks({ coarse, noise }: BlockSharpness): number[] {
   const blocks = Array.from(coarse[0] ?? [], (_, block) => block);
   return blocks.filter(
@@ -57,12 +57,12 @@ export function texturedBlocks({ coarse, noise }: BlockSharpness): number[] {
   );
 }
 
-/** The plane a block is sharpest on. */
+/** The plane on which a block is sharpest. */
 export function peakOf({ fine }: BlockSharpness, block: number): number {
   return fine.reduce((best, plane, n) => ((plane[block] as number) > (fine[best]?.[block] as number) ? n : best), 0);
 }
 
-/** Energy of fine over coarse detail, which focus changes whatever the contrast: 0.1 to 2 in focus. */
+/** Energy of fine over coarse detail, which depends on focus and not on contrast: 0.1 to 2 in focus. */
 export function ratioAt({ fine, coarse, noise }: BlockSharpness, block: number, plane: number): number {
   return ((fine[plane]?.[block] as number) - noise) / (coarse[plane]?.[block] as number);
 }

@@ -1,7 +1,7 @@
 import { boxMean, type Plane } from "../image/boxFilter.ts";
 import { BLOCK, blockSharpness, peakOf, ratioAt, texturedBlocks, type BlockSharpness } from "./sharpness.ts";
 
-/** Boxes of these radii, applied once or twice, are tried; `share` is how much of the blurred picture is mixed with the sharp one. */
+/** The blurs to try: box filters of these radii, applied once or twice; `share` of the blurred image is mixed with the sharp one. */
 const BLURS = [
   { radius: 0, passes: 1, share: 0 },
   { radius: 1, passes: 1, share: 0.25 },
@@ -11,10 +11,10 @@ const BLURS = [
 ] as const;
 type Blur = (typeof BLURS)[number];
 
-/** Of the disk that blurs as much, that is with the same variance: d²/16 of a disk, ((2r + 1)² - 1)/12 of a box. */
+/** Diameter of the disk with the same variance: d²/16 for a disk, ((2r + 1)² - 1)/12 for a box. */
 const diameter = ({ radius, passes, share }: Blur): number => 4 * Math.sqrt((share * passes * ((2 * radius + 1) ** 2 - 1)) / 12);
 
-/** Fewer blocks than this do not tell how much blur a step adds. */
+/** Fewer blocks are not enough to measure how much blur a step adds. */
 const LEAST_BLOCKS = 6;
 
 export interface Step {
@@ -25,8 +25,8 @@ export interface Step {
 }
 
 /**
- * How much blur the step adds to what is in focus on `from`: the diameter, in pixels, of the blur that makes it look like `to`, best for
- * each block, and the median of these. Undefined where too little is in focus.
+ * How much blur the step adds to what is in focus on `from`: for each block the diameter, in pixels, of the blur that best matches `to`;
+ * then the median. Undefined if too little is in focus.
  */
 export function stepBlur({ from, to, blocks }: Step): number | undefined {
   if (blocks.length < LEAST_BLOCKS) return undefined;
@@ -38,10 +38,10 @@ export function stepBlur({ from, to, blocks }: Step): number | undefined {
   return best.sort((p, q) => p - q)[best.length >> 1];
 }
 
-/** A block is in focus where fine detail has this share of the energy of coarse detail. */
+/** A block is in focus if its ratio of fine to coarse energy is above this. */
 const SHARP_RATIO = 0.1;
 
-/** The blur each step from a plane to the next adds, mean of both ways; undefined where nothing is in focus on either. */
+/** The blur that each step to the next plane adds, mean of both directions; undefined if nothing is in focus on either plane. */
 export function stepBlurs(
   frames: readonly Plane[],
   { sharpness, textured }: { sharpness: BlockSharpness; textured: readonly number[] },
@@ -59,13 +59,13 @@ export function stepBlurs(
   });
 }
 
-/** Blur in pixels that a step between planes of an aligned stack usually adds; undefined where too little of it is in focus. */
+/** The median blur, in pixels, that a step between planes of an aligned stack adds; undefined if too little is in focus. */
 export function usualStep(frames: readonly Plane[]): number | undefined {
   const sharpness = blockSharpness(frames);
   return middle(stepBlurs(frames, { sharpness, textured: texturedBlocks(sharpness) }));
 }
 
-/** The median of those that are known. */
+/** The median of the known values. */
 export function middle(values: readonly (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined).sort((p, q) => p - q);
   return known[known.length >> 1];

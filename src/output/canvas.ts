@@ -1,4 +1,4 @@
-/** An RGB picture to draw on, bytes. */
+/** An RGB image to draw on, in bytes. */
 export interface Canvas {
   readonly width: number;
   readonly height: number;
@@ -9,7 +9,7 @@ export type Color = readonly [number, number, number];
 
 export const canvas = (width: number, height: number): Canvas => ({ width, height, data: new Uint8Array(width * height * 3) });
 
-/** A filled rectangle, cut off at the edges of the canvas. */
+/** A filled rectangle, clipped to the canvas. */
 export function fillRectangle(
   { width, height, data }: Canvas,
   { x, y, w, h, color }: { x: number; y: number; w: number; h: number; color: Color },
@@ -18,7 +18,7 @@ export function fillRectangle(
     for (let column = Math.max(x, 0); column < Math.min(x + w, width); column++) data.set(color, (row * width + column) * 3);
 }
 
-/** Five by seven dots a letter, one number a row, the left dot the highest bit: digits and what units need. */
+/** Five by seven dots per letter, one number per row, the left dot in the highest bit: digits and the letters of units. */
 const GLYPHS: Readonly<Record<string, readonly number[]>> = {
   "0": [14, 17, 19, 21, 25, 17, 14],
   "1": [4, 12, 4, 4, 4, 4, 14],
@@ -49,7 +49,7 @@ const GLYPHS: Readonly<Record<string, readonly number[]>> = {
 
 export const TEXT_HEIGHT = 7;
 
-/** In dots, at scale 1. */
+/** In dots. */
 export const textWidth = (text: string): number => Math.max(0, text.length * 6 - 1);
 
 /** Writes `text` with its top left corner at (x, y); each dot is `scale` pixels wide. Letters without a glyph leave a gap. */

@@ -1,20 +1,20 @@
 import { niceStep, ticks } from "./ticks.ts";
 
-/** Points of one colour, joined in the order given. */
+/** Points of one colour, connected in the order given. */
 export interface Series {
   readonly name: string;
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** Beside the last point instead of its name; "" for none. */
+  /** Text at the last point. Default: the name; "" for none. */
   readonly label?: string;
 }
 
 export interface Axis {
   readonly title: string;
-  /** Values at or below 0 are then left out. */
+  /** Values at or below 0 are left out if true. */
   readonly logarithmic?: boolean;
-  /** Where the axis begins, if not at the least value. */
+  /** Start of the axis, if it is not the least value. */
   readonly from?: number;
-  /** The values that are written; round ones if left out. */
+  /** The values to label. Default: round ones. */
   readonly at?: readonly number[];
 }
 
@@ -23,23 +23,23 @@ export interface Chart {
   readonly x: Axis;
   readonly y: Axis;
   readonly series: readonly Series[];
-  /** Discs at the points. */
+  /** Draw a disc at every point. */
   readonly marks?: boolean;
 }
 
 const COLOURS = ["#1f5fbf", "#c2410c", "#15803d", "#7e22ce", "#b45309", "#0e7490", "#be123c", "#4d7c0f"];
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 320, 64, 110, 30, 46];
 
-/** An axis laid over pixels: where a value goes, and the values worth a line. */
+/** An axis in pixels: the position of a value, and the values to label. */
 interface Scale {
   readonly place: (value: number) => number;
   readonly ticks: readonly { readonly value: number; readonly label: string }[];
 }
 
-/** The chart as a file of its own. */
+/** The chart as a stand-alone SVG file. */
 export const chartFile = (chart: Chart): string => drawChart(chart).replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"');
 
-/** Lines over a pair of axes as SVG inside a page; empty where there is nothing to draw. Names stand at the ends of their lines. */
+/** A line chart as SVG for a page; empty if there is nothing to draw. Names are at the ends of their lines. */
 export function drawChart({ title, x, y, series, marks = false }: Chart): string {
   const isDrawable = ([a, b]: readonly [number, number]): boolean =>
     Number.isFinite(a) && Number.isFinite(b) && (x.logarithmic !== true || a > 0) && (y.logarithmic !== true || b > 0);
@@ -99,7 +99,7 @@ function scaleOf({ logarithmic = false, from, at }: Axis, values: readonly numbe
   return { place: (value) => start + ((end - start) * (along(value) - along(low))) / span, ticks: marks };
 }
 
-/** 1, 2, 5 × 10ⁿ from the last that is not above the least value to the first that is not below the greatest; tens alone over many. */
+/** 1, 2, 5 × 10ⁿ that enclose the range; only powers of ten over a wide range. */
 function logarithmicTicks(least: number, greatest: number): { value: number; label: string }[] {
   const values: number[] = [];
   const many = greatest / least > 1000;
@@ -112,7 +112,7 @@ function logarithmicTicks(least: number, greatest: number): { value: number; lab
 
 const LABEL_HEIGHT = 13;
 
-/** Where labels go that would stand at these heights: pushed apart where they would overlap. */
+/** The wanted heights of labels, moved apart where they would overlap. */
 function labelHeights(wanted: readonly number[]): number[] {
   const order = wanted.map((_, i) => i).sort((a, b) => (wanted[a] ?? 0) - (wanted[b] ?? 0));
   const heights = [...wanted];

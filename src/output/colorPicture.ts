@@ -23,12 +23,12 @@ export function paintDepth({ depth, range = validRange(depth) }: Pick<DepthResul
   return picture;
 }
 
-/** The first colours of both maps are too dark to tell from the black of unknown pixels. */
+/** The first colours of both maps are too dark to distinguish from the black of unknown pixels. */
 export const DARKEST_SHADE = 13;
 
 const shadeOf = (nearness: number): number => Math.round(DARKEST_SHADE + (255 - DARKEST_SHADE) * nearness);
 
-/** 1 at the near end of the range, 0 at the far one, held within. A flat range is in the middle. */
+/** 1 at the near end of the range, 0 at the far end, clamped. 0.5 for an empty range. */
 function nearness(
   value: number,
   { range: [least, greatest], largerIsNearer }: { range: readonly [number, number]; largerIsNearer: boolean },
@@ -38,7 +38,7 @@ function nearness(
   return largerIsNearer ? t : 1 - t;
 }
 
-/** The map in colour, and below it what the colours mean; with a known camera or microscope also a bar of known length. */
+/** The map in colour with a legend below it, and a scale bar if the camera or microscope is known. */
 export function encodeColorPicture(
   result: DepthResult,
   { map = "turbo", deflate }: { map?: ColorMap } & Pick<PngOptions, "deflate"> = {},
@@ -96,7 +96,7 @@ function drawLegend(onto: Canvas, { result, map, scale, top }: Legend): void {
   }
 }
 
-/** A round length of about a quarter of the picture: true everywhere under a microscope, at the middle depth for a camera. */
+/** A scale bar of a round length, about a quarter of the image's width: valid everywhere under a microscope, at the middle depth for a camera. */
 function lengthBar(result: DepthResult): { pixels: number; label: string } | undefined {
   const { depth, unit } = result;
   const projection = projectionOf(result);

@@ -12,8 +12,8 @@ export interface DepthCode {
 const CODES = 65535;
 
 /**
- * The finest round scale (1, 2 or 5 times a power of ten) that holds the range. Offset 0 where that costs at most four of the sixteen
- * bits, so that programs which know only a scale read it; otherwise a multiple of the scale just below the least value.
+ * The finest round scale (1, 2 or 5 times a power of ten) that fits the range. Offset 0 if that costs at most four of the sixteen bits,
+ * so that programs that only know a scale can read it; otherwise a multiple of the scale just below the least value.
  */
 export function depthCode([least, greatest]: readonly [number, number]): DepthCode {
   const span = greatest - least;
@@ -30,7 +30,7 @@ function roundScale(value: number): number {
   return found ?? Number(`2e${power + 1}`);
 }
 
-/** 16-bit grey PNG; scale, offset and unit stand in its text. */
+/** 16-bit grey PNG with scale, offset and unit as text chunks. */
 export function encodeDepth16(
   depth: DepthMap,
   unit: DepthUnit,

@@ -9,14 +9,14 @@ import { backProject, describeProjection, distances, projectionOf } from "./proj
 import type { Projection } from "./projection.ts";
 import { extent, type DepthResult } from "./result.ts";
 
-/** What many graphics cards take, and enough for a screen. */
+/** Supported by most graphics cards, and enough for a screen. */
 const MAX_TEXTURE_SIDE = 4096;
-/** A mesh finer than this is slow everywhere and shows nothing more. */
+/** A finer mesh is slow everywhere and shows no more. */
 const MAX_VERTICES = 1_000_000;
-/** Of the whole depth range: neighbours farther apart lie on different things, and no skin is stretched between them. */
+/** Share of the depth range: neighbours farther apart belong to different objects and are not connected. */
 const EDGE = 0.05;
 
-/** Every known pixel as a point in the colour of the all-in-focus picture (or of the depth map in colour). */
+/** Every known pixel as a point in the colour of the all-in-focus image (or of the coloured depth map). */
 export function encodePoints(result: DepthResult): Uint8Array {
   const { width, height } = result.depth;
   const projection = projectionOf(result);
@@ -41,11 +41,11 @@ export function encodePoints(result: DepthResult): Uint8Array {
 
 export interface MeshOptions {
   readonly maxVertices?: number;
-  /** A smaller file than PNG, from whoever can encode JPEG. */
+  /** The texture as a JPEG, which is smaller than the default PNG, from a caller that can encode it. */
   readonly texture?: TexturedMesh["texture"];
 }
 
-/** A surface through the pixels, cut where depth jumps. Undefined if no three neighbours are known. */
+/** A surface through the pixels, cut at depth edges. Undefined if no three neighbours are known. */
 export function encodeMesh(result: DepthResult, { maxVertices = MAX_VERTICES, texture }: MeshOptions = {}): Uint8Array | undefined {
   const projection = projectionOf(result);
   const mesh = depthMesh(result, { projection, maxVertices });
@@ -55,7 +55,7 @@ export function encodeMesh(result: DepthResult, { maxVertices = MAX_VERTICES, te
   return encodeGlb({ ...mesh, texture: image }, { extras: { projection: describeProjection(projection) } });
 }
 
-/** Vertices on a grid of pixels, two triangles a cell, without those that would bridge a depth edge or touch an unknown pixel. */
+/** Vertices on a grid of pixels, two triangles per cell, without triangles across a depth edge or at an unknown pixel. */
 export function depthMesh(
   result: DepthResult,
   { projection, maxVertices = MAX_VERTICES }: { projection: Projection; maxVertices?: number },
@@ -84,7 +84,7 @@ export function depthMesh(
   return { positions, textureCoordinates, indices };
 }
 
-/** Under perspective a jump is judged in 1/distance, as the eye sees it. */
+/** Under perspective, depth edges are measured in 1/distance, as they appear in the image. */
 function gridTriangles(far: Float32Array, { columns, rows, inverse }: { columns: number; rows: number; inverse: boolean }): Uint32Array {
   const heights = inverse ? far.map((distance) => 1 / distance) : far;
   const [least, greatest] = extent(heights);
@@ -93,7 +93,7 @@ function gridTriangles(far: Float32Array, { columns, rows, inverse }: { columns:
   let count = 0;
   const add = (a: number, b: number, c: number): void => {
     const [p, q, r] = [heights[a] as number, heights[b] as number, heights[c] as number];
-    if (!(Math.max(p, q, r) - Math.min(p, q, r) <= limit)) return; // also refuses NaN
+    if (!(Math.max(p, q, r) - Math.min(p, q, r) <= limit)) return; // also rejects NaN
     triangles[count++] = a;
     triangles[count++] = b;
     triangles[count++] = c;
@@ -121,7 +121,7 @@ function bytesOf({ width, height, channels, data }: Image): Canvas {
   return { width, height, data: bytes };
 }
 
-/** By averaging whole blocks of pixels, until it fits a texture. */
+/** Averages blocks of pixels so that the image fits a texture. */
 function shrunk(picture: Canvas): Canvas {
   const block = Math.ceil(Math.max(picture.width, picture.height) / MAX_TEXTURE_SIDE);
   if (block <= 1) return picture;

@@ -12,7 +12,7 @@ import { describeProjection, projectionOf } from "./projection.ts";
 import { isKnown, valuesOrNaN } from "./result.ts";
 import type { DepthResult } from "./result.ts";
 
-/** What can be saved, and as which file. */
+/** The outputs and their file names. */
 export const OUTPUT_FILES = {
   depth16: "depth16.png",
   depth: "depth.tif",
@@ -37,14 +37,14 @@ export interface OutputFile {
   readonly name: OutputName;
   readonly file: string;
   readonly bytes: Uint8Array;
-  /** What the stored numbers mean, for result.json. */
+  /** The meaning of the stored numbers, for result.json. */
   readonly encoding: Readonly<Record<string, string | number>>;
 }
 
 export interface OutputOptions {
   readonly colorMap?: ColorMap;
   readonly mesh?: MeshOptions;
-  /** What compresses PNG files; one that runs anywhere if left out. */
+  /** The compressor for PNG files. Default: one that runs everywhere. */
   readonly deflate?: Deflate;
 }
 
@@ -58,12 +58,12 @@ const NEEDS: Readonly<Partial<Record<OutputName, keyof DepthResult>>> = {
   probability: "probability",
 };
 
-/** The outputs this result has the data for. Looks at none of it: a map may be made only when it is read. */
+/** The outputs that this result has the data for. Does not read it: a map may be computed when it is first read. */
 export function availableOutputs(result: DepthResult): OutputName[] {
   return OUTPUT_NAMES.filter((name) => (NEEDS[name] ?? "depth") in result);
 }
 
-/** One file after the other, so that only one is in memory. A mesh without a single triangle is left out. */
+/** Encodes one file after the other, so that only one is in memory. A mesh without triangles is left out. */
 export async function* encodeOutputs(
   result: DepthResult,
   names: readonly OutputName[],
@@ -71,14 +71,14 @@ export async function* encodeOutputs(
 ): AsyncGenerator<OutputFile> {
   const available = availableOutputs(result);
   const absent = names.find((name) => !available.includes(name));
-  if (absent !== undefined) throw new RangeError(`encodeOutputs: the result holds nothing to save as ${absent}`);
+  if (absent !== undefined) throw new RangeError(`encodeOutputs: the result has no data for the output ${absent}`);
   for (const name of names) {
     const encoded = await ENCODERS[name](result, options);
     if (encoded) yield { name, file: OUTPUT_FILES[name], ...encoded };
   }
 }
 
-/** Far enough apart to be told by eye. */
+/** Far enough apart to distinguish by eye. */
 const BEYOND = { nearer: 128, farther: 255 } as const;
 
 type Encoded = Pick<OutputFile, "bytes" | "encoding">;
@@ -94,7 +94,7 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     const page = { width: depth.width, height: depth.height, channels: 1 as const, data: valuesOrNaN(depth), description };
     return { bytes: encodeTiff([page]), encoding: { unit, invalid: "NaN" } };
   },
-  // Z is depth's own name in OpenEXR; Y is what programs that look for a picture find.
+  // Z is OpenEXR's name for depth; Y lets image viewers show it.
   exr: async ({ depth, unit }) => {
     const values = valuesOrNaN(depth);
     const bytes = await encodeExr({ width: depth.width, height: depth.height, channels: { Y: values, Z: values } });
@@ -106,7 +106,7 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
   }),
   color: (result, { colorMap = "turbo", deflate }) => ({
     bytes: encodeColorPicture(result, { map: colorMap, deflate }),
-    encoding: { colorMap, invalid: "black", legend: "below the picture" },
+    encoding: { colorMap, invalid: "black", legend: "below the image" },
   }),
   aif: ({ allInFocus, bits = 8 }, { deflate }) =>
     allInFocus && { bytes: encodePng(allInFocus, { depth: bits, deflate }), encoding: { bits } },
@@ -148,14 +148,14 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     },
 };
 
-/** Plane numbers from 1, near to far, in as few bits as hold them; 0 where depth is unknown. */
+/** Plane indices from 1, near to far, in 8 or 16 bits; 0 where depth is unknown. */
 function encodeIndex({ depth, planeIndex }: DepthResult, { deflate }: OutputOptions): Encoded | undefined {
   if (!planeIndex) return undefined;
   let largest = 0;
   for (const plane of planeIndex) if (plane > largest) largest = plane;
   const data = largest < 255 ? new Uint8Array(planeIndex.length) : new Uint16Array(planeIndex.length);
   for (let pixel = 0; pixel < data.length; pixel++) data[pixel] = isKnown(depth, pixel) ? (planeIndex[pixel] as number) + 1 : 0;
-  const text = { meaning: "plane number, 1 is the nearest, 0 is unknown" };
+  const text = { meaning: "plane index, 1 is the nearest, 0 is unknown" };
   return {
     bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }, { deflate }),
     encoding: { first: 1, invalid: 0 },

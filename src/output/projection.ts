@@ -3,20 +3,20 @@ import { validRange } from "./result.ts";
 import type { DepthResult } from "./result.ts";
 
 /**
- * How pixels become points. `pinhole`: focal length in pixels, `assumed` if no camera is known. `orthographic`: metres a pixel.
- * `relief`: depth has no unit; the longer side is 1 and the depth range `height`.
+ * How pixels map to points. `pinhole`: focal length in pixels, `assumed` if the camera is unknown. `orthographic`: metres per pixel.
+ * `relief`: depth has no unit; the longer side is 1 and the depth range is `height`.
  */
 export type Projection =
   | { readonly kind: "pinhole"; readonly focalLength: number; readonly assumed: boolean }
   | { readonly kind: "orthographic"; readonly pixelSize: number }
   | { readonly kind: "relief"; readonly height: number };
 
-/** Across the longer side, where the camera is unknown: that of a phone's main camera, roughly. */
+/** Degrees across the longer side if the camera is unknown: roughly a phone's main camera. */
 export const DEFAULT_FIELD_OF_VIEW = 60;
 
 const RELIEF_HEIGHT = 0.25;
 
-/** Dioptres reach infinity; points farther than this many times the nearest are left out. */
+/** In dioptres depth can be infinite; points farther than this many times the nearest are left out. */
 const FARTHEST = 100;
 
 export function projectionOf({ depth, unit, camera, pixelSize }: DepthResult): Projection {
@@ -27,9 +27,7 @@ export function projectionOf({ depth, unit, camera, pixelSize }: DepthResult): P
   return { kind: "pinhole", focalLength: side / 2 / Math.tan((DEFAULT_FIELD_OF_VIEW * Math.PI) / 360), assumed: true };
 }
 
-/**
- * Distance of every pixel from the camera plane: metres, or parts of the longer side in relief; NaN where there is none.
- */
+/** Distance of every pixel from the camera plane: metres, or fractions of the longer side in relief; NaN where unknown. */
 export function distances({ depth, unit }: DepthResult, projection: Projection): Float32Array {
   const [least, greatest] = validRange(depth);
   const known = (value: number, pixel: number): number => (depth.valid[pixel] ? value : NaN);
@@ -59,7 +57,7 @@ export function backProject(
   into[at + 2] = -distance;
 }
 
-/** For people and for headers of files. */
+/** For display and for file headers. */
 export function describeProjection(projection: Projection): string {
   switch (projection.kind) {
     case "pinhole": {
@@ -67,7 +65,7 @@ export function describeProjection(projection: Projection): string {
       return `pinhole camera, focal length ${projection.focalLength.toFixed(1)} pixels (${known}); metres`;
     }
     case "orthographic":
-      return `no perspective, ${projection.pixelSize} metres a pixel; metres`;
+      return `no perspective, ${projection.pixelSize} metres per pixel; metres`;
     case "relief":
       return `no unit is known: the longer side is 1, the depth range ${projection.height}`;
   }

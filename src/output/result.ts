@@ -2,32 +2,32 @@ import type { DepthMap } from "../image/depthMap.ts";
 import type { Image } from "../image/image.ts";
 import type { Camera } from "../stack/stackFormat.ts";
 
-/** Of depth values: metres, dioptres, light-field disparity, or plane numbers when nothing metric is known. */
+/** Unit of depth values: metres, dioptres, light-field disparity, or plane index if nothing metric is known. */
 export type DepthUnit = "m" | "dpt" | "disparity" | "index";
 
-/** What was found out about a stack. Every map has the size of `depth` unless said otherwise. */
+/** The result for a stack. Every map has the size of `depth` unless stated otherwise. */
 export interface DepthResult {
   readonly depth: DepthMap;
   readonly unit: DepthUnit;
   /** In [0, 1]. */
   readonly confidence?: Float32Array;
-  /** ±e, in the unit of the depth: about 68 % of the pixels lie within it. Says nothing about pixels that are marked as `beyond`. */
+  /** Expected error ±e in the unit of the depth: about 68 % of the pixels lie within it. Not meaningful for pixels marked as `beyond`. */
   readonly error?: Float32Array;
-  /** −1 nearer than the first plane, +1 farther than the last, else 0. The depth of a marked pixel reads "here or beyond". */
+  /** −1 nearer than the first plane, +1 farther than the last, else 0. A marked pixel lies at its depth or beyond. */
   readonly beyond?: Int8Array;
   /** May be larger or smaller than the depth map. */
   readonly allInFocus?: Image;
-  /** Bits a sample of the input pictures: the all-in-focus picture is written with as many. */
+  /** Bits per sample of the input images; the all-in-focus image is written with as many. */
   readonly bits?: 8 | 16;
-  /** Which plane each pixel is sharpest in, counted from 0, near to far. */
+  /** The plane in which each pixel is sharpest, from 0, near to far. */
   readonly planeIndex?: Uint8Array | Uint16Array;
-  /** [planes, height, width], in its own size. */
+  /** Focus probability [planes, height, width], in its own size. */
   readonly probability?: { readonly planes: number; readonly width: number; readonly height: number; readonly data: Float32Array };
-  /** `pixelPitch` belongs to pixels of the depth map. */
+  /** `pixelPitch` is that of the depth map's pixels. */
   readonly camera?: Camera;
-  /** Width of a pixel of the depth map in the object [m], for microscopes, which see without perspective. */
+  /** Width of a pixel of the depth map in the object [m], for microscopes, which have no perspective. */
   readonly pixelSize?: number;
-  /** Least and greatest value to show in colour; of the valid values if not given. */
+  /** Least and greatest value of the colour scale. Default: those of the valid values. */
   readonly range?: readonly [number, number];
 }
 
@@ -55,7 +55,7 @@ export function validRange({ values, valid }: DepthMap): [number, number] {
 
 export const isKnown = ({ values, valid }: DepthMap, pixel: number): boolean => valid[pixel] === 1 && Number.isFinite(values[pixel]);
 
-/** The values, NaN where nothing is known. */
+/** The values, NaN where unknown. */
 export function valuesOrNaN(depth: DepthMap): Float32Array {
   return depth.values.map((value, pixel) => (isKnown(depth, pixel) ? value : NaN));
 }

@@ -1,11 +1,11 @@
 import type { FocusSource, Unit } from "../stack/stackFormat.ts";
 import type { DepthUnit } from "./result.ts";
 
-/** The one JSON document of a run: what `--json` prints and `result.json` holds. */
+/** The JSON document of a run: printed by `--json`, saved as `result.json`. */
 export interface ResultSummary {
   readonly model: string;
   readonly device: string;
-  /** Why this device. */
+  /** Why this device was chosen. */
   readonly deviceReason?: string;
   readonly planes: number;
   readonly width: number;
@@ -19,12 +19,12 @@ export interface ResultSummary {
   readonly notes?: readonly string[];
   /** Output name → file. */
   readonly files: Readonly<Record<string, string>>;
-  /** Output name → what its numbers mean. */
+  /** Output name → meaning of its numbers. */
   readonly encoding?: Readonly<Record<string, object>>;
   readonly seconds: Readonly<Record<string, number>>;
 }
 
-/** Indented, one line feed at the end; numbers JSON cannot hold become null. */
+/** Indented, with a newline at the end; NaN and infinities become null. */
 export function encodeResultJson(summary: ResultSummary & Readonly<Record<string, unknown>>): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(summary, null, 2)}\n`);
 }

@@ -1,6 +1,6 @@
 import type { DepthUnit } from "./result.ts";
 
-/** The unit people read best for values up to `largest` [m], and the factor from the stored unit. */
+/** The most readable unit for values up to `largest` [m], and the factor from the stored unit. */
 export function displayUnit(unit: DepthUnit, largest: number): { name: string; factor: number } {
   if (unit === "index") return { name: "plane", factor: 1 };
   if (unit !== "m") return { name: unit, factor: 1 };
@@ -9,7 +9,7 @@ export function displayUnit(unit: DepthUnit, largest: number): { name: string; f
   return size >= 1e-3 ? { name: "mm", factor: 1e3 } : { name: "µm", factor: 1e6 };
 }
 
-/** The greatest of 1, 2, 5 × 10ⁿ that is not above `value`. */
+/** The greatest of 1, 2, 5 × 10ⁿ that is at most `value`. */
 export function niceStep(value: number): number {
   if (!(value > 0) || !Number.isFinite(value)) return 1;
   const power = Math.floor(Math.log10(value) + 1e-9);
@@ -17,7 +17,7 @@ export function niceStep(value: number): number {
   return Number(`${digit}e${power}`);
 }
 
-/** Round values within the range, at most `most` of them, written with just the digits they need. */
+/** Round values within the range, at most `most` of them, with as few digits as needed. */
 export function ticks([least, greatest]: readonly [number, number], most: number): { value: number; label: string }[] {
   const span = greatest - least;
   if (!(span > 0)) return [{ value: least, label: String(Number(least.toPrecision(3))) }];

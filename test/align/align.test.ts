@@ -92,7 +92,7 @@ test("a stack of which nothing can be aligned is an error that says why", async 
   const dark = { ...stack, images: stack.images.map(black) };
   await assert.rejects(alignStack(dark), (error: unknown) => {
     assert.ok(error instanceof AlignmentError);
-    assert.match(error.message, /only 1 of 5 frames could be aligned; plane \d: too little detail/);
+    assert.match(error.message, /only 1 of 5 frames could be aligned; plane \d: it has too little detail/);
     return true;
   });
 });

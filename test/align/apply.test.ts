@@ -73,7 +73,7 @@ test("the common area is where every frame has a picture", () => {
 });
 
 test("a turn beyond any alignment is refused", () => {
-  assert.throws(() => warpImage(painted(wave), { ...IDENTITY, angle: 2 }), /115° is not an alignment/);
+  assert.throws(() => warpImage(painted(wave), { ...IDENTITY, angle: 2 }), /115° is too large for an alignment/);
 });
 
 test("gains per channel are recovered and undone, and clipped pictures give none", () => {

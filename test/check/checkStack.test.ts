@@ -100,7 +100,7 @@ test("an exposure jump is found where it happens, and drift of a percent is not"
 test("shake is found, in pixels of the original pictures", async () => {
   const shaken = withPicture(4, warpImage(picture(4), { scale: 1, angle: 0, shift: [3, 0] }));
   const [finding] = (await checkStack(shaken, { enlargement: 4 })).filter(({ code }) => code === "shake");
-  assert.match(finding?.message ?? "", /at most by 12 pixels/);
+  assert.match(finding?.message ?? "", /by up to 12 pixels/);
   assert.equal(finding?.severity, "note");
 });
 

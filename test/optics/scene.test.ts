@@ -108,7 +108,7 @@ test("packed random scenes are the scenes of their seeds", () => {
 });
 
 test("scenes of different sizes or too many primitives do not pack", () => {
-  assert.throws(() => packScenes([randomScene(1), randomScene(1, { width: 64 })]), /scene 1 has another size/);
+  assert.throws(() => packScenes([randomScene(1), randomScene(1, { width: 64 })]), /scene 1 differs from scene 0 in size/);
   const wall = { kind: "plane", centre: [0, 0, 1], rotation: [1, 0, 0, 0], material: glowing(1) } as const;
   const crowd = sceneOf(
     Array.from({ length: 5 }, () => wall),

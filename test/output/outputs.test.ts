@@ -184,7 +184,7 @@ test("what the result does not hold is not on offer and is refused by name", asy
     DEFAULT_OUTPUTS.filter((name) => !availableOutputs(result).includes(name)),
     [],
   );
-  await assert.rejects(encode("aif", bare), /the result holds nothing to save as aif/);
+  await assert.rejects(encode("aif", bare), /the result has no data for the output aif/);
 });
 
 test("nothing known at all still makes files, but no mesh", async () => {

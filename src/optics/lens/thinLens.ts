@@ -1,6 +1,6 @@
 import type { Camera } from "../../stack/stackFormat.ts";
 
-/** Refuses cameras and focus distances for which the lens equation has no picture. Distances in metres. */
+/** Rejects cameras and focus distances for which the lens equation has no image. Distances in metres. */
 export function checkFocus({ focalLength, fNumber, pixelPitch }: Camera, focusDistance: number): void {
   for (const [name, value] of Object.entries({ focalLength, fNumber, pixelPitch }))
     if (!(Number.isFinite(value) && value > 0)) throw new RangeError(`camera: ${name} must be positive, got ${value}`);
@@ -16,8 +16,8 @@ export function imageDistance({ focalLength }: Pick<Camera, "focalLength">, focu
 }
 
 /**
- * Size of the picture focused at `focusDistance` relative to the one focused at `reference` (focus breathing): v / v_reference.
- * Closer focus moves the lens away from the sensor and enlarges the picture.
+ * Size of the image focused at `focusDistance` relative to the one focused at `reference` (focus breathing): v / v_reference.
+ * Closer focus moves the lens away from the sensor and magnifies the image.
  */
 export function magnification(
   camera: Pick<Camera, "focalLength">,

@@ -3,7 +3,7 @@ import type { TextureSet } from "../texture/texture.ts";
 
 /**
  * A ray starts at (ox, oy) on the lens plane z = 0 and runs along (dx, dy, 1): its parameter is depth.
- * Returns the depth at which it meets the packed primitive at `at`, or `limit` when it does so no nearer.
+ * Returns the depth at which it hits the packed primitive at `at`, or `limit` if it does not hit it nearer than that.
  */
 export function hitDepth(
   p: Float32Array,
@@ -24,7 +24,7 @@ export function hitDepth(
   let t: number;
   switch (p[at + 12] as number) {
     case TYPE.ellipsoid: {
-      // From the point nearest to the centre, where nothing large cancels.
+      // Measured from the point nearest to the centre, to avoid cancellation.
       const per = 1 / (ex * ex + ey * ey + ez * ez);
       const middle = -(lx * ex + ly * ey + lz * ez) * per;
       const d = 1 - (lx + middle * ex) ** 2 - (ly + middle * ey) ** 2 - (lz + middle * ez) ** 2;
@@ -52,7 +52,7 @@ export function hitDepth(
   return t > 0 && t < limit ? t : limit;
 }
 
-const SLOPE_FLOOR = 1e-12; // a ray along a face: never divide by zero
+const SLOPE_FLOOR = 1e-12; // for rays along a face: avoids division by zero
 
 const inverse = (e: number): number => 1 / (Math.abs(e) > SLOPE_FLOOR ? e : SLOPE_FLOOR);
 
@@ -110,18 +110,18 @@ function quadHolds(p: Float32Array, at: number, x: number, y: number, textures: 
   }
 }
 
-/** Directions, relative frequencies and weights of a height field's three waves; the kernel in native/ has the same. */
+/** Directions, relative frequencies and weights of a height field's three waves; as in native/lensShapes.h. */
 const WAVES = [
   { x: 1, y: 0, frequency: 1, weight: 4 / 7 },
   { x: -0.7373937, y: 0.6754632, frequency: 1.7, weight: 2 / 7 },
   { x: 0.0874989, y: -0.9961646, frequency: 2.9, weight: 1 / 7 },
 ] as const;
 
-/** No ray of this direction can gain or lose height on the waves faster. */
+/** Bound on how fast a ray of this direction gains or loses height over the waves. */
 const steepest = (ex: number, ey: number, frequency: number): number =>
   8 * frequency * WAVES.reduce((sum, wave) => sum + wave.weight * wave.frequency * Math.abs(wave.x * ex + wave.y * ey), 0);
 
-/** Height of the field at (x, y), in [-1, 1]; also its gradient, in `slope`. A wave is made of parabolas: smooth, and the same on every host. */
+/** Height of the field at (x, y), in [-1, 1]; also its gradient, in `slope`. A wave consists of parabolas: smooth, and the same on every device. */
 export function fieldHeight(x: number, y: number, frequency: number, seed: number, slope: Float64Array): number {
   let height = 0;
   slope[0] = 0;
@@ -142,7 +142,7 @@ export function fieldHeight(x: number, y: number, frequency: number, seed: numbe
 const MARCH_STEPS = 64;
 const scratch = new Float64Array(2);
 
-/** Marches in steps that cannot pass the surface (its slope is bounded), then closes in by Newton's rule. */
+/** Marches in steps that cannot pass the surface (its slope is bounded), then refines by Newton's method. */
 function heightFieldDepth(p: Float32Array, at: number, lx: number, ly: number, lz: number, ex: number, ey: number, ez: number): number {
   const near = boxDepth(lx, ly, lz, ex, ey, ez, false);
   const far = boxDepth(lx, ly, lz, ex, ey, ez, true);

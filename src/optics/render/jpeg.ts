@@ -1,7 +1,7 @@
 import type { Image } from "../../image/image.ts";
 import { image } from "../../image/image.ts";
 
-/** Annex K of the JPEG standard: how coarse each frequency is stored at quality 50. */
+/** Annex K of the JPEG standard: quantisation of each frequency at quality 50. */
 const LUMINANCE = [
   16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56, 14, 17, 22, 29, 51, 87, 80, 62, 18, 22,
   37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99,
@@ -20,7 +20,7 @@ function steps(table: (k: number) => number, quality: number): Float64Array {
   return Float64Array.from({ length: 64 }, (_, k) => Math.min(Math.max(Math.floor((table(k) * scale + 50) / 100), 1), 255));
 }
 
-/** What a picture looks like after JPEG at `quality`: 8×8 blocks, rounded frequencies, chroma at full resolution. */
+/** The image after JPEG compression at `quality`: 8×8 blocks, quantised frequencies, chroma at full resolution. */
 export function compressLikeJpeg(picture: Image, quality: number): Image {
   const { width, height, channels, data } = picture;
   const fine = steps((k) => LUMINANCE[k] as number, quality);

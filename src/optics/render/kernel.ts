@@ -7,7 +7,7 @@ import type { PackedScenes } from "../scene/pack.ts";
 import type { TextureSet } from "../texture/texture.ts";
 
 /**
- * Distributed ray tracing through a thin lens: the plain version of native/lensKernel.h, its oracle, and what runs where no addon is.
+ * Distributed ray tracing through a thin lens: the TypeScript version of native/lensKernel.h, used in its tests and where there is no addon.
  * For a pixel at slope (px, py) and a point (ox, oy) of the lens, the ray to the point in focus has slope (px - ox/s, py - oy/s).
  */
 
@@ -24,7 +24,7 @@ export interface Job {
   readonly surface: Surface;
   readonly lens: Float32Array;
   readonly corners: Float32Array;
-  /** Offsets of the primitives a tile's rays can meet, nearest first; those without bounds last. */
+  /** Offsets of the primitives that rays of a tile can hit, nearest first; unbounded ones last. */
   readonly candidates: Int32Array;
 }
 
@@ -52,7 +52,7 @@ export function renderJob(packed: PackedScenes, index: number, { textures, sampl
   };
 }
 
-/** How one picture is taken: a plane of the stack, or the pinhole (`radius` 0). */
+/** The exposure of one image: a plane of the stack, or the pinhole (`radius` 0). */
 interface Exposure {
   /** Rays per pixel. */
   readonly samples: number;
@@ -67,7 +67,7 @@ interface Exposure {
   readonly shiftY: number;
 }
 
-/** Only the pixel is sampled, not the lens: a quarter of the rays does. */
+/** Only the pixel is sampled, not the lens: a quarter of the rays is enough. */
 const pinholeSamples = (samples: number): number => (samples < 16 ? samples : samples < 64 ? 16 : samples >> 2);
 
 function exposureOf({ focus, planes, camera, samples }: Job, plane: number): Exposure {
@@ -90,8 +90,8 @@ function exposureOf({ focus, planes, camera, samples }: Job, plane: number): Exp
 }
 
 /**
- * Fills `candidates` with what the rays of a tile can meet and returns how many of them have bounds. Conservative: at depth z the
- * bundle is within a |1 - z/s| + z h of its centre line, which is largest at an end of the primitive's depth range.
+ * Fills `candidates` with the primitives that rays of a tile can hit and returns how many of them are bounded. Conservative: at depth z
+ * the bundle is within a |1 - z/s| + z h of its centre line, which is largest at an end of the primitive's depth range.
  */
 function cullTile(job: Job, exposure: Exposure, left: number, top: number): { bounded: number; total: number } {
   const { surface, candidates, camera, width, height } = job;
@@ -130,7 +130,7 @@ function cullTile(job: Job, exposure: Exposure, left: number, top: number): { bo
   return { bounded, total };
 }
 
-let hitAt = -1; // the primitive that `trace` met
+let hitAt = -1; // the primitive that `trace` hit
 
 /** Depth of the nearest surface along a ray, or Infinity. */
 function trace(job: Job, bounded: number, total: number, ox: number, oy: number, dx: number, dy: number): number {
@@ -141,7 +141,7 @@ function trace(job: Job, bounded: number, total: number, ox: number, oy: number,
   for (let k = 0; k < total; k++) {
     const at = candidates[k] as number;
     if (k < bounded && (p[at + 30] as number) - (p[at + 31] as number) > t) {
-      k = bounded - 1; // the rest of the bounded ones lie farther still
+      k = bounded - 1; // all further bounded primitives are farther away
       continue;
     }
     const hit = hitDepth(p, at, ox, oy, dx, dy, t, surface.textures);
@@ -153,7 +153,7 @@ function trace(job: Job, bounded: number, total: number, ox: number, oy: number,
   return t;
 }
 
-/** Where the picture goes: `planes[channel * pixels + pixel]`, gamma-encoded. */
+/** Renders a plane into `out[channel * pixels + pixel]`, gamma-encoded. */
 export function renderPlane(job: Job, plane: number, out: Float32Array): void {
   const exposure = exposureOf(job, plane);
   for (let top = 0; top < job.height; top += TILE)
@@ -164,7 +164,7 @@ export function renderPlane(job: Job, plane: number, out: Float32Array): void {
     }
 }
 
-/** z-depth of the pixel centres through the pinhole; 0 where there is nothing. */
+/** z-depth of the pixel centres through the pinhole; 0 where nothing is hit. */
 export function renderDepth(job: Job, out: Float32Array): void {
   const { width, height, planes } = job;
   const exposure = exposureOf(job, planes);

@@ -19,7 +19,7 @@ export interface RenderOptions {
   readonly onProgress?: (share: number) => void;
 }
 
-/** A stack with its exact depth and the picture a pinhole would take. Depth belongs to the middle plane when the focus breathes. */
+/** A stack with its exact depth and the pinhole image. With focus breathing, depth belongs to the middle plane. */
 export interface Rendering {
   readonly stack: FocalStack;
   readonly depth: DepthMap;
@@ -28,7 +28,7 @@ export interface Rendering {
 
 export const DEFAULT_SAMPLES = 96;
 
-/** Renders a scene in plain TypeScript, anywhere. */
+/** Renders a scene in TypeScript, without the addon. */
 export function renderScene(scene: Scene, { textures, samples = DEFAULT_SAMPLES, onProgress }: RenderOptions): Rendering {
   checkTextures(scene, textures);
   const { width, height } = scene.camera;
@@ -45,7 +45,7 @@ export function renderScene(scene: Scene, { textures, samples = DEFAULT_SAMPLES,
   return assembleRendering(scene, { pictures, depth: values });
 }
 
-/** Turns raw pictures (one per plane, then the pinhole's) and depths (0: nothing there) of any host into a rendering. */
+/** Builds a rendering from raw images (one per plane, then the pinhole's) and depths (0: nothing hit). */
 export function assembleRendering(scene: Scene, raw: { pictures: readonly Image[]; depth: Float32Array }): Rendering {
   const { width, height } = scene.camera;
   const quality = scene.imperfections?.jpegQuality;
@@ -66,14 +66,14 @@ export function interleave(planar: Float32Array, width: number, height: number):
   return image({ width, height, channels: 3, data });
 }
 
-/** A scene made with more textures than are loaded cannot be rendered as it was meant. */
+/** Throws if the scene uses textures that are not loaded. */
 export function checkTextures(scene: Scene, textures: TextureSet): void {
   scene.primitives.forEach((primitive, k) => {
     const cut = primitive.kind === "quad" && primitive.cutout?.kind === "texture" ? primitive.cutout.texture : 0;
     const wanted = Math.max(primitive.material.texture, cut);
     if (wanted >= textures.count)
       throw new SceneError(
-        `primitives[${k}] needs texture ${wanted}, but only ${textures.count} are loaded; give the picture folder the scene was made with`,
+        `primitives[${k}] needs texture ${wanted}, but only ${textures.count} are loaded; give the image folder the scene was made with`,
       );
   });
 }

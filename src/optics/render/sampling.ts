@@ -1,6 +1,6 @@
-/** Where rays pass through pixel and lens. All of it in 32-bit integers or fixed tables, so that every host draws the same samples. */
+/** Where rays pass through pixel and lens, in 32-bit integers or fixed tables, so that every device uses the same samples. */
 
-/** A hash of 32 bits that leaves no visible pattern (Wellons' lowbias32). */
+/** A 32-bit hash without visible patterns (Wellons' lowbias32). */
 export function hash(value: number): number {
   let x = value | 0;
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
@@ -14,7 +14,7 @@ export const STEP = { pixelX: 0xc13fa9a9, pixelY: 0x91e10da5, texelU: 0xd1b54a33
 /** The `i`-th member of the sequence that begins at `start`, in [0, 1): 23 bits, the mantissa of a float. */
 export const member = (start: number, step: number, i: number): number => ((start + Math.imul(i, step)) >>> 9) * 2 ** -23;
 
-/** `samples` points of the unit disk in a sunflower spiral: x, y pairs. Each pixel turns them by its own angle. */
+/** `samples` points of the unit disk in a sunflower spiral: x, y pairs. Each pixel rotates them by its own angle. */
 export function lensPoints(samples: number): Float32Array {
   const points = new Float32Array(2 * samples);
   for (let i = 0; i < samples; i++) {

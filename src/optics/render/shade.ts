@@ -5,7 +5,7 @@ import type { TextureSet } from "../texture/texture.ts";
 /** Gamma-coded to linear light: a cubic within 0.3 % of the sRGB curve, cheap enough to apply to every texel of every ray. */
 export const decodeGamma = (v: number): number => v * (0.012522878 + v * (0.682171111 + v * 0.305306011));
 
-/** The inverse of `decodeGamma`, by Newton's rule. */
+/** The inverse of `decodeGamma`, by Newton's method. */
 export function encodeGamma(light: number): number {
   if (light <= 0) return 0;
   let v = Math.min(light, 1) ** (1 / 2.2);
@@ -23,7 +23,7 @@ export interface Light {
   readonly ambient: number;
 }
 
-/** What `shade` needs to know about a ray besides its numbers. */
+/** The scene data that `shade` needs. */
 export interface Surface {
   readonly primitives: Float32Array;
   readonly textures: TextureSet;
@@ -72,8 +72,8 @@ function localNormal(p: Float32Array, at: number, x: number, y: number, z: numbe
 }
 
 /**
- * Linear light that comes back along a ray (see `hitDepth`) from the primitive at `at`, met at depth t. Texels are chosen with the
- * chances (ju, jv in [0, 1)) that make their mean the bilinear interpolation in linear light.
+ * Linear light reflected along a ray (see `hitDepth`) by the primitive at `at`, hit at depth t. Texels are chosen with probabilities
+ * (ju, jv in [0, 1)) that make their mean the bilinear interpolation in linear light.
  */
 export function shade(
   surface: Surface,
@@ -99,7 +99,7 @@ export function shade(
   const a0 = Math.abs(n0);
   const a1 = Math.abs(n1);
   const a2 = Math.abs(n2);
-  // The texture is laid on the side that the normal faces most, in metres.
+  // The texture is projected along the axis closest to the normal, in metres.
   const flat = p[at + 12] === TYPE.heightField;
   const alongX = !flat && a0 >= a1 && a0 >= a2;
   const alongY = !flat && !alongX && a1 >= a2;
@@ -123,7 +123,7 @@ export function shade(
   for (let c = 0; c < 3; c++) colour[c] = (DECODED[data[texel + c] as number] as number) * (p[at + 17 + c] as number) * diffuse + highlight;
 }
 
-/** Blinn-Phong: how far the normal is from half-way between the light and the viewer. */
+/** Blinn-Phong: the angle between the normal and the half vector of light and viewer. */
 function specular(p: Float32Array, at: number, light: Light, nx: number, ny: number, nz: number, dx: number, dy: number): number {
   const back = 1 / Math.sqrt(dx * dx + dy * dy + 1);
   const hx = light.x - dx * back;

@@ -18,23 +18,23 @@ import {
   unit,
 } from "./stage.ts";
 
-/** A plane that things stand on: points p with down · p = distance. */
+/** A plane that objects stand on: points p with down · p = distance. */
 export interface Ground {
   readonly down: Vector;
   readonly distance: number;
 }
 
 /** Depth at which the ground is seen at (u, v); negative above the horizon. */
-export const groundDepth = ({ slopeX, slopeY }: Stage, { down, distance }: Ground, u: number, v: number): number =>
+const groundDepth = ({ slopeX, slopeY }: Stage, { down, distance }: Ground, u: number, v: number): number =>
   distance / dot(down, [u * slopeX, v * slopeY, 1]);
 
-/** A size that covers 6 to 33 % of the picture's width at depth z, small ones more often. */
+/** A size that covers 6 to 33 % of the image's width at depth z, small ones more often. */
 const someSize = ({ random, slopeX }: Stage, z: number): number => (0.06 + 0.27 * random.uniform() ** 1.5) * slopeX * z;
 
-/** Keeps what is placed at z from reaching the lens. */
+/** Keeps an object placed at z from reaching the lens. */
 const limited = ({ near }: Stage, size: number, z: number): number => Math.min(size, Math.max(z - 0.7 * near, 0.05 * near));
 
-/** A thing of any kind, afloat: what matters is that its outline and its depth are sharp, not that it rests on something. */
+/** A floating object of any kind: its outline and depth matter, not what it rests on. */
 export function addFloating(stage: Stage, enlarge = 1): void {
   const { random, primitives } = stage;
   const z = someDepth(stage);
@@ -79,7 +79,7 @@ const holes = ({ random, textures }: Stage): { kind: "texture"; texture: number;
   threshold: between(random, 0.25, 0.6),
 });
 
-/** Where something stands: its size, its foot's depth, how it is turned, and the point so high above its foot. */
+/** Where an object stands: its size, the depth of its foot, its rotation, and the point at a height above its foot. */
 interface Spot {
   readonly stage: Stage;
   readonly down: Vector;
@@ -124,7 +124,7 @@ const STANDING = {
 
 const STANDING_DRAW = ["box", "box", "can", "can", "ball", "books", "card"] as const;
 
-/** Something that stands on the ground where it is seen at (u, v): a box, a can, a ball, a stack of books. Returns whether there was room. */
+/** An object that stands on the ground: a box, a can, a ball, a stack of books. Returns whether there was room. */
 export function addStanding(stage: Stage, ground: Ground, enlarge = 1): boolean {
   const { random, primitives, near, far } = stage;
   const { down } = ground;
@@ -148,7 +148,7 @@ const GREENS: readonly Vector[] = [
   [1, 0.6, 0.3],
 ];
 
-/** A leaf, at random in the picture or growing from `stem`. */
+/** A leaf at a random place or at `stem`. */
 export function addLeaf(stage: Stage, stem?: Vector): void {
   const { random, primitives } = stage;
   const z = stem ? stem[2] : someDepth(stage);
@@ -167,7 +167,7 @@ export function addLeaf(stage: Stage, stem?: Vector): void {
   });
 }
 
-/** A wire or twig across part of the picture, a pixel to a few pixels thick. */
+/** A wire or twig across part of the image, one to a few pixels thick. */
 export function addWire(stage: Stage): { from: Vector; to: Vector } {
   const { random, primitives, scale } = stage;
   const z = someDepth(stage);
@@ -179,7 +179,7 @@ export function addWire(stage: Stage): { from: Vector; to: Vector } {
   return { from, to };
 }
 
-/** A fence, net or grille, facing the camera more or less. */
+/** A fence, net or grille, roughly facing the camera. */
 export function addGrid(stage: Stage): void {
   const { random, primitives, slopeX } = stage;
   const z = someDepth(stage);

@@ -3,7 +3,7 @@ import type { Cutout, Primitive, Quaternion, Scene, Vector } from "./scene.ts";
 import { imageDistance } from "../lens/thinLens.ts";
 
 /**
- * Scenes as flat numbers: what every host of the kernel reads (renderKernel.ts, native/lensKernel.h). Offsets are in floats.
+ * Scenes as flat arrays, read by render/kernel.ts and native/lensKernel.h. Offsets are in floats.
  *
  * Primitive (32): 0 world-to-local matrix, 3 rows of 4 · 12 type · 13 texture · 14 repeats per unit of local x, y, z · 17 tint
  *   20 specular · 21 shininess · 22 emission · 23 offset u · 24 cut-out amount · 25 cut-out texture, or seed of a height field
@@ -45,7 +45,7 @@ export interface PackedScenes {
   readonly focus: Float32Array;
 }
 
-/** All scenes must have the same number of planes and the same picture size. */
+/** All scenes must have the same number of planes and the same image size. */
 export function packScenes(scenes: readonly Scene[], { primitivesPerScene }: { primitivesPerScene?: number } = {}): PackedScenes {
   const [first] = scenes;
   if (!first) throw new SceneError("packScenes: there are no scenes");
@@ -54,7 +54,7 @@ export function packScenes(scenes: readonly Scene[], { primitivesPerScene }: { p
   const odd = scenes.findIndex(
     ({ camera, focusDistances }) => camera.width !== width || camera.height !== height || focusDistances.length !== planes,
   );
-  if (odd >= 0) throw new SceneError(`packScenes: scene ${odd} has another size or another number of planes than scene 0`);
+  if (odd >= 0) throw new SceneError(`packScenes: scene ${odd} differs from scene 0 in size or number of planes`);
   const most = Math.max(...scenes.map(({ primitives }) => primitives.length));
   const slots = primitivesPerScene ?? most;
   if (most > Math.min(slots, MAX_PRIMITIVES))
@@ -183,9 +183,9 @@ function packCutout(cutout: Cutout, out: Float32Array, at: number): void {
 interface Placement {
   readonly centre: Vector;
   readonly rotation: Quaternion;
-  /** Half sizes along the local axes: the matrix takes them to 1. */
+  /** Half sizes along the local axes; the matrix maps them to 1. */
   readonly halfSizes: Vector;
-  /** Of the bounding sphere. */
+  /** Radius of the bounding sphere. */
   readonly radius: number;
 }
 
@@ -222,8 +222,8 @@ function wirePlacement({ from, to, radius }: Extract<Primitive, { kind: "wire" }
   return { centre, rotation: turnZTo(unit), halfSizes: [radius, radius, halfLength], radius: Math.hypot(radius, halfLength) };
 }
 
-/** The shortest turn that takes the local z axis to `unit`. */
-export function turnZTo([x, y, z]: Vector): Quaternion {
+/** The shortest rotation from the local z axis to `unit`. */
+function turnZTo([x, y, z]: Vector): Quaternion {
   if (z < -0.999999) return [0, 1, 0, 0];
   const w = 1 + z;
   const length = Math.hypot(w, x, y);
@@ -231,7 +231,7 @@ export function turnZTo([x, y, z]: Vector): Quaternion {
 }
 
 /** The three local axes in camera coordinates: rows of the inverse rotation. */
-export function rotationAxes([w, x, y, z]: Quaternion): readonly [Vector, Vector, Vector] {
+function rotationAxes([w, x, y, z]: Quaternion): readonly [Vector, Vector, Vector] {
   return [
     [1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)],
     [2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w)],

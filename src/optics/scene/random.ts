@@ -13,18 +13,18 @@ export interface RandomSceneOptions {
   readonly planes?: number;
   readonly width?: number;
   readonly height?: number;
-  /** Indices of the textures to use, for instance one half of `splitTextures`. */
+  /** Indices of the textures to use, for instance one part of `splitTextures`. */
   readonly textures?: readonly number[];
-  /** Range of the nearest distance, metres. Everything else is in proportion to it. */
+  /** Range of the nearest distance, in metres. Everything else is proportional to it. */
   readonly metres?: readonly [number, number];
-  /** Range of the mean blur between neighbouring planes, pixels of diameter. */
+  /** Range of the mean blur diameter between neighbouring planes, in pixels. */
   readonly blur?: readonly [number, number];
-  /** Share of scenes that differ from the ideal as real stacks do. */
+  /** Share of scenes with the imperfections of real stacks. */
   readonly imperfect?: number;
   readonly theme?: Theme;
 }
 
-/** The largest blur disk of the stack, as a share of the picture's width. */
+/** Largest blur disk of the stack, as a share of the image's width. */
 const WIDEST_BLUR = 0.22;
 
 const everyTexture = Array.from({ length: GENERATED_TEXTURES }, (_, i) => i);
@@ -76,11 +76,11 @@ const THEME_DRAW: readonly Theme[] = [
   ...["desk", "desk", "desk", "room", "room", "macro", "macro", "slope", "clutter", "clutter", "foliage", "terrain", "board", "plain"],
 ] as Theme[];
 
-/** Scenes stay within what one training batch packs. */
+/** Scenes have at most as many primitives as a training batch packs. */
 const fitting = (primitives: readonly Primitive[]): readonly Primitive[] => primitives.slice(0, PRIMITIVES_PER_SCENE);
 export const PRIMITIVES_PER_SCENE = 16;
 
-/** Planes spaced evenly in dioptres or in metres, some jittered, over the scene's depth range or, at times, less or more of it. */
+/** Planes spaced evenly in dioptres or in metres, some jittered, over the scene's depth range or sometimes less or more of it. */
 function focusSteps({ random, near, far }: Stage, planes: number): number[] {
   const span = 1 / near - 1 / far;
   const off = (): number => (chance(random, 0.3) ? between(random, -0.15, 0.25) * span : 0);
@@ -96,7 +96,7 @@ function focusSteps({ random, near, far }: Stage, planes: number): number[] {
   });
 }
 
-/** A lens whose blur between neighbouring planes is in the range asked for. */
+/** A lens whose blur between neighbouring planes is in the given range. */
 function lensFor(
   { random, near, far, scale }: Stage,
   { focusDistances, blur, width }: { focusDistances: readonly number[]; blur: readonly [number, number]; width: number },
@@ -109,7 +109,7 @@ function lensFor(
   return { focalLength, fNumber: focalLength / aperture };
 }
 
-/** Each flaw is present about half the time; amounts in pixels of blur are turned into dioptres. */
+/** Each imperfection occurs in about half of the cases; amounts in pixels of blur are converted to dioptres. */
 function flaws(
   random: Random,
   { focusDistances, blurPerDioptre }: { focusDistances: readonly number[]; blurPerDioptre: number },
@@ -130,7 +130,7 @@ function flaws(
   };
 }
 
-/** `count` random scenes packed for a kernel. `seeds[i]` gives scene i back: `randomScene(seeds[i], options)`. */
+/** `count` random scenes, packed. Scene i is `randomScene(seeds[i], options)`. */
 export function packRandomScenes(
   random: Random,
   { count, ...options }: RandomSceneOptions & { readonly count: number },

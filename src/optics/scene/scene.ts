@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /**
- * A scene is data: what the lens sees, the lens, and the ways the pictures differ from ideal ones. Lengths are metres.
+ * A scene is data: objects, lens, and imperfections of the images. Lengths are in metres.
  * Axes: the lens centre is the origin, x points right, y down, z along the optical axis into the scene.
  */
 
@@ -17,31 +17,31 @@ const rotation = z
   .refine((q) => Math.abs(Math.hypot(...q) - 1) < 1e-3, "a rotation is a unit quaternion [w, x, y, z]");
 
 const material = z.strictObject({
-  /** Index into the texture set: generated textures first, then pictures. */
+  /** Index into the texture set: generated textures first, then images. */
   texture: z.int().min(0),
-  /** Side of one repeat of the texture. */
+  /** Side of one repetition of the texture. */
   textureSize: positive,
-  /** Where the texture starts, in repeats. */
+  /** Start of the texture, in repetitions. */
   offset: z.tuple([number, number]),
   /** Multiplies the texture's linear light. */
   tint: z.tuple([z.number().min(0), z.number().min(0), z.number().min(0)]),
-  /** Strength of the highlight; above 1 it outshines white paper. */
+  /** Strength of the highlight; above 1 it is brighter than white paper. */
   specular: z.number().min(0),
   /** Blinn-Phong exponent: 8 is satin, 400 a mirror-like spot. */
   shininess: positive,
-  /** Light given off, as a multiple of the tinted texture. */
+  /** Emitted light, as a multiple of the tinted texture. */
   emission: z.number().min(0),
 });
 
-/** What is left of a quad; the rest is air. */
+/** The solid part of a quad; the rest is empty. */
 const cutout = z.discriminatedUnion("kind", [
-  /** Kept where the texture's green channel is at least `threshold`. */
+  /** Solid where the texture's green channel is at least `threshold`. */
   z.strictObject({ kind: z.literal("texture"), texture: z.int().min(0), repeats: positive, threshold: fraction }),
   /** A leaf along the quad's first axis; `serration` is the depth of its teeth. */
   z.strictObject({ kind: z.literal("leaf"), serration: fraction }),
-  /** Bars both ways; `bar` is the share of a period that is solid. */
+  /** Bars in both directions; `bar` is the solid share of a period. */
   z.strictObject({ kind: z.literal("grid"), lines: positive, bar: fraction }),
-  /** The ellipse that fits the quad. */
+  /** The inscribed ellipse. */
   z.strictObject({ kind: z.literal("disk") }),
 ]);
 
@@ -52,7 +52,7 @@ const primitive = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("cylinder"), centre: vector, rotation, radius: positive, halfLength: positive, material }),
   /** In the local x, y plane. */
   z.strictObject({ kind: z.literal("quad"), centre: vector, rotation, halfSizes: size2, cutout: cutout.optional(), material }),
-  /** Endless, in the local x, y plane. */
+  /** Infinite, in the local x, y plane. */
   z.strictObject({ kind: z.literal("plane"), centre: vector, rotation, material }),
   /** Three waves over the local x, y plane: `frequency` in periods per half size, `seed` shifts them. */
   z.strictObject({
@@ -77,25 +77,25 @@ const camera = z
     pixelPitch: positive,
     width: z.int().min(1).max(8192),
     height: z.int().min(1).max(8192),
-    /** Focus breathing: 0 keeps the picture's scale, 1 scales each plane like a lens moved as a whole. The middle plane keeps its scale. */
+    /** Focus breathing: 0 keeps the image's scale, 1 scales each plane like a lens that moves as a whole. The middle plane keeps its scale. */
     breathing: fraction.optional(),
   })
   .describe("camera");
 
-/** How real stacks differ from ideal ones. Absent means ideal. */
+/** Imperfections of real stacks. Absent means ideal. */
 const imperfections = z.strictObject({
-  /** Straight blades of the aperture; round without it. `bladeAngle` in radians. */
+  /** Number of straight aperture blades; round if absent. `bladeAngle` in radians. */
   blades: z.int().min(3).max(16).optional(),
   bladeAngle: number.optional(),
   /** Dioptres by which the corner focuses nearer than the centre. */
   fieldCurvature: number.optional(),
   /** Dioptres by which blue focuses nearer, and red farther, than green. */
   chromaticShift: number.optional(),
-  /** Standard deviations in linear light (white = 1): of a black pixel, and what photons add at white. */
+  /** Standard deviations in linear light (white = 1): of a black pixel, and added by photon noise at white. */
   readNoise: z.number().min(0).optional(),
   shotNoise: z.number().min(0).optional(),
   jpegQuality: z.int().min(1).max(100).optional(),
-  /** Per plane: what the camera moved, in pixels, radians and as a magnification. */
+  /** Per plane: the camera's motion in pixels and radians, and a magnification. */
   misalignment: z.array(z.strictObject({ shift: z.tuple([number, number]), angle: number, scale: positive })).optional(),
   /** Per plane: factor on the exposure. */
   exposureDrift: z.array(positive).optional(),
@@ -110,14 +110,14 @@ const sceneSchema = z
     light: z.strictObject({
       /** Towards the light. */
       direction: vector.refine((v) => Math.hypot(...v) > 1e-6, "the direction has no length"),
-      /** Share of the light that comes from everywhere. */
+      /** Share of ambient light. */
       ambient: fraction,
       /** Factor on linear light before it is clipped at 1 and gamma-encoded. */
       exposure: positive,
     }),
     primitives: z.array(primitive).min(1).max(MAX_PRIMITIVES),
     imperfections: imperfections.optional(),
-    /** Draws the samples of lens and pixel, and the noise. */
+    /** Seed of the lens and pixel samples and of the noise. */
     seed: z.int().min(0).max(0xffffff),
   })
   .superRefine((scene, context) => {
@@ -158,7 +158,7 @@ const fieldName = (path: readonly PropertyKey[]): string =>
     "",
   );
 
-/** Checks a value read from anywhere; `where` names it in the error. */
+/** Checks an unknown value; `where` names it in the error. */
 export function checkScene(value: unknown, where = "scene"): Scene {
   const result = sceneSchema.safeParse(value);
   if (result.success) return result.data;

@@ -1,13 +1,13 @@
 import type { Random } from "../../random.ts";
 import type { Material, Primitive, Quaternion, Vector } from "./scene.ts";
 
-/** What random scenes are put together with: the field of view, the depth range, and draws that keep sizes in proportion to the picture. */
+/** The setting of a random scene: field of view, depth range, and random choices whose sizes are proportional to the image. */
 export interface Stage {
   readonly random: Random;
-  /** Depth range of what is to be seen, metres. */
+  /** Depth range of the visible objects, in metres. */
   readonly near: number;
   readonly far: number;
-  /** Slopes of the picture's right and lower edge. */
+  /** Slopes of the image's right and lower edges. */
   readonly slopeX: number;
   readonly slopeY: number;
   /** Pixels per unit slope. */
@@ -26,10 +26,10 @@ export const logBetween = (random: Random, from: number, to: number): number => 
 export const chance = (random: Random, probability: number): boolean => random.uniform() < probability;
 export const pick = <T>(random: Random, list: readonly T[]): T => list[random.integer(list.length)] as T;
 
-/** A depth drawn evenly in dioptres: as many things nearby, where blur changes fast, as far off. */
+/** A depth drawn uniformly in dioptres: more objects nearby, where blur changes fast. */
 export const someDepth = ({ random, near, far }: Stage): number => 1 / between(random, 1 / near, 1 / far);
 
-/** The point seen at (u, v), each from -1 to 1 over the picture, at depth z. */
+/** The point seen at (u, v), each from -1 to 1 over the image, at depth z. */
 export const seenAt = ({ slopeX, slopeY }: Stage, u: number, v: number, z: number): Vector => [u * slopeX * z, v * slopeY * z, z];
 
 export const add = (a: Vector, b: Vector, factor = 1): Vector => [a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]];
@@ -40,7 +40,7 @@ export const unit = (a: Vector): Vector => {
   return [a[0] / length, a[1] / length, a[2] / length];
 };
 
-/** Any rotation, all equally likely. */
+/** A uniformly random rotation. */
 export function anyRotation(random: Random): Quaternion {
   const [a, b, c, d] = [random.normal(), random.normal(), random.normal(), random.normal()];
   const length = Math.sqrt(a * a + b * b + c * c + d * d) || 1;
@@ -48,7 +48,7 @@ export function anyRotation(random: Random): Quaternion {
 }
 
 /** The rotation whose local x, y, z axes are `x`, `y`, `z` (orthonormal, right-handed). */
-export function rotationOf(x: Vector, y: Vector, z: Vector): Quaternion {
+function rotationOf(x: Vector, y: Vector, z: Vector): Quaternion {
   const trace = x[0] + y[1] + z[2];
   const q: [number, number, number, number] =
     trace > 0
@@ -62,7 +62,7 @@ export function rotationOf(x: Vector, y: Vector, z: Vector): Quaternion {
   return [q[0] / length, q[1] / length, q[2] / length, q[3] / length];
 }
 
-/** Local z along `normal`, turned about it by `turn`. */
+/** Local z along `normal`, rotated about it by `turn`. */
 export function facing(normal: Vector, turn: number): Quaternion {
   const z = unit(normal);
   const side = unit(cross(Math.abs(z[1]) < 0.9 ? [0, 1, 0] : [1, 0, 0], z));
@@ -72,7 +72,7 @@ export function facing(normal: Vector, turn: number): Quaternion {
   return rotationOf(x, cross(z, x), z);
 }
 
-/** Local y down along `down`, the local z turned about it: how a thing stands on a table. */
+/** Local y along `down`, local z rotated about it: an object that stands on a table. */
 export function standing(down: Vector, turn: number): Quaternion {
   const y = unit(down);
   const side = unit(cross(Math.abs(y[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0], y));
@@ -82,7 +82,7 @@ export function standing(down: Vector, turn: number): Quaternion {
   return rotationOf(cross(y, z), y, z);
 }
 
-export interface Look {
+interface SurfaceOptions {
   readonly depth: number;
   /** Multiplies the texture's size. */
   readonly size?: number;
@@ -91,7 +91,7 @@ export interface Look {
 }
 
 /** A surface whose texels are 0.4 to 2.5 pixels large at `depth`. */
-export function material(stage: Stage, { depth, size = 1, tint, plain }: Look): Material {
+export function material(stage: Stage, { depth, size = 1, tint, plain }: SurfaceOptions): Material {
   const { random, textures, scale, plainness, gloss } = stage;
   const isPlain = plain ?? chance(random, plainness);
   const isGlossy = chance(random, gloss);
@@ -99,7 +99,7 @@ export function material(stage: Stage, { depth, size = 1, tint, plain }: Look): 
   const cast = (): number => brightness * between(random, 0.8, 1.1);
   return {
     texture: pick(random, textures),
-    // A few texels over the whole picture leave a surface as good as plain.
+    // With only a few texels over the whole image a surface is practically plain.
     textureSize: ((256 * depth) / scale) * (isPlain ? between(random, 12, 40) : logBetween(random, 0.4, 2.5)) * size,
     offset: [random.uniform(), random.uniform()],
     tint: tint ? [tint[0] * brightness, tint[1] * brightness, tint[2] * brightness] : [cast(), cast(), cast()],

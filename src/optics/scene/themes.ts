@@ -4,7 +4,7 @@ import { addFloating, addGrid, addLeaf, addStanding, addTwig, addWire, tilted } 
 import type { Stage } from "./stage.ts";
 import { add, anyRotation, between, chance, dot, facing, material, seenAt, standing, unit } from "./stage.ts";
 
-/** Kinds of scene. `ratio`: far over near; `field`: degrees of view over the larger side; `plainness`: chance of a bare surface. */
+/** `ratio`: far over near; `field`: field of view in degrees over the larger side; `plainness`: probability of a bare surface. */
 export interface ThemeSettings {
   readonly ratio: readonly [number, number];
   readonly field: readonly [number, number];
@@ -15,15 +15,15 @@ export interface ThemeSettings {
 export type Theme = "desk" | "room" | "macro" | "slope" | "clutter" | "foliage" | "terrain" | "board" | "plain";
 
 export const THEMES: Readonly<Record<Theme, ThemeSettings>> = {
-  /** A table seen from above at an angle, a wall behind it, things on it. */
+  /** A table with objects, seen from above at an angle, and a wall behind it. */
   desk: { ratio: [1.5, 4], field: [25, 60], plainness: 0.15, build: desk },
-  /** A room with things on the floor and some in the air. */
+  /** A room with objects on the floor and some in the air. */
   room: { ratio: [2.5, 9], field: [45, 75], plainness: 0.25, build: room },
-  /** One thing fills the view; its own relief is most of the depth range. */
+  /** One object fills the view; its relief is most of the depth range. */
   macro: { ratio: [1.05, 1.5], field: [15, 40], plainness: 0.05, build: macro },
   /** A slanted plane and little else. */
   slope: { ratio: [1.2, 6], field: [20, 60], plainness: 0.1, build: slope },
-  /** Things of every kind in front of a wall. */
+  /** Objects of every kind in front of a wall. */
   clutter: { ratio: [1.3, 9], field: [25, 70], plainness: 0.1, build: clutter },
   foliage: { ratio: [1.2, 3], field: [20, 50], plainness: 0.1, build: foliage },
   /** A height field from above or at an angle. */
@@ -34,7 +34,7 @@ export const THEMES: Readonly<Record<Theme, ThemeSettings>> = {
   plain: { ratio: [1.5, 4], field: [25, 60], plainness: 0.65, build: desk },
 };
 
-/** An endless wall across the view at `depth`, leaning a little. */
+/** An infinite wall across the view at `depth`, slightly tilted. */
 function addWall(stage: Stage, depth: number, lean: number): void {
   const { random, primitives } = stage;
   const centre: Vector = [0, 0, depth];
@@ -42,7 +42,7 @@ function addWall(stage: Stage, depth: number, lean: number): void {
   primitives.push({ kind: "plane", centre, rotation: facing(normal, between(random, 0, 6.3)), material: material(stage, { depth }) });
 }
 
-/** The ground a camera sees when it looks down by `pitch` and the lower edge of the picture shows depth `nearest`. */
+/** The ground seen by a camera that looks down by `pitch`, with depth `nearest` at the lower edge of the image. */
 function groundFor({ slopeY }: Stage, { pitch, roll, nearest }: { pitch: number; roll: number; nearest: number }): Ground {
   const down = unit([Math.sin(roll), Math.cos(pitch), Math.sin(pitch)]);
   return { down, distance: nearest * dot(down, [0, slopeY, 1]) };
@@ -59,12 +59,12 @@ function addGround(stage: Stage, ground: Ground): void {
   });
 }
 
-/** Tries until `count` things stand, or there is no room for more. */
+/** Tries to place `count` objects. */
 function addManyStanding(stage: Stage, ground: Ground, count: number, enlarge = 1): void {
   for (let tries = 0, placed = 0; tries < 4 * count && placed < count; tries++) if (addStanding(stage, ground, enlarge)) placed++;
 }
 
-/** Up to `count` thin things: wires, nets, twigs. */
+/** `count` thin objects: wires and nets. */
 function addThin(stage: Stage, count: number): void {
   for (let n = 0; n < count; n++) {
     if (chance(stage.random, 0.6)) addWire(stage);
@@ -134,7 +134,7 @@ function macro(stage: Stage): void {
 
 function slope(stage: Stage): void {
   const { random, near, far, slopeX, slopeY } = stage;
-  // The plane runs from near at one edge of the picture to far at the other: its dioptres are linear in the slopes.
+  // The plane runs from near at one edge of the image to far at the other: its dioptres are linear in the slopes.
   const angle = between(random, 0, 2 * Math.PI);
   const [ex, ey] = [Math.cos(angle), Math.sin(angle)];
   const reach = Math.abs(ex) * slopeX + Math.abs(ey) * slopeY;

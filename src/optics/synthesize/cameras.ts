@@ -5,7 +5,7 @@ export type CameraPreset = "nyu" | "arkit" | "fossa";
 
 export const CAMERA_PRESETS: readonly CameraPreset[] = ["nyu", "arkit", "fossa"];
 
-/** The cameras of the published synthetic stacks, for a picture of this size. */
+/** The cameras of the published synthetic stacks, for an image of this size. */
 export function presetCamera(preset: CameraPreset, { width, height }: Size): Camera {
   switch (preset) {
     case "nyu": //   HybridDepth, DEReD

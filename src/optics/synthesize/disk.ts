@@ -1,6 +1,6 @@
 /**
- * A disk, antialiased by the area it covers of each pixel and summing to 1, kept as the steps along each row:
- * most of a row is constant, so that row sums and differences need only the few places where the value changes.
+ * A disk, antialiased by the covered area of each pixel and summing to 1, stored as the steps along each row: most of a row is
+ * constant, so that row sums and differences need only the few columns where the value changes.
  */
 export interface DiskKernel {
   /** Reach in pixels: rows run from -half to +half. */
@@ -17,7 +17,7 @@ const SUBROWS = 16;
 
 export function diskKernel(radius: number): DiskKernel {
   if (!(Number.isFinite(radius) && radius >= 0)) throw new RangeError(`diskKernel: the radius must be a finite number ≥ 0, got ${radius}`);
-  const reach = Math.max(radius, 0.5); // a smaller disk lies within its own pixel
+  const reach = Math.max(radius, 0.5); // a smaller disk lies within one pixel
   const half = Math.ceil(reach - 0.5);
   const side = 2 * half + 1;
   const coverage = new Float64Array(side * side);

@@ -1,10 +1,10 @@
 import type { DepthMap } from "../../image/depthMap.ts";
 
 /**
- * Where a synthetic stack is focused.
+ * How the focus distances of a synthetic stack are chosen.
  * `linear`: evenly in depth from the least to the greatest valid depth of the image (HybridDepth's NYU and ARKitScenes stacks).
  * `adaptive`: evenly in 1/depth between two quantiles of the image's own 1/depth (FOSSA's protocol for RGB-D sets).
- * `explicit`: these distances, in metres.
+ * `explicit`: the given distances, in metres.
  */
 export type FocusProtocol =
   | { readonly kind: "linear"; readonly planes: number }
@@ -51,7 +51,7 @@ function validDepths({ values, valid }: DepthMap): Float64Array {
 export function spaced({ from, to, planes }: { from: number; to: number; planes: number }): number[] {
   if (!(Number.isInteger(planes) && planes >= 2)) throw new RangeError(`synthesize: a stack needs at least 2 planes, got ${planes}`);
   if (!(to > from))
-    throw new RangeError("synthesize: the depth is the same everywhere, so no focus distances follow from it; give them explicitly");
+    throw new RangeError("synthesize: the depth is constant, so focus distances cannot be derived from it; give them explicitly");
   return Array.from({ length: planes }, (_, n) => from + ((to - from) * n) / (planes - 1));
 }
 

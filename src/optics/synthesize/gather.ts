@@ -1,12 +1,12 @@
 import type { Image } from "../../image/image.ts";
 
-/** `exponent` 2 is a Gaussian, a large one a disk; `window` is the side of the square the kernel is cut to, in pixels. */
+/** `exponent` 2 is a Gaussian, a large one a disk; the kernel is cut to a square of side `window`, in pixels. */
 export interface GatherKernel {
   readonly exponent: number;
   readonly window: number;
 }
 
-/** Offsets of one window, row by row, with the place of each one's radius in `radii`. */
+/** Offsets of one window, row by row, each with the index of its radius in `radii`. */
 interface Window {
   readonly half: number;
   /** Distinct radii to the power `exponent`. */
@@ -35,8 +35,8 @@ function gatherWindow({ exponent, window }: GatherKernel): Window {
  *
  *     out_p = Σ_q g_q I_q / Σ_q g_q,   g_q = c_q⁻² exp(-2 (r_pq / c_q)^exponent),   only q with c_q > 1
  *
- * A pixel with c ≤ 1 is copied. Nothing is occluded and a large blur is cut to the window: that is what the published stacks look like.
- * Written as a scatter from each q, so that its weights, one per distinct distance, are computed once.
+ * A pixel with c ≤ 1 is copied. There is no occlusion, and a large blur is cut to the window, as in the published stacks. Written as a
+ * scatter from each q, so that its weights, one per distinct distance, are computed once.
  */
 export function gatherBlur({ image, blurRadius }: { image: Image; blurRadius: Float32Array }, kernel: GatherKernel): Image {
   const { width, height, channels, data } = image;

@@ -1,10 +1,10 @@
-/** A change of the blur radius between neighbours, in pixels, from which on the nearer one is taken to hide a surface behind it. */
+/** If the blur radius of neighbours differs by more than this, in pixels, the nearer one is assumed to hide a surface behind it. */
 export const OCCLUSION_GAP = 1;
 
 /**
- * For each pixel near a depth edge, on its near side: the pixel from which to continue the farther surface behind it, else -1.
- * `signedRadius` is the blur radius in pixels, growing towards the camera. The farther surface is continued from its nearest visible
- * pixel (breadth first from the edge), as far as either surface's blur can reach and only behind what is nearer than it.
+ * For each pixel on the near side of a depth edge: the pixel that continues the farther surface behind it, else -1. `signedRadius` is the
+ * blur radius in pixels, growing towards the camera. The farther surface is continued from its nearest visible pixel (breadth first from
+ * the edge), as far as either surface's blur reaches and only behind nearer pixels.
  */
 export function hiddenSurface({ width, signedRadius }: { width: number; signedRadius: Float32Array }): Int32Array {
   const pixels = signedRadius.length;

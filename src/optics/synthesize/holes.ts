@@ -1,8 +1,8 @@
 import type { DepthMap } from "../../image/depthMap.ts";
 
 /**
- * What stands in for the depth of pixels without one. `fill`: the nearest valid pixel's.
- * `blur`: 10 nm, as in HybridDepth, whose holes of 0 m get + 1e-8: they take on their surroundings and give almost nothing back.
+ * The depth used for pixels without one. `fill`: that of the nearest valid pixel. `blur`: 10 nm, as in HybridDepth, which adds 1e-8 to
+ * holes of 0 m: they take on the colour of their surroundings and contribute almost nothing.
  */
 export type HoleRule = "fill" | "blur";
 
@@ -17,7 +17,7 @@ export function inverseDepth(depth: DepthMap, holes: HoleRule): Float64Array {
   return dioptres;
 }
 
-/** For each pixel the index of the nearest valid one, by steps across and down (breadth first). */
+/** For each pixel the index of the nearest valid one, in steps across and down (breadth first). */
 function nearestValid({ width, valid }: DepthMap): Int32Array {
   const nearest = new Int32Array(valid.length).fill(-1);
   const queue = new Int32Array(valid.length);

@@ -2,10 +2,10 @@ import type { Image } from "../../image/image.ts";
 import { type DiskKernel, diskKernel } from "./disk.ts";
 import { hiddenSurface, OCCLUSION_GAP } from "./hidden.ts";
 
-/** Layers are `step` apart in blur radius, in pixels, unless that made more than `most`. */
+/** Layers are `step` pixels apart in blur radius, but there are at most `most`. */
 export const LAYERING = { step: 0.5, most: 64, occlusionGap: OCCLUSION_GAP } as const;
 
-/** Below this share a layer is rounding, not coverage. */
+/** A smaller coverage is only rounding. */
 const NO_COVERAGE = 1e-9;
 
 /** Samples of one layer: `pixel` shows the colour of `source` (itself where visible, a neighbour where the surface is hidden). */
@@ -18,15 +18,15 @@ interface Layer {
 /**
  * Disk blur with occlusion. `signedRadius` is each pixel's blur radius in pixels, positive where nearer than the focus.
  *
- * 1. The picture is cut into layers of nearly equal blur. Behind depth edges the farther surface is continued (`hiddenSurface`).
- * 2. Each layer is blurred by its own disk, colour and coverage α_k alike, so that nothing nearer or farther mixes into its colour.
- * 3. Layers are laid front to back. What layer k and everything nearer cover together is B_k, the mask of those pixels blurred by layer
- *    k's disk. Layer k shows with the weight that this adds to what is covered already, and never more than its own coverage:
+ * 1. The image is cut into layers of nearly equal blur. Behind depth edges the farther surface is continued (`hiddenSurface`).
+ * 2. Each layer is blurred by its own disk, both colour and coverage α_k, so that no nearer or farther colour mixes into it.
+ * 3. Layers are composited front to back. B_k, the coverage of layer k and all nearer layers together, is the mask of their pixels,
+ *    blurred by layer k's disk. The weight of layer k is what this adds to the coverage C so far, at most its own coverage:
  *
  *        w_k = min(B_k - C, α_k),   C ← C + w_k,   out = Σ w_k colour_k / Σ w_k
  *
- * Neighbouring slices of one slanted surface cover different parts of the lens, so their coverages add up; multiplying transparencies
- * (1 - α), the usual compositing, would let the distance shine through every seam.
+ * Neighbouring slices of a slanted surface cover different parts of the lens, so their coverages add up; multiplying transparencies
+ * (1 - α), the usual compositing, would let the background show through every seam.
  */
 export function layeredBlur({ image, signedRadius }: { image: Image; signedRadius: Float32Array }): Image {
   const { width, height, channels } = image;
@@ -103,7 +103,7 @@ function spread({ width, height, channels, data }: Image, { pixels, sources, ker
     for (let row = top; row <= bottom; row++) {
       const end = kernel.from[row - y + kernel.half + 1] as number;
       for (let step = kernel.from[row - y + kernel.half] as number; step < end; step++) {
-        const column = Math.max(x + (kernel.column[step] as number), 0); // what enters left of the image is inside from column 0 on
+        const column = Math.max(x + (kernel.column[step] as number), 0); // a step left of the image takes effect at column 0
         if (column >= width) break;
         const rise = kernel.rise[step] as number;
         const at = (row * width + column) * stride;
@@ -127,7 +127,7 @@ interface BlurredLayer {
 }
 
 interface Canvas {
-  /** Σ w_k colour_k and C = Σ w_k of the layers laid so far. */
+  /** Σ w_k colour_k and C = Σ w_k of the layers so far. */
   readonly colour: Float64Array;
   readonly covered: Float64Array;
   /** 1 where the visible surface belongs to the current layer or a nearer one. */
@@ -147,7 +147,7 @@ function lay({ width, channels, rows, kernel, sums }: BlurredLayer, { colour, co
       if (alpha < NO_COVERAGE || already > 1 - NO_COVERAGE) continue;
       const place = { width, height, kernel, x, y: row };
       const inside = rowInside && x >= kernel.half && x + kernel.half < width;
-      const area = inside ? 1 : blurredMask(undefined, place); // of the disk, within the picture
+      const area = inside ? 1 : blurredMask(undefined, place); // share of the disk within the image
       const weight = Math.min(blurredMask(before, place) / area - already, alpha / area);
       if (weight <= 0) continue;
       covered[pixel] = already + weight;
@@ -159,7 +159,7 @@ function lay({ width, channels, rows, kernel, sums }: BlurredLayer, { colour, co
   }
 }
 
-/** Per row, how many pixels of the mask lie left of each column; one entry more than the row is long. */
+/** Per row, the number of mask pixels left of each column; one entry more than the width. */
 function setBefore(mask: Uint8Array, width: number): Uint32Array {
   const height = mask.length / width;
   const before = new Uint32Array((width + 1) * height);
@@ -177,7 +177,7 @@ interface Place {
   readonly y: number;
 }
 
-/** The mask (without one: the whole picture) blurred by the disk at (x, y). By parts, a row sums to -Σ rise · (pixels left of the step). */
+/** The mask (default: the whole image) blurred by the disk at (x, y). Summed by parts, a row is -Σ rise · (pixels left of the step). */
 function blurredMask(before: Uint32Array | undefined, { width, height, kernel, x, y }: Place): number {
   let sum = 0;
   const bottom = Math.min(y + kernel.half, height - 1);

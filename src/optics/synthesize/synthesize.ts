@@ -10,7 +10,7 @@ import type { Camera } from "../../stack/stackFormat.ts";
 import { blurPerDioptre, checkFocus } from "../lens/thinLens.ts";
 
 /**
- * How defocus is drawn.
+ * How defocus is rendered.
  * `gaussian`: HybridDepth's 7×7 gather, the one behind the published NYU numbers.
  * `power`: FOSSA's 15×15 gather; exponent 2 is Gaussian, 32 nearly a disk.
  * `disk`: a true disk with occlusion (`layeredBlur`).
@@ -20,7 +20,7 @@ export type SynthesisKernel =
   | { readonly kind: "power"; readonly exponent: number; readonly window?: number }
   | { readonly kind: "disk" };
 
-/** Light is summed as stored in the file (what the published code does) or, as a lens does it, in linear sRGB. */
+/** Light is summed as stored in the file (as in the published code) or, as in a real lens, in linear sRGB. */
 export type Light = "encoded" | "linear";
 
 export interface SynthesisOptions {
@@ -30,11 +30,11 @@ export interface SynthesisOptions {
   /** Default: `linear` for the disk, `encoded` for the two gathers. */
   readonly light?: Light;
   readonly holes?: HoleRule;
-  /** Called after each plane with how many are done and how many there are. */
+  /** Called after each plane. */
   readonly onPlane?: (done: number, planes: number) => void;
 }
 
-/** Every parameter the stack was made with, resolved, and what came of it. Lengths in metres, blur in pixels. */
+/** All parameters of the synthesis, with defaults filled in, and properties of the result. Lengths in metres, blur in pixels. */
 export interface SynthesisRecord {
   readonly width: number;
   readonly height: number;
@@ -42,7 +42,7 @@ export interface SynthesisRecord {
   readonly focus: FocusProtocol;
   readonly focusDistances: readonly number[];
   readonly kernel: SynthesisKernel;
-  /** How the disk kernel cut the picture, in pixels of blur radius. */
+  /** How the disk kernel sliced the image, in pixels of blur radius. */
   readonly layering?: typeof LAYERING;
   readonly light: Light;
   readonly holes: HoleRule;
@@ -52,7 +52,7 @@ export interface SynthesisRecord {
   readonly maxBlurRadius: readonly number[];
 }
 
-/** A focal stack from one sharp picture and its depth (A.2): each plane blurs every pixel by its circle of confusion (eq. 9). */
+/** A focal stack from one sharp image and its depth (A.2): each plane blurs every pixel by its circle of confusion (eq. 9). */
 export function synthesize(
   { image, depth }: { image: Image; depth: DepthMap },
   { camera, focus, kernel: requested = { kind: "gaussian" }, light, holes = "fill", onPlane }: SynthesisOptions,
@@ -60,7 +60,7 @@ export function synthesize(
   checkPair(image, depth);
   const kernel = withWindow(requested);
   if (kernel.kind === "disk" && holes === "blur")
-    throw new RangeError('synthesize: holes of "blur" belong to the gather kernels; use "fill" with the disk');
+    throw new RangeError('synthesize: holes "blur" needs a gather kernel; use "fill" with the disk');
   const resolvedLight = light ?? (kernel.kind === "disk" ? "linear" : "encoded");
   const focusDistances = protocolDistances(depth, focus);
   for (const distance of focusDistances) checkFocus(camera, distance);
@@ -101,7 +101,7 @@ export function synthesize(
 function checkPair(image: Image, depth: DepthMap): void {
   if (image.width !== depth.width || image.height !== depth.height)
     throw new RangeError(
-      `synthesize: the picture is ${image.width}×${image.height} but its depth is ${depth.width}×${depth.height}; they must match pixel by pixel`,
+      `synthesize: the image is ${image.width}×${image.height} but its depth is ${depth.width}×${depth.height}; they must match pixel by pixel`,
     );
   if (depth.space !== "depth") throw new RangeError(`synthesize: the depth map holds ${depth.space}; metres are needed`);
   const wrong = depth.values.findIndex((value, i) => depth.valid[i] === 1 && !(value > 0 && Number.isFinite(value)));

@@ -1,4 +1,4 @@
-/** In-place 2-D Fourier sum (no scaling) of a size × size complex picture; `size` is a power of two. */
+/** In-place 2-D Fourier transform (unscaled) of a size × size complex image; `size` is a power of two. */
 export function transform(real: Float64Array, imaginary: Float64Array, size: number): void {
   const tables = {
     cosines: Float64Array.from({ length: size / 2 }, (_, k) => Math.cos((2 * Math.PI * k) / size)),
@@ -9,7 +9,7 @@ export function transform(real: Float64Array, imaginary: Float64Array, size: num
   for (let pass = 0; pass < 2; pass++) {
     const [step, next] = pass === 0 ? [1, size] : [size, 1];
     for (let line = 0; line < size; line++) {
-      // Copied out in the order the butterflies want: columns in place would miss the cache at every step.
+      // Copied to a line in bit-reversed order: transforming columns in place would miss the cache at every step.
       for (let i = 0; i < size; i++) {
         const from = line * next + (tables.order[i] as number) * step;
         lineReal[i] = real[from] as number;

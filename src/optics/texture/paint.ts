@@ -15,7 +15,7 @@ type Colour = readonly [number, number, number];
 
 const between = (random: Random, from: number, to: number): number => from + (to - from) * random.uniform();
 
-/** Any hue and brightness; strong colours are rarer than dull ones, as in the world. */
+/** Any hue and brightness; saturated colours are rarer than dull ones, as in the real world. */
 function colour(random: Random): Colour {
   const hue = 6 * random.uniform();
   const saturation = 0.75 * random.uniform() ** 1.8;
@@ -27,7 +27,7 @@ function colour(random: Random): Colour {
   return [channel(5), channel(3), channel(1)];
 }
 
-/** Paints texture number `index` as RGBA bytes. The kinds take turns, so any stretch of indices is varied. */
+/** Paints texture `index` as RGBA bytes. The kinds alternate, so any range of indices is varied. */
 export function paintTexture(random: Random, index: number, out: Uint8Array): void {
   const canvas: Canvas = { channels: [new Float32Array(PIXELS), new Float32Array(PIXELS), new Float32Array(PIXELS)] };
   (PAINTERS[index % PAINTERS.length] as Painter)(random, canvas);
@@ -38,7 +38,7 @@ export function paintTexture(random: Random, index: number, out: Uint8Array): vo
   }
 }
 
-/** Two fields of noise whose amplitude falls as frequency^-slope, mean 0, deviation 1. They tile. `stretch` draws them out along one axis. */
+/** Two fields of noise whose amplitude falls as frequency^-slope, mean 0, deviation 1. They tile. `stretch` elongates them along one axis. */
 function spectralNoise(random: Random, { slope, stretch = 1 }: { slope: number; stretch?: number }): readonly [Float32Array, Float32Array] {
   const real = new Float64Array(PIXELS);
   const imaginary = new Float64Array(PIXELS);
@@ -51,7 +51,7 @@ function spectralNoise(random: Random, { slope, stretch = 1 }: { slope: number; 
       real[y * SIZE + x] = amplitude * (random.uniform() - 0.5);
       imaginary[y * SIZE + x] = amplitude * (random.uniform() - 0.5);
     }
-  transform(real, imaginary, SIZE); // of no symmetry: its two halves are independent fields
+  transform(real, imaginary, SIZE); // without symmetry, real and imaginary parts are independent fields
   return [normalised(real), normalised(imaginary)];
 }
 
@@ -64,7 +64,7 @@ function normalised(values: Float64Array): Float32Array {
   return out;
 }
 
-/** A base colour with coloured noise of its own on top. */
+/** A base colour with coloured noise. */
 function noisy(random: Random, canvas: Canvas, { contrast, slope }: { contrast: number; slope: number }): void {
   const base = colour(random);
   const [common, second] = spectralNoise(random, { slope, stretch: random.uniform() < 0.3 ? between(random, 2, 8) : 1 });
@@ -74,7 +74,7 @@ function noisy(random: Random, canvas: Canvas, { contrast, slope }: { contrast: 
   });
 }
 
-/** Paints `colourOf(i)` where `mask(x, y)` holds. */
+/** Paints `tone` where `mask(x, y)` is true. */
 function overlay(canvas: Canvas, mask: (x: number, y: number) => boolean, tone: Colour): void {
   for (let y = 0; y < SIZE; y++)
     for (let x = 0; x < SIZE; x++) {
@@ -95,7 +95,7 @@ const stripes: Painter = (random, canvas) => {
   noise(random, canvas);
   const period = 2 ** (3 + random.integer(4));
   const width = period * between(random, 0.25, 0.75);
-  const skew = random.integer(3) - 1; // whole periods over the picture, so that it tiles
+  const skew = random.integer(3) - 1; // whole periods over the image, so that it tiles
   const wave = between(random, 0, 6);
   overlay(canvas, (x, y) => (x + skew * y + wave * Math.sin((2 * Math.PI * y) / SIZE) + 4 * SIZE) % period < width, colour(random));
 };
@@ -184,7 +184,7 @@ const patches: Painter = (random, canvas) => {
   }
 };
 
-/** Rings drawn out by noise: wood, marble. */
+/** Rings distorted by noise: wood, marble. */
 const grain: Painter = (random, canvas) => {
   const [field] = spectralNoise(random, { slope: 1.8, stretch: between(random, 1, 10) });
   const [fine] = spectralNoise(random, { slope: 0.7, stretch: 6 });

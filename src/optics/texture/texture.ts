@@ -2,7 +2,7 @@ import type { Random } from "../../random.ts";
 import { createRandom } from "../../random.ts";
 import { TEXTURE_SIZE, paintTexture } from "./paint.ts";
 
-/** Square pictures of one size (a power of two), gamma-encoded, RGBA, 8 bits: [count, size, size, 4]. They tile. */
+/** Square images of one size (a power of two), gamma-encoded, RGBA, 8 bits: [count, size, size, 4]. They tile. */
 export interface TextureSet {
   readonly count: number;
   readonly size: number;
@@ -11,7 +11,7 @@ export interface TextureSet {
 
 export const GENERATED_TEXTURES = 96;
 
-/** Seeded textures that need no files. Texture i is the same whatever `count` is. */
+/** Generated textures. Texture i does not depend on `count`. */
 export function generateTextures({ count = GENERATED_TEXTURES, seed = 1 }: { count?: number; seed?: number } = {}): TextureSet {
   const size = TEXTURE_SIZE;
   const data = new Uint8Array(count * size * size * 4);
@@ -20,7 +20,7 @@ export function generateTextures({ count = GENERATED_TEXTURES, seed = 1 }: { cou
   return { count, size, data };
 }
 
-/** Every `every`-th texture is held out for testing; training never sees it. */
+/** Every `every`-th texture is held out for testing and never used in training. */
 export function splitTextures(count: number, { every = 10 }: { every?: number } = {}): { train: number[]; test: number[] } {
   const all = Array.from({ length: count }, (_, i) => i);
   return { train: all.filter((i) => i % every !== every - 1), test: all.filter((i) => i % every === every - 1) };
