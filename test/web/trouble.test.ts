@@ -103,7 +103,7 @@ test("a run stops when told to, and the next one still works", { timeout: 300_00
   await finished(page);
 });
 
-test("equal distances are refused in words, and mended ones accepted", { timeout: 300_000 }, async () => {
+test("equal distances are refused with an explanation, and corrected ones accepted", { timeout: 300_000 }, async () => {
   await startAnew();
   await drop(page, desk);
   const second = find(page, `${TEST_IDS.distance}1`);

@@ -1,6 +1,6 @@
 import type { Calls, CallName, Event, Problem, Reply, Request } from "./worker/protocol.ts";
 
-/** What the worker said when it could not do what it was asked. */
+/** The worker's report that a call failed. */
 export class WorkerProblem extends Error {
   override readonly name = "WorkerProblem";
   readonly remedy?: string;
@@ -11,7 +11,7 @@ export class WorkerProblem extends Error {
   }
 }
 
-/** The user has stopped it. */
+/** The user cancelled the call. */
 export class Cancelled extends Error {
   override readonly name = "Cancelled";
 }
@@ -21,7 +21,7 @@ export interface CallOptions {
   readonly onEvent?: (event: Event) => void;
 }
 
-/** The worker, as functions. */
+/** Calls to the worker. */
 export interface Client {
   call<N extends CallName>(name: N, ask: Calls[N]["ask"], options?: CallOptions): Promise<Calls[N]["answer"]>;
 }
@@ -37,7 +37,7 @@ interface RequestPort extends Pick<Worker, "addEventListener"> {
   postMessage(request: Request): void;
 }
 
-/** Asked to stop, a call ends at once for the page; the worker follows at its next step. */
+/** A cancelled call ends at once for the page; the worker stops at its next step. */
 export function createClient(worker: RequestPort): Client {
   const waiting = new Map<number, Waiting>();
   let calls = 0;

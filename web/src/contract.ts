@@ -4,11 +4,11 @@ import type { FocusSource, Unit } from "../../src/stack/stackFormat.ts";
 import type { DepthResult } from "../../src/output/result.ts";
 import type { ResultSummary } from "../../src/output/resultJson.ts";
 
-/** Where the network runs, and why there. */
+/** Where the network runs, and why. */
 export interface EngineInfo {
   readonly device: Session["device"];
   readonly threads: number;
-  /** A sentence for people. */
+  /** The reason, as a sentence. */
   readonly reason: string;
 }
 
@@ -23,7 +23,7 @@ export interface ResultPlane {
   readonly thumbnail: string;
 }
 
-/** Maps of every plane in the size the network saw, [planes, height, width]. */
+/** Maps of every plane in the network's working size, [planes, height, width]. */
 export interface PlaneMaps {
   readonly planes: number;
   readonly width: number;
@@ -31,29 +31,29 @@ export interface PlaneMaps {
   readonly data: Float32Array;
 }
 
-/** All that is known about a stack when a run has ended: what every view and every download is made of. */
+/** The result of a run: the input of every view and download. */
 export interface ViewResult {
-  /** Of the folder or the example: the stem of a file name for downloads. */
+  /** Name of the folder or example; downloads are named after it. */
   readonly name: string;
   /** In full size, as the library saves it: depth, unit, confidence, allInFocus, error, beyond, planeIndex; probability in working size. */
   readonly result: DepthResult;
   readonly planes: readonly ResultPlane[];
-  /** Metres, disparities or plane numbers, as in the library's FocalStack. */
+  /** Metres, disparities or plane indices, as in the library's FocalStack. */
   readonly focusDistances: readonly number[];
-  /** Measured in the aligned pictures: the modified Laplacian, in the size of `result.probability`. */
+  /** The modified Laplacian of the aligned images, in the size of `result.probability`. */
   readonly sharpness: PlaneMaps;
-  /** What `dualfocus depth` writes as alignment.json; absent where the frames were not aligned. */
+  /** The content of alignment.json; absent if the frames were not aligned. */
   readonly alignmentJson?: string;
-  /** result.json but for the two entries that depend on what is saved. */
+  /** result.json without the two entries that depend on what is saved. */
   readonly summary: Omit<ResultSummary, "files" | "encoding"> & Readonly<Record<string, unknown>>;
   readonly findings: readonly Finding[];
   readonly engine: EngineInfo;
 }
 
 export interface Measurement {
-  /** In the result's unit; parts of the longer side where that is no length. */
+  /** In the result's unit; a fraction of the longer side if that is not a length. */
   readonly distance: number;
-  /** For people: "12.3 mm". */
+  /** For display: "12.3 mm". */
   readonly text: string;
 }
 
@@ -65,12 +65,12 @@ export interface Scene3d {
   /** Above 1 comes nearer. */
   zoom(factor: number): void;
   reset(): void;
-  /** The next two points that are clicked are measured; again until `stopRuler`. */
+  /** Measures between every two points that are clicked, until `stopRuler`. */
   startRuler(): void;
   stopRuler(): void;
-  /** Told after the second point, and undefined when a measurement is taken away. */
+  /** Called after the second point, and with undefined when a measurement is removed. */
   onMeasure(listener: (measurement: Measurement | undefined) => void): void;
-  /** After the canvas changed its size on the page. */
+  /** To call after the canvas changed its size on the page. */
   resize(): void;
   dispose(): void;
 }
@@ -89,16 +89,16 @@ export interface Download {
   /** The library's output name, or "alignment", "result". */
   readonly name: string;
   readonly file: string;
-  /** For people, one line. */
+  /** One line for display. */
   readonly label: string;
   make(): Promise<Blob>;
 }
 /** web/src/downloads/downloads.ts. */
 export type Downloads = (result: ViewResult) => readonly Download[];
-/** web/src/downloads/downloads.ts: everything, result.json included, as one zip; `onProgress` is told the share done. */
+/** web/src/downloads/downloads.ts: all outputs and result.json in one zip; `onProgress` is called with the share done. */
 export type ZipAll = (result: ViewResult, onProgress: (share: number) => void) => Promise<Blob>;
 
-/** Addresses, relative to the page. The build puts the files there. */
+/** URLs relative to the page; the build puts the files there. */
 export const PATHS = {
   weights: "models/small.safetensors",
   /** ONNX Runtime's .wasm and .mjs files. */
@@ -107,12 +107,12 @@ export const PATHS = {
   examples: "examples/",
 } as const;
 
-/** What the address of the page may ask for: `?device=webgpu|wasm&threads=N`; without it the page chooses. */
+/** Query parameters of the page: `?device=webgpu|wasm&threads=N`. By default the page chooses. */
 export const QUERY = { device: "device", threads: "threads" } as const;
 
-/** `data-testid` of what tests, screenshots and benchmarks touch. */
+/** `data-testid` of the elements that tests, screenshots and benchmarks use. */
 export const TEST_IDS = {
-  /** Says how far the network is: `data-status` is loading, ready or failed; `data-device` is webgpu or wasm, `data-threads` a number. */
+  /** Status of the network: `data-status` is loading, ready or failed; `data-device` is webgpu or wasm, `data-threads` a number. */
   engine: "engine",
   dropZone: "drop-zone",
   filesInput: "files-input",
@@ -121,7 +121,7 @@ export const TEST_IDS = {
   example: "example-",
   problem: "problem",
   planes: "planes",
-  /** Followed by the plane's number from 0. */
+  /** Followed by the plane's index from 0. */
   distance: "distance-",
   unit: "unit",
   calibrate: "calibrate",

@@ -6,12 +6,12 @@ import { readDraft, type Draft } from "./state/distances.ts";
 import type { Store } from "./store.ts";
 import type { EngineWish, Event, Problem, RunResult, UserFile } from "./worker/protocol.ts";
 
-/** What the user can do. */
+/** The user's actions. */
 export interface Controller {
   start(ask: EngineWish & { readonly page: string }): Promise<void>;
   open(name: string, files: readonly UserFile[]): Promise<void>;
   openExample(example: Example): Promise<void>;
-  /** Keeps what is being typed, so that nothing drawn meanwhile takes it away; `edit` puts it to use. */
+  /** Stores what is being typed, so that rendering does not discard it; `edit` applies it. */
   type(draft: Draft): void;
   edit(draft: Draft): Promise<void>;
   setAlign(align: boolean): void;
@@ -19,7 +19,7 @@ export interface Controller {
   cancel(): void;
   show(view: View): void;
   loadFigures(): Promise<void>;
-  /** One plane as the network saw it. */
+  /** One plane in working size, aligned. */
   picture(plane: number): Promise<Image>;
   back(): void;
   startOver(): void;
@@ -28,7 +28,7 @@ export interface Controller {
 interface Context {
   readonly store: Store;
   readonly client: Client;
-  /** What is under way and may be stopped. */
+  /** Running tasks that can be cancelled. */
   readonly tasks: { checking: AbortController; running: AbortController };
 }
 
@@ -81,7 +81,7 @@ async function start({ store: { dispatch }, client }: Context, ask: EngineWish &
   }
 }
 
-/** Whether it could be opened. */
+/** Returns whether the stack could be opened. */
 async function open(context: Context, name: string, files: readonly UserFile[]): Promise<boolean> {
   const { store, client } = context;
   stop(context);
@@ -99,7 +99,7 @@ async function open(context: Context, name: string, files: readonly UserFile[]):
   }
 }
 
-/** One click to a result. */
+/** Opens an example and runs it at once. */
 async function openExample(context: Context, example: Example): Promise<void> {
   context.store.dispatch({ kind: "opening", opening: { done: 0, of: example.files.length } });
   try {
@@ -165,7 +165,7 @@ async function run(context: Context): Promise<void> {
   }
 }
 
-/** After a run was stopped; an example has not been checked yet, then. */
+/** After a cancelled run. An example has not been checked at that point. */
 function backToSetup(context: Context): void {
   const { get, dispatch } = context.store;
   dispatch({ kind: "run", progress: undefined });

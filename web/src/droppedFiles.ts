@@ -4,7 +4,7 @@ import type { UserFile } from "./worker/protocol.ts";
 export const pickedFiles = (files: Iterable<File> | ArrayLike<File>): UserFile[] =>
   Array.from(files, (file) => ({ path: file.webkitRelativePath || file.name, file })).filter(isVisible);
 
-/** Files let go over the page, those in folders included. */
+/** Files dropped on the page, including those in folders. */
 export async function droppedFiles({ items, files }: DataTransfer): Promise<UserFile[]> {
   const entries = Array.from(items, (item) => (item.kind === "file" ? item.webkitGetAsEntry() : null));
   if (!entries.some((entry) => entry?.isDirectory)) return pickedFiles(files);
@@ -13,7 +13,7 @@ export async function droppedFiles({ items, files }: DataTransfer): Promise<User
   return found.filter(isVisible);
 }
 
-/** Systems leave files of their own everywhere; their names begin with a dot. */
+/** Operating systems leave hidden files, whose names begin with a dot. */
 const isVisible = ({ path }: UserFile): boolean => !path.split("/").some((part) => part.startsWith("."));
 
 async function filesBelow(entry: FileSystemEntry): Promise<UserFile[]> {
@@ -26,7 +26,7 @@ async function filesBelow(entry: FileSystemEntry): Promise<UserFile[]> {
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   const found: UserFile[] = [];
-  // A browser hands out a folder in parts, and says that it is done by an empty one.
+  // A browser lists a folder in batches; an empty batch is the end.
   for (let part = await readPart(reader); part.length > 0; part = await readPart(reader))
     for (const child of part) found.push(...(await filesBelow(child)));
   return found;
@@ -37,7 +37,7 @@ const readPart = (reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]>
     reader.readEntries(resolve, reject);
   });
 
-/** What to call a stack: after its folder, or after the file if it is one. */
+/** The name of a stack: its folder's, or the file's if there is only one. */
 export function nameOf(files: readonly UserFile[]): string {
   const [first] = files;
   if (!first) return "nothing";

@@ -1,7 +1,7 @@
 import { PATHS } from "./contract.ts";
 import type { UserFile } from "./worker/protocol.ts";
 
-/** A stack that comes with the page. */
+/** A stack that is included in the page. */
 export interface Example {
   readonly name: string;
   readonly title: string;
@@ -19,14 +19,14 @@ const example = (name: string, title: string, description: string): Example => {
 };
 
 export const EXAMPLES: readonly Example[] = [
-  example("desk", "Desk", "with known distances, in metres."),
-  example("macro", "Macro", "from very near, in millimetres."),
-  example("breathing", "By hand", "that do not lie on one another; no distances."),
+  example("desk", "Desk", "with known distances in metres."),
+  example("macro", "Macro", "at close range, in millimetres."),
+  example("breathing", "Hand-held", "that must be aligned first; no distances."),
 ];
 
 export const exampleUrl = ({ name }: Example, file: string): string => `${PATHS.examples}${name}/${file}`;
 
-/** The files of an example as if a person had dropped them. */
+/** The files of an example, as if the user had dropped them. */
 export async function fetchExample(example: Example): Promise<UserFile[]> {
   return Promise.all(
     example.files.map(async (name) => {

@@ -20,7 +20,7 @@ void controller.start({ page: document.baseURI, ...wishOf(new URLSearchParams(lo
   if (engine.status === "ready") void keepOffline(engine);
 });
 
-/** What the address of the page asks for; anything else is not heard. */
+/** The page's query parameters; invalid values are ignored. */
 function wishOf(query: URLSearchParams): EngineWish {
   const device = query.get(QUERY.device);
   const threads = Number(query.get(QUERY.threads));

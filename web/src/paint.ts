@@ -11,7 +11,7 @@ export interface Painting extends Size {
   readonly data: Uint8ClampedArray<ArrayBuffer>;
 }
 
-/** No screen shows more of a picture that fills half of it; the numbers behind it stay in full size. */
+/** Largest side of a painted map, enough for a screen; the data stays in full size. */
 const SHOWN_SIDE = 1600;
 
 export function paintDepthMap({ depth, range }: Pick<DepthResult, "depth" | "range">): Painting {

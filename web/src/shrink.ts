@@ -1,13 +1,13 @@
 import type { DepthMap } from "../../src/image/depthMap.ts";
 import type { Image, Size } from "../../src/image/image.ts";
 
-/** The size of a picture whose longer side is at most `side`, same shape. */
+/** The size with the same aspect ratio whose longer side is at most `side`. */
 export function sizeWithin({ width, height }: Size, side: number): Size {
   const factor = Math.min(1, side / Math.max(width, height));
   return { width: Math.max(1, Math.round(width * factor)), height: Math.max(1, Math.round(height * factor)) };
 }
 
-/** Each new pixel is the mean of those whose centres it holds: quick, and enough for looking at. Never enlarges. */
+/** Each new pixel is the mean of the pixels it covers: fast, and good enough for display. Never enlarges. */
 export function shrinkImage(image: Image, size: Size): Image {
   const { width, height, channels, data } = image;
   if (size.width >= width && size.height >= height) return image;
@@ -33,7 +33,7 @@ const span = (i: number, from: number, to: number): [number, number] => {
   return [first, Math.max(first + 1, Math.floor(((i + 1) * from) / to))];
 };
 
-/** The value at each new pixel's centre: depth must not be mixed across edges. */
+/** Takes the value at each new pixel's centre: depth must not be mixed across edges. */
 export function shrinkDepth(depth: DepthMap, size: Size): DepthMap {
   const { width, height } = depth;
   if (size.width >= width && size.height >= height) return depth;

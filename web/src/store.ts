@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { INITIAL, reduce, type Action, type State } from "./state/state.ts";
 
-/** The page's one state. */
+/** The state of the page. */
 export interface Store {
   readonly get: () => State;
   readonly dispatch: (action: Action) => void;
@@ -24,7 +24,7 @@ export function createStore(initial: State = INITIAL): Store {
   };
 }
 
-/** The state, drawn anew whenever it changes. */
+/** The state; the component is rendered again whenever it changes. */
 export function useStore(store: Store): State {
   const [state, setState] = useState(store.get());
   useEffect(() => {

@@ -24,8 +24,8 @@ test("numbers that cannot be are refused in words", () => {
     const found = calibrate([{ plane: one[0], distance: one[1] }, { plane: two[0], distance: two[1] }], { planes: 5, spacing }); // prettier-ignore
     return "problem" in found ? found.problem : "";
   };
-  assert.match(refuse([0, 0], [1, 2], "distance"), /above zero/);
-  assert.match(refuse([0, NaN], [1, 2], "distance"), /above zero/);
+  assert.match(refuse([0, 0], [1, 2], "distance"), /must be positive/);
+  assert.match(refuse([0, NaN], [1, 2], "distance"), /must be positive/);
   assert.match(refuse([0, 2], [1, 2], "distance"), /differ/);
   assert.match(refuse([1, 2], [1.05, 3], "distance"), /same plane/);
   assert.match(refuse([0, 1], [1, 0.5], "distance"), /Plane 3 would lie behind the camera/);

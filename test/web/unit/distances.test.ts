@@ -19,7 +19,7 @@ test("the fields begin with what was found, by the order of the names", () => {
   assert.deepEqual(draftOf(opened), { unit: "mm", texts: { 0: "61.5", 1: "60" } });
 });
 
-test("a stack in plane numbers begins with empty fields", () => {
+test("a stack in plane indices begins with empty fields", () => {
   assert.deepEqual(draftOf({ ...opened, unit: "index" }), { unit: "index", texts: {} });
 });
 

@@ -58,7 +58,7 @@ test("twice the f-number is half the blur, whatever the unit", () => {
   }
 });
 
-test("larger is nearer in dioptres and disparity, farther in metres and plane numbers", () => {
+test("larger is nearer in dioptres and disparity, farther in metres and plane indices", () => {
   const of = (unit: DepthResult["unit"], space: DepthResult["depth"]["space"]): number => {
     const lens = lensFor(twoWalls({ unit, depth: { ...twoWalls().depth, space } }));
     return Math.sign(lens.nearness(2) - lens.nearness(1));

@@ -20,10 +20,12 @@ test("advice for the command becomes advice for the page", () => {
 
 test("no advice of the library names an option of the command", () => {
   const root = join(import.meta.dirname, "..", "..", "..", "src");
-  const texts = ["check", "source", "align"].flatMap((folder) =>
-    readdirSync(join(root, folder)).flatMap((file) =>
-      [...readFileSync(join(root, folder, file), "utf8").matchAll(/"([^"\n]*\s--[a-z][^"\n]*)"/g)].map(([, text]) => text as string),
-    ),
+  const texts = ["check", "stack", "align"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .flatMap((file) =>
+        [...readFileSync(join(root, folder, file), "utf8").matchAll(/"([^"\n]*\s--[a-z][^"\n]*)"/g)].map(([, text]) => text as string),
+      ),
   );
   assert.ok(texts.length >= 5, `only ${texts.length} found`);
   assert.deepEqual(
@@ -36,9 +38,9 @@ const finding = (severity: Finding["severity"]): Finding => ({ code: "shake", se
 
 test("the check is told in one sentence, the worst first", () => {
   assert.equal(checkSummary([]), "This stack looks good.");
-  assert.equal(checkSummary([finding("note")]), "This stack looks good; there is something to know.");
-  assert.equal(checkSummary([finding("note"), finding("warning")]), "One thing may cost depth.");
-  assert.equal(checkSummary([finding("warning"), finding("error"), finding("error")]), "2 things must be mended first.");
+  assert.equal(checkSummary([finding("note")]), "This stack looks good; see the notes.");
+  assert.equal(checkSummary([finding("note"), finding("warning")]), "One problem may make depth less accurate.");
+  assert.equal(checkSummary([finding("warning"), finding("error"), finding("error")]), "2 problems must be fixed first.");
 });
 
 test("a depth comes with the unit that reads best; planes are counted from one", () => {
@@ -66,5 +68,5 @@ test("progress only grows from stage to stage, and ends at one", () => {
 test("the page says where it computes", () => {
   assert.equal(engineWords({ status: "ready", device: "wasm", threads: 1, reason: "" }), "Ready: processor, 1 thread");
   assert.equal(engineWords({ status: "ready", device: "webgpu", threads: 1, reason: "" }), "Ready: graphics card");
-  assert.equal(engineWords({ status: "loading", progress: { stage: "weights", done: 1, of: 2 } }), "Loading the network …");
+  assert.equal(engineWords({ status: "loading", progress: { stage: "weights", done: 1, of: 2 } }), "Loading the model …");
 });

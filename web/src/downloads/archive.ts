@@ -6,7 +6,7 @@ import type { DepthResult } from "../../../src/output/result.ts";
 import { encodeResultJson } from "../../../src/output/resultJson.ts";
 import type { ViewResult } from "../contract.ts";
 
-/** What a zip is made of. */
+/** The content of a zip. */
 export type ArchiveInput = Pick<ViewResult, "result" | "summary" | "alignmentJson">;
 
 export interface ArchiveListener {
@@ -16,7 +16,7 @@ export interface ArchiveListener {
   readonly onProgress: (share: number) => void;
 }
 
-/** Every output the result has data for, alignment.json and result.json, one after the other: only one is in memory at a time. */
+/** Writes every output that the result has data for, alignment.json and result.json; only one is in memory at a time. */
 export async function writeArchive(
   { result, summary, alignmentJson }: ArchiveInput,
   { onChunk, onProgress }: ArchiveListener,
@@ -27,7 +27,7 @@ export async function writeArchive(
     else onChunk(chunk);
   });
   const add = (file: string, bytes: Uint8Array): void => {
-    const entry = /\.(png|glb|exr)$/.test(file) ? new ZipPassThrough(file) : new ZipDeflate(file, { level: 6 }); // some are packed already
+    const entry = /\.(png|glb|exr)$/.test(file) ? new ZipPassThrough(file) : new ZipDeflate(file, { level: 6 }); // these formats are already compressed
     zip.add(entry);
     entry.push(bytes, true);
   };

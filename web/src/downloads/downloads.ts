@@ -6,7 +6,7 @@ import type { Downloads, ZipAll } from "../contract.ts";
 import type { EncodeAnswer, EncodeRequest } from "./encodeWorker.ts";
 
 const LABELS: Readonly<Record<OutputName, string>> = {
-  depth16: "Depth, 16-bit PNG with its scale inside",
+  depth16: "Depth, 16-bit PNG, scale in its metadata",
   depth: "Depth, floating-point TIFF",
   exr: "Depth, OpenEXR for compositing",
   npy: "Depth, NumPy array",
@@ -35,7 +35,7 @@ export const downloads: Downloads = ({ result, summary, alignmentJson }) => [
         {
           name: "alignment",
           file: "alignment.json",
-          label: "Alignment of the pictures, to use again",
+          label: "Alignment of the pictures, to reuse",
           make: () => Promise.resolve(new Blob([alignmentJson], { type: "application/json" })),
         },
       ]),
@@ -51,7 +51,7 @@ export const downloads: Downloads = ({ result, summary, alignmentJson }) => [
 export const zipAll: ZipAll = ({ result, summary, alignmentJson }, onProgress) =>
   inWorker({ kind: "all", input: { result, summary, ...(alignmentJson === undefined ? {} : { alignmentJson }) } }, onProgress);
 
-/** Large maps, and the outputs made of them. */
+/** Large maps, and the outputs that need them. */
 const USERS: Readonly<Partial<Record<keyof DepthResult, readonly OutputName[]>>> = {
   confidence: ["confidence"],
   error: ["error"],
@@ -61,7 +61,7 @@ const USERS: Readonly<Partial<Record<keyof DepthResult, readonly OutputName[]>>>
   allInFocus: ["aif", "ply", "glb"],
 };
 
-/** Without the maps that this output has no use for: what is sent to a worker is copied. */
+/** The result without the maps that this output does not need: everything sent to a worker is copied. */
 function lean(result: DepthResult, name: OutputName): DepthResult {
   const entries = Object.entries(result).filter(([key]) => USERS[key as keyof DepthResult]?.includes(name) ?? true);
   return Object.fromEntries(entries) as unknown as DepthResult;
@@ -78,7 +78,7 @@ function inWorker(request: EncodeRequest, onProgress: (share: number) => void): 
       else reject(new Error(data.message));
     });
     worker.addEventListener("error", ({ message }) => {
-      reject(new Error(`this file could not be made: ${message || "the browser ended the work, perhaps for want of memory"}`));
+      reject(new Error(`this file could not be created: ${message || "the browser stopped it, perhaps because memory ran out"}`));
     });
     worker.postMessage(request);
   }).finally(() => {

@@ -2,8 +2,8 @@ import { PATHS } from "../contract.ts";
 import type { EngineInfo } from "../contract.ts";
 
 /**
- * Has the browser keep the page for visits without a network. Browsers offer that on https and on localhost only; elsewhere, and where
- * the user forbade it, the page works as long as its host answers.
+ * Makes the browser keep the page for offline use. Browsers allow that only on https and localhost; elsewhere, or if the user forbids it,
+ * the page works while its server is reachable.
  */
 export async function keepOffline({ device }: Pick<EngineInfo, "device">): Promise<void> {
   if (!("serviceWorker" in navigator)) return;
@@ -13,6 +13,6 @@ export async function keepOffline({ device }: Pick<EngineInfo, "device">): Promi
     const stem = `${PATHS.runtime}ort-wasm-simd-threaded.asyncify`;
     if (device === "webgpu") active?.postMessage({ keep: [`${stem}.mjs`, `${stem}.wasm`] });
   } catch {
-    // Private windows and full disks refuse: nothing is lost but the offline copy.
+    // Not possible in private windows or on a full disk; only the offline copy is missing.
   }
 }

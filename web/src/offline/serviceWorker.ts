@@ -1,4 +1,4 @@
-// Keeps the page for later visits without a network, and gives it the headers for threads where its host does not send them.
+// Keeps the page for offline use, and adds the headers that threads need if the server does not send them.
 
 /** Filled in by scripts/buildWeb.js: the files to keep, relative to the page, and a name that changes whenever one of them does. */
 declare const __KEPT__: readonly string[];
@@ -57,7 +57,7 @@ async function removeOthers(): Promise<void> {
   await Promise.all(names.filter((name) => name.startsWith(PREFIX) && name !== NAME).map((name) => caches.delete(name)));
 }
 
-/** From the host, so that a new version is seen at once; without a network, what was kept. */
+/** From the network, so that a new version is used at once; offline, from the cache. */
 async function answer(request: Request): Promise<Response> {
   try {
     return isolated(await fetch(request));
@@ -71,8 +71,8 @@ async function answer(request: Request): Promise<Response> {
 }
 
 /**
- * With these headers a browser lets the page share memory between threads. `dualfocus web` sends them, plain hosts cannot. An answer
- * that has them is passed on as it is: only then does the browser reuse the WebAssembly it compiled at an earlier visit.
+ * With these headers a browser lets the page share memory between threads. `dualfocus web` sends them; static hosts often cannot. A
+ * response that has them is passed on unchanged: only then does the browser reuse WebAssembly that it compiled earlier.
  */
 function isolated(response: Response): Response {
   if (response.headers.has("Cross-Origin-Embedder-Policy") || response.type === "opaque" || response.redirected) return response;

@@ -8,13 +8,13 @@ export interface Painter {
   dispose(): void;
 }
 
-/** Blur wider than this share of the longer side is cut: the picture would be fog. */
+/** Blur is limited to this share of the longer side. */
 const MOST_REACH = 0.08;
 const SAMPLES = { least: 96, most: 256 } as const;
 
-/** Draws the plan through a lens with WebGL 2; undefined where the browser has none. */
+/** Draws the refocused image with WebGL 2; undefined if the browser does not support it. */
 export function createGather(canvas: HTMLCanvasElement, plan: RefocusPlan): Painter | undefined {
-  // The picture is kept after it was shown, so that it can be saved or looked at again without drawing.
+  // The buffer is preserved, so that the image can be saved without drawing it again.
   const gl = canvas.getContext("webgl2", { antialias: false, depth: false, alpha: false, preserveDrawingBuffer: true });
   if (!gl) return undefined;
   const program = linked(gl);
@@ -54,7 +54,7 @@ function linked(gl: WebGL2RenderingContext): WebGLProgram {
     gl.shaderSource(shader, source);
     gl.compileShader(shader);
     gl.attachShader(program, shader);
-    gl.deleteShader(shader); // goes with the program
+    gl.deleteShader(shader); // freed with the program
   }
   gl.linkProgram(program);
   if (gl.getProgramParameter(program, gl.LINK_STATUS) !== true)

@@ -1,19 +1,19 @@
-/** One triangle over the whole picture, without any buffer. */
+/** One triangle that covers the whole image, without a buffer. */
 export const VERTEX = `#version 300 es
 void main() {
   gl_Position = vec4(float((gl_VertexID & 1) << 2) - 1.0, float((gl_VertexID & 2) << 1) - 1.0, 0.0, 1.0);
 }`;
 
 /**
- * Every pixel p gathers the light that reaches it from points q around, as many rings as `reach` pixels hold.
- * A point gives its light to the disk of its own blur radius r_q; with a_q the area it stands for, its share at p is a_q / (π r_q²).
+ * Every pixel p gathers the light that reaches it from points q within `reach` pixels.
+ * A point spreads its light over the disk of its blur radius r_q; with a_q the area that it represents, its share at p is a_q / (π r_q²).
  *
  * - Points nearer than p cover it: their shares add up to the coverage α, and hide what lies behind.
- * - Points level with p or behind it mix within p's own disk only, so that nothing bleeds over a sharp edge.
+ * - Points at p's depth or behind it mix only within p's own disk, so that nothing bleeds over a sharp edge.
  *
  *     out = Σ_near share_q I_q + (1 - α) · mean over p's disk of the others
  *
- * Sampling is denser near p (radius linear in the sample's number), because small disks matter as much as large ones.
+ * Sampling is denser near p (radius linear in the sample's index), because small disks matter as much as large ones.
  */
 export const FRAGMENT = `#version 300 es
 precision highp float;
@@ -27,10 +27,10 @@ out vec4 shown;
 
 const float PI = 3.14159265;
 const float GOLDEN_ANGLE = 2.39996323;
-const float POINT = 0.5641896; // radius of a disk as large as a pixel: nothing is sharper
-const float LEVEL = 1.0; // surfaces whose blur differs by less need no order
+const float POINT = 0.5641896; // radius of a disk with the area of a pixel: the smallest blur
+const float LEVEL = 1.0; // surfaces whose blur differs by less count as equally deep
 
-// 1 inside a disk, 0 outside; the rim is a pixel wide, less for the smallest disks, so that what is sharp stays so.
+// 1 inside a disk, 0 outside; the rim is a pixel wide, less for the smallest disks, so that sharp pixels stay sharp.
 float within(float disk, float radius) {
   return clamp((disk - radius) / clamp(2.0 * (disk - POINT), 1e-3, 1.0) + 0.5, 0.0, 1.0);
 }
@@ -48,7 +48,7 @@ void main() {
   float centreShare = POINT * POINT / (own * own);
   vec4 level = vec4(centre.rgb, 1.0) * centreShare;
   vec4 near = vec4(0.0);
-  // A turn of its own for every pixel, so that the pattern of samples does not show.
+  // Every pixel rotates the samples differently, so that their pattern is not visible.
   float turn = 6.2831853 * fract(52.9829189 * fract(dot(vec2(at), vec2(0.06711056, 0.00583715))));
   float width = (reach - POINT) / float(samples);
   for (int i = 0; i < samples; i++) {

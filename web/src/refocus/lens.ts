@@ -3,7 +3,7 @@ import { projectionOf } from "../../../src/output/projection.ts";
 import { validRange } from "../../../src/output/result.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 
-/** What is dragged: the depth that is sharp, in the unit of the depth map, and the f-number. */
+/** The controls: the depth in focus, in the unit of the depth map, and the f-number. */
 export interface LensSetting {
   readonly focus: number;
   readonly fNumber: number;
@@ -19,9 +19,9 @@ export interface Lens {
   gain(setting: LensSetting): number;
 }
 
-/** Where no camera is known, the picture is taken to come from a sensor this wide [m]: full frame. */
+/** Assumed width of the sensor [m] if the camera is unknown: full frame. */
 const SENSOR = 0.036;
-/** An assumed lens stays this many focal lengths away from the nearest thing: macro photographs are not taken with 31 mm. */
+/** An assumed lens is at least this many focal lengths away from the nearest object: macro photographs are not taken with 31 mm. */
 const NEAREST = 4;
 /** Without any unit: diameter of blur from one end of the range to the other at f/1, as a share of the picture's longer side. */
 const RELATIVE = 0.12;
@@ -32,7 +32,7 @@ export function lensFor(result: DepthResult): Lens {
   const [least, greatest] = validRange(depth);
   switch (projection.kind) {
     case "pinhole": {
-      const inverse = unit === "m"; // dioptres are inverse already
+      const inverse = unit === "m"; // dioptres are already inverse
       const nearest = inverse ? least : 1 / greatest;
       const focalLength = result.camera?.focalLength ?? assumedFocalLength(result, { pixels: projection.focalLength, nearest });
       const camera = { focalLength, pixelPitch: focalLength / projection.focalLength };
@@ -42,7 +42,7 @@ export function lensFor(result: DepthResult): Lens {
         gain: ({ focus, fNumber }) => blurPerDioptre({ ...camera, fNumber }, distance(focus)) / 2, // eq. 9 in dioptres, half of it
       };
     }
-    case "orthographic": // a microscope's cone of light is as steep everywhere: its diameter is Δz / N
+    case "orthographic": // a microscope's cone of light has the same slope everywhere: its diameter is Δz / N
       return { nearness: (value) => -value, gain: ({ fNumber }) => 1 / (2 * fNumber * projection.pixelSize) };
     case "relief": {
       const radius = (RELATIVE * Math.max(depth.width, depth.height)) / 2 / (greatest - least || 1);

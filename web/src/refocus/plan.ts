@@ -5,13 +5,13 @@ import type { DepthResult } from "../../../src/output/result.ts";
 import { shrinkDepth, shrinkImage, sizeWithin } from "../shrink.ts";
 import { lensFor, type LensSetting } from "./lens.ts";
 
-/** A result made ready to be refocused at a size for looking at. */
+/** A result prepared for refocusing at display size. */
 export interface RefocusPlan {
   readonly width: number;
   readonly height: number;
-  /** The all-in-focus picture in linear light: that is what a lens adds up. Three channels. */
+  /** The all-in-focus image in linear light, which a lens adds up. Three channels. */
   readonly light: Float32Array;
-  /** Of every pixel; where depth is unknown, of a known one beside it. */
+  /** Nearness of every pixel; where depth is unknown, that of a known neighbour. */
   readonly nearness: Float32Array;
   /** r = gain · (nearness - focus), in pixels of the plan. */
   blur(setting: LensSetting): { readonly gain: number; readonly focus: number };
@@ -40,7 +40,7 @@ function linearColours({ channels, data }: Image): Float32Array {
   return Float32Array.from({ length: 3 * pixels }, (_, i) => decodeSrgb(data[channels === 3 ? i : Math.floor(i / 3)] as number));
 }
 
-/** Unknown values take the last known one before them, or the first after: rarely more than a margin. */
+/** Unknown values take the last known value before them, or the first one: rarely more than a margin. */
 function fillHoles(values: Float32Array): void {
   const first = values.find((value) => Number.isFinite(value)) ?? 0;
   let last = first;

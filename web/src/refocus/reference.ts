@@ -4,7 +4,7 @@ import { layeredBlur } from "../../../src/optics/synthesize/layers.ts";
 import type { LensSetting } from "./lens.ts";
 import type { RefocusPlan } from "./plan.ts";
 
-/** The refocused picture by true disks with occlusion, on the CPU: what the shader is measured by, and what stands in where there is none. */
+/** The refocused image with exact disks and occlusion, on the CPU: the reference for the shader, and the fallback without WebGL. */
 export function refocusExactly(plan: RefocusPlan, setting: LensSetting): Image {
   const { width, height, light, nearness } = plan;
   const { gain, focus } = plan.blur(setting);

@@ -5,12 +5,12 @@ import type { LensSetting } from "./lens.ts";
 import { planRefocus, type RefocusPlan } from "./plan.ts";
 import { refocusExactly } from "./reference.ts";
 
-/** Longer side of the picture, in pixels: what a screen shows, at a cost a phone's graphics can pay. */
+/** Longer side of the image in pixels: enough for a screen, and fast enough on a phone. */
 const SIDE = 1024;
-/** The same on the CPU, where graphics are missing. */
+/** The same on the CPU, without WebGL. */
 const CPU_SIDE = 320;
 
-/** The result seen through another lens. `set` may be called as often as a slider moves: only the last setting before a frame is drawn. */
+/** The result through another lens. `set` may be called at any rate: only the last setting before a frame is drawn. */
 export const createRefocus: CreateRefocus = (canvas, { result }) => {
   const plan = planRefocus(result, { side: SIDE });
   fit(canvas, plan);

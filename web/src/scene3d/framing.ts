@@ -1,21 +1,21 @@
 import type { Size } from "../../../src/image/image.ts";
 import type { Projection } from "../../../src/output/projection.ts";
 
-/** How a cloud of points is brought to a handy size: world = scale · (point - centre). The longer side then spans 2. */
+/** Normalises a point cloud: world = scale · (point - centre), so that the longer side spans 2. */
 export interface Frame {
   readonly scale: number;
   readonly centre: readonly [number, number, number];
-  /** Tangents of half the angles the camera saw, across and down. */
+  /** Tangents of the half angles of view, horizontal and vertical. */
   readonly tangents: readonly [number, number];
-  /** Some of the points, in the world: x, y, z, x, y, z, … */
+  /** A sample of the points in world coordinates: x, y, z, x, y, z, … */
   readonly sample: Float32Array;
 }
 
-/** Without perspective the picture is looked at from this many times half its longer side. */
+/** Without perspective, the viewing distance in halves of the longer side. */
 const RELIEF_DISTANCE = 3;
 const SAMPLE = 5000;
 
-/** The surface is turned about its middle, and seen under the angle it was photographed under. */
+/** The surface rotates about its middle and is seen with the angle of view it was photographed with. */
 export function frameOf(positions: Float32Array, { projection, width, height }: Size & { readonly projection: Projection }): Frame {
   const stride = 3 * Math.max(1, Math.floor(positions.length / 3 / SAMPLE));
   const points = Float32Array.from({ length: 3 * Math.floor(positions.length / stride) }, (_, i) => {
@@ -36,17 +36,17 @@ export function frameOf(positions: Float32Array, { projection, width, height }: 
   };
 }
 
-/** The value that this share of all values does not exceed: unlike the largest, it is not moved by a few wild points. */
+/** The quantile of the values: unlike the maximum, not affected by a few outliers. */
 function quantile(values: Float32Array, share: number): number {
   return values.toSorted()[Math.floor(share * (values.length - 1))] ?? 0;
 }
 
-/** Vertical field of view [degrees] at which the whole picture is seen on a canvas of this shape. */
+/** Vertical field of view [degrees] that shows the whole image on a canvas of this aspect ratio. */
 export function fieldOfView([across, down]: readonly [number, number], aspect: number): number {
   return (360 / Math.PI) * Math.atan(Math.max(down, across / aspect));
 }
 
-/** How far from the centre a viewer in this direction must be to have nearly all points in view. Angles in radians, `fov` in degrees. */
+/** The distance from the centre at which nearly all points are in view from this direction. Angles in radians, `fov` in degrees. */
 export function viewingDistance(
   { sample }: Pick<Frame, "sample">,
   { azimuth, polar, fov, aspect }: { azimuth: number; polar: number; fov: number; aspect: number },

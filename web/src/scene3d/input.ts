@@ -2,10 +2,10 @@ import { Vector2 } from "three";
 
 import type { Scene3d } from "../contract.ts";
 
-/** A press that moves farther than this [pixels] turns the view; less is a tap. */
+/** A press that moves farther than this [pixels] rotates the view; less is a tap. */
 const TAP = 5;
 
-/** Calls back with the place of a click or tap, from -1 to 1 across and up. Returns what stops it. */
+/** Calls `tapped` with the position of a click or tap, from -1 to 1 right and up. Returns a function that stops it. */
 export function onTap(canvas: HTMLCanvasElement, tapped: (place: Vector2) => void): () => void {
   let start: { x: number; y: number } | undefined;
   const down = ({ clientX, clientY, isPrimary }: PointerEvent): void => {
@@ -27,7 +27,7 @@ export function onTap(canvas: HTMLCanvasElement, tapped: (place: Vector2) => voi
 const TURN = Math.PI / 24;
 const CLOSER = 1.1;
 
-/** Arrows turn, + and - come nearer and go back, Home starts anew, Enter marks what is in the middle. Returns what stops it. */
+/** Arrow keys rotate, + and - zoom, Home resets, Enter marks the point in the middle. Returns a function that stops it. */
 export function onKeys(
   canvas: HTMLCanvasElement,
   { rotate, zoom, reset, mark }: Pick<Scene3d, "rotate" | "zoom" | "reset"> & { mark: () => void },

@@ -9,9 +9,9 @@ const COLOR = 0xff5a36;
 
 /** Two points of a surface and the line between them. */
 export interface Ruler {
-  /** To be put beside the surface, so that it is stretched along. */
+  /** To add next to the surface, so that both are exaggerated alike. */
   readonly group: Group;
-  /** The distance, once there are two points; a third point begins anew. Points are in the projection's own unit. */
+  /** The distance once there are two points; a third point starts over. Points are in the projection's unit. */
   add(point: Vector3): Measurement | undefined;
   clear(): void;
   dispose(): void;
@@ -21,13 +21,13 @@ export function createRuler(projection: Projection): Ruler {
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new BufferAttribute(new Float32Array(6), 3));
   geometry.setDrawRange(0, 0);
-  // Drawn over everything: the far end of a ruler may lie behind the surface.
+  // Drawn on top: the far end of a ruler may be behind the surface.
   const pointMaterial = new PointsMaterial({ color: COLOR, size: 10, sizeAttenuation: false, depthTest: false });
   const lineMaterial = new LineBasicMaterial({ color: COLOR, depthTest: false });
   const group = new Group();
   for (const part of [new Line(geometry, lineMaterial), new Points(geometry, pointMaterial)]) {
     part.renderOrder = 1;
-    part.frustumCulled = false; // the bounds of points that move are stale
+    part.frustumCulled = false; // the bounds of moving points are out of date
     group.add(part);
   }
   let points: Vector3[] = [];
@@ -56,7 +56,7 @@ export function createRuler(projection: Projection): Ruler {
   };
 }
 
-/** In metres, said in the unit people read best; without a unit, in parts of the picture's longer side. */
+/** The distance in the most readable unit; without a unit, as a fraction of the image's longer side. */
 export function measured(distance: number, projection: Projection): Measurement {
   if (projection.kind === "relief")
     return { distance, text: `${Number(distance.toPrecision(3))} × the picture's longer side (no unit is known)` };

@@ -8,7 +8,7 @@ import { createRuler } from "./ruler.ts";
 import { createStage } from "./stage.ts";
 import { createSurface } from "./surface.ts";
 
-/** The result as a textured surface to turn, stretch and measure. */
+/** The result as a textured surface to rotate, exaggerate and measure. */
 export const createScene3d: CreateScene3d = (canvas, { result }) => {
   const projection = projectionOf(result);
   const surface = createSurface(result);
@@ -18,14 +18,14 @@ export const createScene3d: CreateScene3d = (canvas, { result }) => {
   stage.model.add(mesh, ruler.group);
 
   const listeners: ((measurement: Measurement | undefined) => void)[] = [];
-  const tell = (measurement: Measurement | undefined): void => {
+  const report = (measurement: Measurement | undefined): void => {
     for (const listener of listeners) listener(measurement);
     stage.draw();
   };
   let isMeasuring = false;
   const mark = (place: Vector2): void => {
     const point = isMeasuring ? stage.pick(mesh, place) : undefined;
-    if (point) tell(ruler.add(point));
+    if (point) report(ruler.add(point));
   };
   const markMiddle = (): void => {
     mark(new Vector2(0, 0));
@@ -43,7 +43,7 @@ export const createScene3d: CreateScene3d = (canvas, { result }) => {
     stopRuler() {
       isMeasuring = false;
       ruler.clear();
-      tell(undefined);
+      report(undefined);
     },
     onMeasure(listener) {
       listeners.push(listener);

@@ -5,16 +5,16 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import type { Scene3d } from "../contract.ts";
 import { fieldOfView, viewingDistance, type Frame } from "./framing.ts";
 
-/** A first look from the side: from straight ahead a surface with its picture on it is just the picture. */
-const FIRST_LOOK = { azimuth: 0.35, polar: 0.15 } as const;
+/** The first view is slightly from the side: from the front a textured surface looks like the flat image. */
+const FIRST_VIEW = { azimuth: 0.35, polar: 0.15 } as const;
 
-/** Something on a canvas that can be turned. */
+/** A model on a canvas that can be rotated. */
 export interface Stage extends Pick<Scene3d, "setExaggeration" | "rotate" | "zoom" | "reset" | "resize" | "dispose"> {
-  /** What is shown, in units of its own. */
+  /** The model, in its own units. */
   readonly model: Group;
-  /** Shows what changed with the next frame. */
+  /** Draws with the next frame. */
   draw(): void;
-  /** The point of `object`, in its own units, that is seen at a place of the canvas (from -1 to 1 across and up). */
+  /** The point of `object`, in its own units, at a position on the canvas (from -1 to 1 right and up). */
   pick(object: Object3D, place: Vector2): Vector3 | undefined;
 }
 
@@ -48,12 +48,12 @@ export function createStage(canvas: HTMLCanvasElement, frame: Frame): Stage {
       controls.dollyIn(1 / factor);
     },
     reset() {
-      camera.position.set(0, 0, viewingDistance(frame, { ...FIRST_LOOK, fov: camera.fov, aspect: camera.aspect }));
+      camera.position.set(0, 0, viewingDistance(frame, { ...FIRST_VIEW, fov: camera.fov, aspect: camera.aspect }));
       controls.target.set(0, 0, 0);
       controls.update();
-      rotate(FIRST_LOOK);
+      rotate(FIRST_VIEW);
     },
-    /** Depth alone is stretched, about the middle. */
+    /** Scales only the depth, about the middle. */
     setExaggeration(factor) {
       model.scale.set(frame.scale, frame.scale, frame.scale * factor);
       model.position.copy(new Vector3(...frame.centre).multiply(model.scale)).negate();
@@ -77,7 +77,7 @@ export function createStage(canvas: HTMLCanvasElement, frame: Frame): Stage {
 
 function createRenderer(canvas: HTMLCanvasElement): WebGLRenderer {
   const context = canvas.getContext("webgl2", { antialias: true, alpha: true });
-  if (!context) throw new Error("the 3-D view needs WebGL 2, which this browser does not offer or has switched off");
+  if (!context) throw new Error("the 3-D view needs WebGL 2, which this browser does not support or has disabled");
   const renderer = new WebGLRenderer({ canvas, context });
   renderer.setClearColor(0, 0); // the page's own background shows through
   return renderer;
@@ -89,13 +89,13 @@ function fit(
 ): void {
   const [width, height] = [Math.max(1, canvas.clientWidth), Math.max(1, canvas.clientHeight)];
   renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
-  renderer.setSize(width, height, false); // the size on the page is the style sheet's
+  renderer.setSize(width, height, false); // the style sheet sets the size on the page
   camera.aspect = width / height;
   camera.fov = fieldOfView(frame.tangents, camera.aspect);
   camera.updateProjectionMatrix();
 }
 
-/** However often it is requested, `draw` runs once a frame: nothing is drawn while nothing changes. */
+/** Runs `draw` at most once per frame, and only if requested. */
 function onNextFrame(draw: () => void): { request: () => void; cancel: () => void } {
   let frame = 0;
   return {

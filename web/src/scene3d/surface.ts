@@ -18,7 +18,7 @@ import type { DepthResult } from "../../../src/output/result.ts";
 import { opaque, pixelsOf } from "../paint.ts";
 import { shrinkImage, sizeWithin } from "../shrink.ts";
 
-/** What a graphics card without a fan turns smoothly. */
+/** Smooth on integrated graphics. */
 const MOST_VERTICES = 300_000;
 const TEXTURE_SIDE = 2048;
 
@@ -27,10 +27,10 @@ export interface Surface {
   dispose(): void;
 }
 
-/** The result as a skin with its picture on it: holes where depth jumps or is unknown. Points are in the projection's own unit. */
+/** The result as a textured surface with holes where depth jumps or is unknown. Points are in the projection's unit. */
 export function createSurface(result: DepthResult): Surface {
   const { positions, textureCoordinates, indices } = depthMesh(result, { projection: projectionOf(result), maxVertices: MOST_VERTICES });
-  if (indices.length === 0) throw new Error("no three neighbouring pixels have a depth: there is no surface to show");
+  if (indices.length === 0) throw new Error("no three neighbouring pixels have a depth, so there is no surface to show");
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new BufferAttribute(positions, 3));
   geometry.setAttribute("uv", new BufferAttribute(textureCoordinates, 2));
@@ -47,7 +47,7 @@ export function createSurface(result: DepthResult): Surface {
   };
 }
 
-/** The first row of the data is the picture's first: texture coordinates count from there, too. */
+/** The first row of the data is the image's first row, as in the texture coordinates. */
 function textureOf(result: DepthResult): DataTexture {
   const { allInFocus } = result;
   const { width, height, data } = allInFocus

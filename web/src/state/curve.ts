@@ -1,7 +1,7 @@
 import type { Size } from "../../../src/image/image.ts";
 import type { PlaneMaps } from "../contract.ts";
 
-/** A place in the full-size maps, in whole pixels. */
+/** A pixel of the full-size maps. */
 export interface Pixel {
   readonly x: number;
   readonly y: number;
@@ -14,7 +14,7 @@ export function columnAt({ planes, width, height, data }: PlaneMaps, { x, y }: P
   return Array.from({ length: planes }, (_, n) => data[(n * height + row) * width + column] as number);
 }
 
-/** Values as shares of their sum, so that sharpness can stand beside a probability; all alike where there is nothing. */
+/** Values divided by their sum, so that sharpness can be compared with a probability; uniform if the sum is 0. */
 export function asShares(values: readonly number[]): number[] {
   const sum = values.reduce((total, value) => total + value, 0);
   return values.map((value) => (sum > 0 ? value / sum : 1 / values.length));
@@ -27,12 +27,12 @@ export interface Frame extends Size {
   readonly bottom: number;
 }
 
-/** Where plane n stands, planes evenly spread over the frame; a fraction lies between two. */
+/** The x position of plane n, which may be fractional; planes are evenly spaced over the frame. */
 export function planeX(plane: number, planes: number, { left, right, width }: Frame): number {
   return left + (width - left - right) * (planes > 1 ? plane / (planes - 1) : 0.5);
 }
 
-/** Where a value stands, 0 at the bottom, `top` at the top of the frame. */
+/** The y position of a value, 0 at the bottom, `most` at the top of the frame. */
 export function valueY(value: number, most: number, { top, bottom, height }: Frame): number {
   return height - bottom - (height - top - bottom) * Math.min(Math.max(value / most, 0), 1);
 }
@@ -42,7 +42,7 @@ export function curvePoints(values: readonly number[], { most, frame }: { most: 
   return values.map((value, n) => `${round(planeX(n, values.length, frame))},${round(valueY(value, most, frame))}`).join(" ");
 }
 
-/** At which plane, with fractions, a depth lies; focus distances rise or fall. */
+/** The fractional plane index of a depth; focus distances may rise or fall. */
 export function planeOfDepth(depth: number, focusDistances: readonly number[]): number {
   const last = focusDistances.length - 1;
   const rising = (focusDistances[last] as number) >= (focusDistances[0] as number);
@@ -56,7 +56,7 @@ export function planeOfDepth(depth: number, focusDistances: readonly number[]): 
   return last;
 }
 
-/** One step of an arrow key, held within the picture; with Shift, ten. */
+/** One step of an arrow key, ten with Shift, clamped to the image. */
 export function movePixel({ x, y }: Pixel, key: string, { size, far }: { size: Size; far: boolean }): Pixel | undefined {
   const step = Math.max(1, Math.round((Math.max(size.width, size.height) / 200) * (far ? 10 : 1)));
   const by = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] }[key];

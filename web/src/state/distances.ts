@@ -2,20 +2,20 @@ import { parseQuantity } from "../../../src/stack/quantity.ts";
 import type { FocusSource, Unit } from "../../../src/stack/stackFormat.ts";
 import type { FocusChoice, OpenedStack } from "../worker/protocol.ts";
 
-/** Distances as they stand in the fields, by the picture's number in the order of the names. */
+/** The text of the distance fields, by the picture's index in the order of the file names. */
 export interface Draft {
   readonly unit: Unit;
   readonly texts: Readonly<Record<number, string>>;
 }
 
-/** Units to choose from; what a file says in disparities stays so. */
+/** Names of the units; disparity is offered only if a file uses it. */
 export const UNIT_NAMES: Readonly<Record<Unit, string>> = {
   m: "metres",
   mm: "millimetres",
   um: "micrometres",
   dpt: "dioptres",
   disparity: "disparity",
-  index: "plane numbers",
+  index: "plane index",
 };
 
 export const UNIT_SYMBOLS: Readonly<Record<Unit, string>> = { m: "m", mm: "mm", um: "µm", dpt: "dpt", disparity: "", index: "" };
@@ -27,7 +27,7 @@ export function draftOf({ unit, planes }: OpenedStack): Draft {
 /** As few digits as give the number back, six at most. */
 export const numberText = (value: number): string => String(Number(value.toPrecision(6)));
 
-/** What the fields ask for: a choice, or which picture's field cannot be read. Empty fields are not finished: neither. */
+/** The content of the fields: a choice, a field that cannot be read, or a field that is still empty. */
 export function readDraft(
   { unit, texts }: Draft,
   frames: number,
@@ -44,7 +44,7 @@ export function readDraft(
   return { choice: { unit, values } };
 }
 
-/** "0,5", "650 mm" and "inf" are read as people mean them; the unit of the list holds where none is written. */
+/** Reads "0,5", "650 mm" and "inf"; a number without a unit is in the unit of the list. */
 function inUnit(text: string, unit: Unit): number | undefined {
   const quantity = parseQuantity(text.replace(/\s+/g, "").replace(/^(-?\d*),(\d+)/, "$1.$2"));
   if (!quantity || quantity.value === -Infinity) return undefined;
@@ -68,16 +68,16 @@ function fromMetres(metres: number, unit: Unit): number | undefined {
   return factor === undefined ? undefined : Number((metres * factor).toPrecision(12));
 }
 
-/** Where a distance came from, for people. */
+/** The source of a distance, for display. */
 export const SOURCE_WORDS: Readonly<Record<FocusSource, string>> = {
   argument: "entered by you",
   "stack.json": "from stack.json",
   "distance list": "from the distance list",
   "OME-TIFF": "from the OME-TIFF",
-  ImageJ: "from ImageJ’s notes",
+  ImageJ: "from ImageJ’s metadata",
   "file name": "from the file name",
   EXIF: "from the photo’s EXIF",
-  MakerNote: "from the camera’s notes",
+  MakerNote: "from the camera’s maker note",
   XMP: "from the photo’s XMP",
   "file order": "by file order",
 };

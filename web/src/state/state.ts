@@ -16,7 +16,7 @@ export type EngineState =
   | ({ readonly status: "ready" } & EngineInfo)
   | { readonly status: "failed"; readonly problem: Problem };
 
-/** Pictures whose headers were read; undefined where nothing is being opened. */
+/** Number of pictures whose headers were read; undefined if no stack is being opened. */
 export type OpeningState = { readonly done: number; readonly of: number } | undefined;
 
 export type CheckState =
@@ -31,14 +31,14 @@ export type FiguresState =
 /** Everything the page shows. */
 export interface State {
   readonly engine: EngineState;
-  /** Of a stack that could not be opened, a run that failed. */
+  /** Why a stack could not be opened or a run failed. */
   readonly problem: Problem | undefined;
   readonly opening: OpeningState;
   readonly stack: OpenedStack | undefined;
-  /** Object URLs, by the picture's number in the order of the names. */
+  /** Object URLs, by the picture's index in the order of the file names. */
   readonly thumbnails: Readonly<Record<number, string>>;
   readonly draft: Draft;
-  /** Of distances that cannot be used. */
+  /** Why the distances cannot be used. */
   readonly draftProblem: Problem | undefined;
   readonly align: boolean;
   readonly check: CheckState;

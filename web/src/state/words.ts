@@ -3,7 +3,7 @@ import type { DepthUnit } from "../../../src/output/result.ts";
 import { displayUnit } from "../../../src/output/ticks.ts";
 import type { EngineState, OpeningState, Progress, StageName } from "./state.ts";
 
-/** The library's advice names the command's options; here they are fields and boxes. */
+/** The library's messages name options of the command; the page has fields and boxes instead. */
 const IN_THE_PAGE: readonly (readonly [RegExp, string])[] = [
   [/give them with --distances or a stack\.json, or leave out --unit to get depth in plane numbers/g, "enter them beside the pictures"],
   [/give --align off if they need no aligning/g, "if they need no aligning, untick “Align the pictures”"],
@@ -15,45 +15,45 @@ const IN_THE_PAGE: readonly (readonly [RegExp, string])[] = [
   [/\bthe argument\b/g, "what was entered"],
 ];
 
-/** A sentence of the library in the words of the page. */
+/** A message of the library in the words of the page. */
 export function inPageWords(text: string): string {
   const plain = IN_THE_PAGE.reduce((sentence, [pattern, words]) => sentence.replace(pattern, words), text);
-  const beginsWithFile = /^\S+\.\w+\b/.test(plain); // its name stays as it is
+  const beginsWithFile = /^\S+\.\w+\b/.test(plain); // keep its name
   const sentence = beginsWithFile ? plain : plain.charAt(0).toUpperCase() + plain.slice(1);
   return /[.!?][”)]?$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 export const SEVERITY_WORDS: Readonly<Record<Severity, string>> = {
-  error: "Must be mended",
-  warning: "Depth may suffer",
-  note: "Good to know",
+  error: "Must be fixed",
+  warning: "May reduce accuracy",
+  note: "Note",
 };
 
-/** The check in one sentence. */
+/** A one-sentence summary of the check. */
 export function checkSummary(findings: readonly Finding[]): string {
   const count = (wanted: Severity): number => findings.filter(({ severity }) => severity === wanted).length;
   const [errors, warnings, notes] = [count("error"), count("warning"), count("note")];
-  if (errors > 0) return errors === 1 ? "One thing must be mended first." : `${errors} things must be mended first.`;
-  if (warnings > 0) return warnings === 1 ? "One thing may cost depth." : `${warnings} things may cost depth.`;
-  return notes > 0 ? "This stack looks good; there is something to know." : "This stack looks good.";
+  if (errors > 0) return errors === 1 ? "One problem must be fixed first." : `${errors} problems must be fixed first.`;
+  if (warnings > 0) return warnings === 1 ? "One problem may make depth less accurate." : `${warnings} problems may make depth less accurate.`;
+  return notes > 0 ? "This stack looks good; see the notes." : "This stack looks good.";
 }
 
 const STAGE_WORDS: Readonly<Record<StageName, string>> = {
   open: "Opening the pictures",
-  weights: "Loading the network",
-  runtime: "Loading the calculator",
-  graph: "Starting the network",
+  weights: "Loading the model",
+  runtime: "Loading the runtime",
+  graph: "Starting the model",
   read: "Reading the pictures",
   align: "Aligning the pictures",
   check: "Checking the pictures",
-  infer: "Finding where each pixel is sharp",
-  enlarge: "Drawing the full-size maps",
+  infer: "Estimating depth",
+  enlarge: "Computing full-size maps",
   write: "Writing",
 };
 
 export const stageWords = ({ stage }: Progress): string => STAGE_WORDS[stage];
 
-/** Where each stage of a run begins and ends, as shares of the whole: roughly what they take. */
+/** Start and end of each stage as a share of the whole: roughly the time it takes. */
 const SHARES: Readonly<Partial<Record<StageName, readonly [number, number]>>> = {
   weights: [0, 0.5],
   runtime: [0.5, 0.9],
@@ -65,7 +65,7 @@ const SHARES: Readonly<Partial<Record<StageName, readonly [number, number]>>> = 
   enlarge: [0.85, 1],
 };
 
-/** The share of the whole that is done. */
+/** The share of the whole run that is done. */
 export function shareDone({ stage, done, of }: Progress): number {
   const [from, to] = SHARES[stage] ?? [0, 1];
   return from + (to - from) * (of > 0 ? done / of : 0);
@@ -83,7 +83,7 @@ export function engineWords(engine: EngineState): string {
         ? "Ready: graphics card"
         : `Ready: processor, ${engine.threads === 1 ? "1 thread" : `${engine.threads} threads`}`;
     case "failed":
-      return "The network could not be loaded";
+      return "The model could not be loaded";
   }
 }
 

@@ -14,14 +14,14 @@ import { SetupView } from "./SetupView.tsx";
 import { StartView } from "./StartView.tsx";
 import { useWindowDrop } from "./useWindowDrop.ts";
 
-/** What every view is given. */
+/** Properties of every view. */
 export interface ViewProps {
   readonly state: State;
   readonly controller: Controller;
 }
 
 export interface StepProps extends ViewProps {
-  /** Files hang over the window. */
+  /** Files are being dragged over the window. */
   readonly isOver: boolean;
 }
 
@@ -38,10 +38,10 @@ export function App({ store, controller }: { store: Store; controller: Controlle
       <main ref={main} tabIndex={-1} class={`step-${step}`}>
         {state.problem && <ProblemAlert problem={state.problem} />}
         <View state={state} controller={controller} isOver={isOver} />
-        {isOver && step !== "start" && <p class="drop-cover">Let go to open these pictures</p>}
+        {isOver && step !== "start" && <p class="drop-cover">Drop to open these pictures</p>}
       </main>
       <footer>
-        <p>Your pictures stay on this machine: everything is computed here, in your browser.</p>
+        <p>Your pictures never leave this computer: everything is computed in your browser.</p>
       </footer>
     </>
   );
@@ -64,7 +64,7 @@ function ProblemAlert({ problem: { message, remedy } }: { problem: Problem }): V
   );
 }
 
-/** Keyboards and screen readers go on where the new step begins; not when the page opens. */
+/** Moves the focus of keyboards and screen readers to a new step, but not when the page opens. */
 function useFocusOnStep(step: Step): { current: HTMLElement | null } {
   const main = useRef<HTMLElement>(null);
   const shown = useRef(step);

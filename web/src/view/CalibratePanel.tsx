@@ -44,8 +44,8 @@ export function CalibratePanel({ stack, unit, onDistances }: CalibrateProps): VN
   return (
     <details class="calibrate" data-testid={TEST_IDS.calibrate}>
       <summary>I know only two distances</summary>
-      <KnownPlane label="One" planes={planes} known={one} unit={length} onChange={setOne} />
-      <KnownPlane label="The other" planes={planes} known={two} unit={length} onChange={setTwo} />
+      <KnownPlane label="First" planes={planes} known={one} unit={length} onChange={setOne} />
+      <KnownPlane label="Second" planes={planes} known={two} unit={length} onChange={setTwo} />
       <Choice label="in" value={length} choices={LENGTHS} onChange={setLength} />
       <SpacingChoice spacing={spacing} onChange={setSpacing} />
       <FieldProblem problem={problem} />
@@ -97,7 +97,7 @@ function KnownPlane({ label, planes, known, unit, onChange }: KnownPlaneProps): 
   );
 }
 
-/** What grows evenly from picture to picture. */
+/** What increases evenly from picture to picture. */
 export function SpacingChoice({ spacing, onChange }: { spacing: Spacing; onChange: (spacing: Spacing) => void }): VNode {
   return <Choice label="The focus moved in even steps of" value={spacing} choices={SPACINGS} onChange={onChange} />;
 }

@@ -14,7 +14,7 @@ interface CalibratePointsProps extends ViewProps {
   readonly pixel: Pixel;
 }
 
-/** Two places in the picture whose distance is known turn plane numbers into metres. */
+/** Converts the plane index to metres with two points of known distance. */
 export function CalibratePoints({ view, pixel, state, controller }: CalibratePointsProps): VNode {
   const [points, setPoints] = useState<readonly KnownPoint[]>([]);
   const [text, setText] = useState("");

@@ -15,7 +15,7 @@ const AFTERS: readonly (readonly [After, string])[] = [
   ["depth", "Depth"],
 ];
 
-/** One of the photographs on the left, what was made of all of them on the right. */
+/** One of the photographs on the left, the result on the right. */
 export function CompareView({ result: view, controller }: ResultProps): VNode {
   const [plane, setPlane] = useState(Math.floor(view.planes.length / 2));
   const [after, setAfter] = useState<After>("picture");
@@ -61,7 +61,7 @@ function paintAfter({ result }: ViewResult, after: After): Painting | undefined 
   return result.allInFocus && paintImage(result.allInFocus);
 }
 
-/** The photograph the network saw, once it has come. */
+/** The photograph in working size, once it is loaded. */
 function usePlanePicture(plane: number, controller: ResultProps["controller"]): Painting | undefined {
   const [painting, setPainting] = useState<Painting>();
   useEffect(() => {

@@ -6,7 +6,7 @@ import { ValueLegend } from "./Legend.tsx";
 import { PaintedCanvas } from "./PaintedCanvas.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 
-/** How sure the network is. */
+/** The network's confidence. */
 export function ConfidenceView({ result: { result } }: ResultProps): VNode {
   const { confidence, depth } = result;
   const painting = useMemo(() => {
@@ -18,8 +18,8 @@ export function ConfidenceView({ result: { result } }: ResultProps): VNode {
       <PaintedCanvas painting={painting} label="Confidence: yellow is sure, dark is unsure" />
       <ValueLegend range={[0, 100]} unit="%" />
       <figcaption class="quiet">
-        100 % is certain; 50 % expects to be half a plane off. Dark areas have no texture to focus on, or lie before the first plane or
-        behind the last.
+        100 % is certain; at 50 % the expected error is half a plane. Dark areas have no texture to focus on, or lie in front of the first
+        plane or behind the last.
       </figcaption>
     </figure>
   );

@@ -6,7 +6,7 @@ import { numberText, UNIT_SYMBOLS } from "../state/distances.ts";
 
 const FRAME: Frame = { width: 360, height: 220, left: 44, right: 14, top: 14, bottom: 40 };
 
-/** The network's p over the planes at one pixel, and beside it how sharp each picture was measured to be there. */
+/** The network's p over the planes at one pixel, and the measured sharpness of each picture there. */
 export function CurvePanel({ view, pixel }: { view: ViewResult; pixel: Pixel }): VNode | null {
   const { result, sharpness, focusDistances, planes } = view;
   const { depth, probability } = result;
@@ -32,7 +32,7 @@ export function CurvePanel({ view, pixel }: { view: ViewResult; pixel: Pixel }):
         ))}
       </svg>
       <ul class="curve-key" aria-hidden="true">
-        <li class="key-probability">what the network believes</li>
+        <li class="key-probability">focus probability (network)</li>
         <li class="key-sharpness">measured sharpness</li>
         <li class="key-depth">depth</li>
       </ul>
@@ -40,7 +40,7 @@ export function CurvePanel({ view, pixel }: { view: ViewResult; pixel: Pixel }):
   );
 }
 
-/** At most this many numbers fit below the curve. */
+/** Most labels that fit below the curve. */
 const MOST_LABELS = 6;
 
 function Axes({ planes, most }: { planes: ViewResult["planes"]; most: number }): VNode {

@@ -13,7 +13,7 @@ import { PixelPicker } from "./PixelPicker.tsx";
 import { Readout } from "./Readout.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 
-/** The depth map: colours, what they mean, and all that is known about the pixel under the pointer. */
+/** The depth map with its legend and the values of the pixel under the pointer. */
 export function DepthView({ result: view, state, controller }: ResultProps): VNode {
   const { result } = view;
   const { depth } = result;

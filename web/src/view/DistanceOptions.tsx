@@ -9,7 +9,7 @@ import { Choice } from "./fields.tsx";
 
 const CHOICES: readonly Unit[] = ["m", "mm", "um", "dpt"];
 
-/** The unit the numbers are in; "I don't know" is one of the choices. */
+/** The unit of the distances; "I don't know" is one of the choices. */
 export function DistanceOptions({ state: { draft, draftProblem }, controller }: ViewProps): VNode {
   const units = draft.unit === "disparity" ? [...CHOICES, "disparity" as const] : CHOICES;
   return (
@@ -24,7 +24,7 @@ export function DistanceOptions({ state: { draft, draftProblem }, controller }: 
         }}
       />
       {draft.unit === "index" && (
-        <p class="quiet">Depth will be in plane numbers: which is nearer and which is farther, without a length.</p>
+        <p class="quiet">Depth will be a plane index: it tells what is nearer and what is farther, but not by how much.</p>
       )}
       {draftProblem && (
         <p class="field-problem" role="alert">

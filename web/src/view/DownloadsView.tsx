@@ -5,19 +5,19 @@ import { TEST_IDS } from "../contract.ts";
 import { downloads, zipAll } from "../downloads/downloads.ts";
 import type { ResultProps } from "./ResultView.tsx";
 
-/** Everything the command can save. */
+/** All outputs of the command-line program. */
 export function DownloadsView({ result: view }: ResultProps): VNode {
   const list = useMemo(() => downloads(view), [view]);
   const [busy, setBusy] = useState<string>();
   const [words, setWords] = useState("");
   const save = async (name: string, file: string, make: () => Promise<Blob>): Promise<void> => {
     setBusy(name);
-    setWords(`Making ${file} …`);
+    setWords(`Creating ${file} …`);
     try {
       offer(await make(), file);
-      setWords(`${file} is saved by your browser.`);
+      setWords(`${file} was saved by your browser.`);
     } catch (error) {
-      setWords(`${file} could not be made: ${error instanceof Error ? error.message : String(error)}`);
+      setWords(`${file} could not be created: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
       setBusy(undefined);
     }
@@ -66,7 +66,7 @@ export function DownloadsView({ result: view }: ResultProps): VNode {
   );
 }
 
-/** Browsers save what a link with a name points to. */
+/** Browsers save the target of a link with a file name. */
 function offer(blob: Blob, file: string): void {
   const url = URL.createObjectURL(blob);
   const link = document.createElement("a");

@@ -9,12 +9,12 @@ import type { OnFiles } from "./useWindowDrop.ts";
 
 interface DropZoneProps {
   readonly opening: OpeningState;
-  /** Files hang over the window. */
+  /** Files are being dragged over the window. */
   readonly isOver: boolean;
   readonly onFiles: OnFiles;
 }
 
-/** Says that the window takes files, and holds the two buttons for those who do not drag. */
+/** Shows where to drop files, and two buttons to choose them instead. */
 export function DropZone({ opening, isOver, onFiles }: DropZoneProps): VNode {
   const isBusy = opening !== undefined;
   const [files, folder] = [useRef<HTMLInputElement>(null), useRef<HTMLInputElement>(null)];
@@ -34,7 +34,7 @@ export function DropZone({ opening, isOver, onFiles }: DropZoneProps): VNode {
       <p class="drop-title" role="status">
         {isBusy ? openingWords(opening) : "Drop your pictures or their folder here"}
       </p>
-      <p class="drop-text">JPEG, PNG, TIFF, WebP or AVIF; three or more, better five to ten</p>
+      <p class="drop-text">JPEG, PNG, TIFF, WebP or AVIF; at least three, ideally five to ten</p>
       <div class="buttons">
         <button type="button" class="primary" disabled={isBusy} onClick={() => files.current?.click()}>
           Choose pictures

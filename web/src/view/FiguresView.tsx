@@ -8,7 +8,7 @@ import type { Figures } from "../worker/protocol.ts";
 import { PaintedCanvas } from "./PaintedCanvas.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 
-/** The paper's figures, of this very stack. */
+/** The paper's figures for this stack. */
 export function FiguresView({ state: { figures }, controller, result }: ResultProps): VNode {
   useEffect(() => {
     void controller.loadFigures();
@@ -16,13 +16,13 @@ export function FiguresView({ state: { figures }, controller, result }: ResultPr
   return (
     <section class="figures" data-testid={TEST_IDS.figures} data-status={figures.status}>
       <p>
-        DualFocus looks at every plane on its own: where does the picture change as a sharp surface would? From these gradients it rebuilds
-        a smooth surface per plane, and from all planes the probability that a pixel is in focus there. Yellow is much, dark is little.
+        For each plane, DualFocus estimates the gradients of a depth surface, reconstructs the smooth surface that fits them best, and
+        combines all planes into the probability that a pixel is in focus there. Yellow is high, dark is low.
       </p>
       {figures.status === "done" ? (
         <FigureTable figures={figures} view={result} />
       ) : (
-        <p role="status">{figures.status === "failed" ? figures.problem.message : "Looking inside the network …"}</p>
+        <p role="status">{figures.status === "failed" ? figures.problem.message : "Computing the figures …"}</p>
       )}
     </section>
   );
@@ -80,12 +80,12 @@ function rowsOf({ planes, grid, gradient, surfaceGradient, surface }: Figures, {
   const { probability } = result;
   const size = (probability?.width ?? 0) * (probability?.height ?? 0);
   return [
-    { title: "|Γ|", note: "gradients that were found", paintings: gridMaps(gradient) },
-    { title: "z*", note: "the surface that fits them best", paintings: gridMaps(surface) },
+    { title: "|Γ|", note: "estimated gradients", paintings: gridMaps(gradient) },
+    { title: "z*", note: "the best-fitting surface", paintings: gridMaps(surface) },
     { title: "|θ(z*)|", note: "gradients of that surface", paintings: gridMaps(surfaceGradient) },
     {
       title: "p",
-      note: "probability to be in focus here",
+      note: "probability of being in focus",
       paintings: planes.flatMap((plane) =>
         probability ? [paintValues({ ...probability, values: probability.data.subarray(plane * size, (plane + 1) * size) })] : [],
       ),

@@ -5,11 +5,11 @@ import { TEST_IDS } from "../contract.ts";
 import type { CheckState } from "../state/state.ts";
 import { checkSummary, inPageWords, SEVERITY_WORDS } from "../state/words.ts";
 
-/** What the capture doctor says about the pictures. */
+/** The findings of the stack check. */
 export function FindingsPanel({ check }: { check: CheckState }): VNode {
   return (
     <section class="card" aria-labelledby="check-title" data-testid={TEST_IDS.findings} data-status={check.status}>
-      <h2 id="check-title">Are the pictures good for it?</h2>
+      <h2 id="check-title">Stack check</h2>
       <p role="status">{summaryOf(check)}</p>
       {check.status === "done" && <FindingsList findings={check.findings} />}
     </section>
@@ -35,7 +35,7 @@ function summaryOf(check: CheckState): string {
   switch (check.status) {
     case "waiting":
     case "busy":
-      return "Looking at order, sharpness, exposure and shake …";
+      return "Checking order, sharpness, exposure and camera shake …";
     case "failed":
       return inPageWords([check.problem.message, check.problem.remedy].filter(Boolean).join("; "));
     case "done":

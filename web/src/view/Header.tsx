@@ -4,7 +4,7 @@ import { TEST_IDS } from "../contract.ts";
 import type { EngineState } from "../state/state.ts";
 import { engineWords, shareDone } from "../state/words.ts";
 
-/** The name, and how far the network is. */
+/** The name, and the status of the network. */
 export function Header({ engine }: { engine: EngineState }): VNode {
   return (
     <header>
@@ -39,7 +39,7 @@ function EngineStatus({ engine }: { engine: EngineState }): VNode {
 function engineDetail(engine: EngineState): string {
   switch (engine.status) {
     case "loading":
-      return "The network comes once; your browser then keeps it.";
+      return "The model is downloaded once; your browser then keeps it.";
     case "ready":
       return engine.reason;
     case "failed":

@@ -8,14 +8,14 @@ import { PaintedCanvas } from "./PaintedCanvas.tsx";
 
 const COLOURS = 256;
 
-/** What the colours of the depth map mean: a strip with round numbers below it. */
+/** The legend of the depth map: a strip of colours with round numbers below it. */
 export function DepthLegend({ result, range: [least, greatest] }: { result: DepthResult; range: readonly [number, number] }): VNode {
   const strip = useMemo(() => {
     const values = Float32Array.from({ length: COLOURS }, (_, i) => least + ((i + 0.5) / COLOURS) * (greatest - least));
     const depth = { width: COLOURS, height: 1, values, valid: new Uint8Array(COLOURS).fill(1), space: result.depth.space };
     return paintDepthMap({ depth, range: [least, greatest] });
   }, [least, greatest, result]);
-  const offset = result.unit === "index" ? 1 : 0; // people count planes from one
+  const offset = result.unit === "index" ? 1 : 0; // displayed planes count from one
   const { name, factor } = displayUnit(result.unit, greatest);
   const shown: readonly [number, number] = [least * factor + offset, greatest * factor + offset];
   return (
@@ -28,7 +28,7 @@ export function DepthLegend({ result, range: [least, greatest] }: { result: Dept
   );
 }
 
-/** What the colours of a map in viridis mean. */
+/** The legend of a map in viridis. */
 export function ValueLegend({ range, unit }: { range: readonly [number, number]; unit: string }): VNode {
   const strip = useMemo(
     () => paintValues({ width: COLOURS, height: 1, values: Float32Array.from({ length: COLOURS }, (_, i) => i / (COLOURS - 1)) }),

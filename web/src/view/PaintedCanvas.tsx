@@ -5,13 +5,13 @@ import type { Painting } from "../paint.ts";
 
 interface PaintedCanvasProps {
   readonly painting: Painting;
-  /** What it shows, for those who do not see it. */
+  /** Description for screen readers. */
   readonly label: string;
   readonly testId?: string;
   readonly class?: string;
 }
 
-/** A picture of numbers. */
+/** A canvas that shows a painting. */
 export function PaintedCanvas({ painting, label, testId, class: name = "painted" }: PaintedCanvasProps): VNode {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { width, height, data } = painting;

@@ -5,7 +5,7 @@ import { paintImage } from "../paint.ts";
 import { PaintedCanvas } from "./PaintedCanvas.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 
-/** Every pixel from the pictures it is sharp in. */
+/** The all-in-focus picture. */
 export function PictureView({ result: { result, planes } }: ResultProps): VNode {
   const { allInFocus } = result;
   const painting = useMemo(() => allInFocus && paintImage(allInFocus), [allInFocus]);

@@ -11,7 +11,7 @@ interface PixelPickerProps {
   readonly children: ComponentChildren;
 }
 
-/** A picture whose pixels can be pointed at, clicked, and walked over with the arrow keys. */
+/** A picture whose pixels can be selected with the pointer or the arrow keys. */
 export function PixelPicker({ size, chosen, onChoose, onHover, children }: PixelPickerProps): VNode {
   const pixelAt = ({ currentTarget, clientX, clientY }: TargetedPointerEvent<HTMLElement> | MouseEvent): Pixel => {
     const { left, top, width, height } = (currentTarget as HTMLElement).getBoundingClientRect();
@@ -24,7 +24,7 @@ export function PixelPicker({ size, chosen, onChoose, onHover, children }: Pixel
       style={{ "--aspect": size.width / size.height }}
       role="slider"
       tabIndex={0}
-      aria-label="Pixel; arrow keys move it, with Shift ten times as far"
+      aria-label="Selected pixel; arrow keys move it, with Shift ten times as far"
       aria-valuemin={0}
       aria-valuemax={size.width * size.height - 1}
       aria-valuenow={chosen.y * size.width + chosen.x}

@@ -7,7 +7,7 @@ import type { OpenedPlane } from "../worker/protocol.ts";
 import type { ViewProps } from "./App.tsx";
 import { DecimalInput } from "./fields.tsx";
 
-/** One card a picture, nearest focus first, with a field for its distance. */
+/** One card per picture, nearest focus first, with a field for its distance. */
 export function PlaneList({ state, controller }: ViewProps): VNode {
   return (
     <ol class="planes" data-testid={TEST_IDS.planes}>

@@ -5,7 +5,7 @@ import { TEST_IDS, type ViewResult } from "../contract.ts";
 import type { Pixel } from "../state/curve.ts";
 import { depthText, errorText } from "../state/words.ts";
 
-/** The numbers of one pixel. */
+/** The values of one pixel. */
 export function Readout({ view, pixel: { x, y }, largest }: { view: ViewResult; pixel: Pixel; largest: number }): VNode {
   const { result } = view;
   const { depth, unit, confidence, error, beyond, planeIndex } = result;
@@ -17,7 +17,7 @@ export function Readout({ view, pixel: { x, y }, largest }: { view: ViewResult; 
         ["Confidence", `${Math.round(100 * (confidence?.[at] ?? 0))} %`],
         ["Sharpest in", `plane ${(planeIndex?.[at] ?? 0) + 1} of ${view.planes.length}`],
       ]
-    : [["Depth", "unknown: outside the area all pictures share"]];
+    : [["Depth", "unknown: not covered by all pictures"]];
   return (
     <figcaption class="readout" data-testid={TEST_IDS.readout} aria-live="polite">
       <dl>
@@ -38,7 +38,7 @@ export function Readout({ view, pixel: { x, y }, largest }: { view: ViewResult; 
   );
 }
 
-/** How far a pixel beyond the planes is off, no one can tell. */
+/** The error of a pixel beyond the planes is unknown. */
 function beyondWords(beyond: number | undefined): string | undefined {
   if (beyond === -1) return "nearer than the first plane";
   return beyond === 1 ? "farther than the last plane" : undefined;

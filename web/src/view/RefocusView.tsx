@@ -9,10 +9,10 @@ import { Slider } from "./fields.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 
 const STEPS = 1000;
-/** Full stops, wide open to closed. */
+/** Full stops, from wide open to closed. */
 const F_NUMBERS = [0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16, 22] as const;
 
-/** The scene through another lens: drag the focus, open and close the aperture. */
+/** The scene through another lens, with sliders for focus and aperture. */
 export function RefocusView({ result: view }: ResultProps): VNode {
   const { result } = view;
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -74,7 +74,7 @@ export function RefocusView({ result: view }: ResultProps): VNode {
   );
 }
 
-/** A slider that moves like a focus ring: evenly in 1/distance where depth is a distance. */
+/** Even steps in 1/distance, like a focus ring, if depth is a distance. */
 function focusAt(share: number, { range: [least, greatest], metric }: { range: readonly [number, number]; metric: boolean }): number {
   if (!metric || least <= 0) return least + share * (greatest - least);
   return 1 / (1 / least + share * (1 / greatest - 1 / least));

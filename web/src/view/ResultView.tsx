@@ -15,7 +15,7 @@ import { RefocusView } from "./RefocusView.tsx";
 import { SceneView } from "./SceneView.tsx";
 import { StartOverButton } from "./StartOverButton.tsx";
 
-/** What a view of the result is given. */
+/** Properties of a view of the result. */
 export interface ResultProps extends ViewProps {
   readonly result: ViewResult;
 }
@@ -60,7 +60,7 @@ export function ResultView({ state, controller }: ViewProps): VNode | null {
               controller.back();
             }}
           >
-            Distances and check
+            Edit distances
           </button>
           <StartOverButton controller={controller} />
         </div>
@@ -88,7 +88,7 @@ function factsOf({ planes, result, summary, engine }: ViewResult): string {
   return `${planes.length} pictures, ${width} × ${height} pixels, ${secondsText(summary.seconds["total"] ?? 0)} ${where}`;
 }
 
-/** Arrow keys go from tab to tab, as in every list of tabs. */
+/** Arrow keys move between the tabs. */
 function Tabs({ view, onView }: { view: View; onView: (view: View) => void }): VNode {
   const list = useRef<HTMLDivElement>(null);
   const go = (event: KeyboardEvent): void => {
@@ -123,7 +123,7 @@ function Tabs({ view, onView }: { view: View; onView: (view: View) => void }): V
   );
 }
 
-/** What the check said, once more, where it bears on the result. */
+/** The findings of the check that affect the result. */
 function Remarks({ result: { findings } }: { result: ViewResult }): VNode | null {
   const worth = findings.filter(({ severity }) => severity !== "note");
   if (worth.length === 0) return null;

@@ -4,11 +4,11 @@ import { TEST_IDS } from "../contract.ts";
 import { shareDone, stageWords } from "../state/words.ts";
 import type { ViewProps } from "./App.tsx";
 
-/** How far a run is, and a way out of it. */
+/** The progress of a run, and a button to cancel it. */
 export function RunView({ state: { run, stack, engine, thumbnails }, controller }: ViewProps): VNode | null {
   if (!run) return null;
   const waits = engine.status === "loading" && run.stage === "check";
-  const words = waits ? "Waiting for the network" : stageWords(run);
+  const words = waits ? "Waiting for the model" : stageWords(run);
   const share = shareDone(run);
   return (
     <section class="run" aria-labelledby="run-title">

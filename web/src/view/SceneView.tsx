@@ -5,7 +5,7 @@ import { TEST_IDS, type Measurement, type Scene3d, type ViewResult } from "../co
 import { Slider } from "./fields.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 
-/** The scene as a surface to turn, stretch and measure. */
+/** The scene as a surface to rotate, exaggerate and measure. */
 export function SceneView({ result: view }: ResultProps): VNode {
   const { canvas, scene, measurement, problem } = useScene(view);
   const [exaggeration, setExaggeration] = useState(1);
@@ -50,7 +50,7 @@ export function SceneView({ result: view }: ResultProps): VNode {
 }
 
 const SCENE_LABEL =
-  "The scene in 3-D; drag or use the arrow keys to turn it, plus and minus to come nearer, Enter to mark a point for the ruler";
+  "The scene in 3-D; drag or use the arrow keys to rotate it, plus and minus to zoom, Enter to mark a point for the ruler";
 
 interface SceneState {
   readonly canvas: { current: HTMLCanvasElement | null };
@@ -59,7 +59,7 @@ interface SceneState {
   readonly problem: string | undefined;
 }
 
-/** three.js comes only when the scene is looked at. */
+/** Loads three.js only when the scene is shown. */
 function useScene(view: ViewResult): SceneState {
   const canvas = useRef<HTMLCanvasElement>(null);
   const scene = useRef<Scene3d | undefined>(undefined);

@@ -10,7 +10,7 @@ import { FindingsPanel } from "./FindingsPanel.tsx";
 import { PlaneList } from "./PlaneList.tsx";
 import { StartOverButton } from "./StartOverButton.tsx";
 
-/** The pictures in the order of their focus, their distances, what the check found, and the button that starts. */
+/** The pictures in order of focus, their distances, the findings of the check, and the button that starts the run. */
 export function SetupView({ state, controller }: ViewProps): VNode | null {
   const { stack, draft } = state;
   if (!stack) return null;
@@ -29,7 +29,7 @@ export function SetupView({ state, controller }: ViewProps): VNode | null {
       <PlaneList state={state} controller={controller} />
       <div class="setup-columns">
         <section class="card" aria-labelledby="distances-title">
-          <h2 id="distances-title">How far was the focus?</h2>
+          <h2 id="distances-title">Focus distances</h2>
           <DistanceOptions state={state} controller={controller} />
           <CalibratePanel
             stack={stack}
@@ -88,13 +88,13 @@ function StartRun({ state, controller }: ViewProps): VNode {
   );
 }
 
-/** What stands in the way of a run. The network may still be on its way: the run waits for it. */
+/** Why a run cannot start. It may start while the network is still loading: the run waits for it. */
 function whyNot({ engine, check, draftProblem, draft, stack }: State): string | undefined {
-  if (engine.status === "failed") return "The network could not be loaded, so nothing can be computed.";
+  if (engine.status === "failed") return "The model could not be loaded, so depth cannot be computed.";
   if (draftProblem) return "Correct the distances first.";
   const isUnfinished = draft.unit !== "index" && stack?.planes.some(({ frame }) => (draft.texts[frame] ?? "").trim() === "");
   if (isUnfinished) return "Enter a distance for every picture, or choose “I don’t know”.";
   if (check.status === "done" && check.findings.some(({ severity }) => severity === "error"))
-    return "The check found something to mend first.";
+    return "The check found a problem that must be fixed first.";
   return undefined;
 }

@@ -12,7 +12,7 @@ export function StartOverButton({ controller }: { readonly controller: Controlle
         controller.startOver();
       }}
     >
-      Other pictures
+      New stack
     </button>
   );
 }

@@ -5,7 +5,7 @@ import { EXAMPLES, exampleUrl } from "../examples.ts";
 import type { StepProps } from "./App.tsx";
 import { DropZone } from "./DropZone.tsx";
 
-/** What it is, where to drop pictures, and what to try it on. */
+/** A short introduction, the drop zone and the examples. */
 export function StartView({ state: { opening }, controller, isOver }: StepProps): VNode {
   return (
     <>

@@ -6,8 +6,8 @@ import type { UserFile } from "../worker/protocol.ts";
 export type OnFiles = (name: string, files: readonly UserFile[]) => void;
 
 /**
- * Takes files let go anywhere over the window: without this a browser would leave the page and show the file. Says whether some hang over
- * it right now. Without `onFiles` they are not taken.
+ * Accepts files dropped anywhere on the window; otherwise the browser would leave the page and show the file. Returns whether files are
+ * being dragged over the window. Without `onFiles` drops are ignored.
  */
 export function useWindowDrop(onFiles: OnFiles | undefined): boolean {
   const [isOver, setOver] = useState(false);

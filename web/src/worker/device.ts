@@ -1,27 +1,27 @@
 import type { EngineInfo } from "../contract.ts";
 import type { EngineWish } from "./protocol.ts";
 
-/** What this browser offers. */
+/** What this browser supports. */
 export interface Offer {
-  /** "software" is WebGPU computed by the processor, slower than WASM. */
+  /** "software" is WebGPU emulated on the processor, slower than WASM. */
   readonly adapter: "none" | "software" | "hardware";
-  /** Threads need a page that is cut off from others. */
+  /** Threads need a cross-origin isolated page. */
   readonly isolated: boolean;
   readonly cores: number;
 }
 
-/** More threads than this gain nothing at the size of these pictures. */
+/** More threads are not faster at this image size. */
 const MOST_THREADS = 8;
 
-/** WebGPU where there is a graphics card, else WASM with threads, else WASM with one; a wish comes first. */
+/** WebGPU if there is a graphics card, else WASM with threads, else WASM with one thread; a request takes precedence. */
 export function chooseDevice({ adapter, isolated, cores }: Offer, wish: EngineWish = {}): EngineInfo {
   if (wish.device === "webgpu" && adapter !== "none")
-    return { device: "webgpu", threads: 1, reason: "WebGPU, as the address of this page asks for." };
+    return { device: "webgpu", threads: 1, reason: "WebGPU, as requested in the address of this page." };
   if (wish.device !== "wasm" && adapter === "hardware")
     return { device: "webgpu", threads: 1, reason: "WebGPU: this browser can use the graphics card." };
   const why =
     wish.device === "wasm"
-      ? "as the address of this page asks for"
+      ? "as requested in the address of this page"
       : adapter === "software"
         ? "the browser’s WebGPU has no graphics card behind it"
         : "this browser has no WebGPU";
@@ -35,7 +35,7 @@ interface Gpu {
   requestAdapter(): Promise<{ readonly info?: { readonly isFallbackAdapter?: boolean; readonly architecture?: string } } | null>;
 }
 
-/** Asks the browser. */
+/** Queries the browser. */
 export async function lookAround(): Promise<Offer> {
   const { gpu, hardwareConcurrency } = navigator as unknown as { readonly gpu?: Gpu; readonly hardwareConcurrency?: number };
   const found = await gpu?.requestAdapter().catch(() => null);

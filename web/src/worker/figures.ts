@@ -6,12 +6,12 @@ import { choosePlanes, selectPlanes, type FocalStack } from "../../../src/stack/
 import { shrinkImage, sizeWithin } from "../shrink.ts";
 import type { Figures } from "./protocol.ts";
 
-/** Planes the network takes at once. */
+/** Most planes per run of the network. */
 const MOST_PLANES = 10;
 
 type Outputs = Awaited<ReturnType<Session["run"]>>;
 
-/** The same session; where a whole stack went through it in one run, that run's figures are kept. */
+/** The same session; if the whole stack is processed in one run, its figures are kept. */
 export function watchedSession(session: Session): { readonly session: Session; readonly figures: () => Figures | undefined } {
   const seen: Outputs[] = [];
   return {
@@ -36,11 +36,11 @@ export function watchedSession(session: Session): { readonly session: Session; r
   };
 }
 
-/** Runs the network once more, for stacks that took several runs, and keeps what it finds on its way. */
+/** Runs the network again, for stacks that needed several runs, and returns its intermediate fields. */
 export async function paperFigures(session: Session, stack: FocalStack): Promise<Figures> {
   const planes = choosePlanes(stack.images.length, Math.min(stack.images.length, MOST_PLANES), "round");
   const { images: seen } = selectPlanes(stack, planes);
-  const size = sizeWithin(seen[0] as Image, WORKING_SIDE); // the fields are coarse: no more is needed to see them
+  const size = sizeWithin(seen[0] as Image, WORKING_SIDE); // the fields are coarse; a larger size is not needed
   const images = seen.map((image) => shrinkImage(image, size));
   const padded = paddedSize(images[0] as Image);
   const outputs = await session.run({
@@ -56,11 +56,11 @@ const fieldsOf = (outputs: Outputs): Outputs => Object.fromEntries(FIELDS.map((n
 
 function fieldOf(outputs: Outputs, name: (typeof FIELDS)[number]): Value {
   const value = outputs[name];
-  if (!value) throw new Error(`the network gives no ${name}`);
+  if (!value) throw new Error(`the network has no output ${name}`);
   return value;
 }
 
-/** Γ, z* and θ_grad(z*) (eqs. 2–5) as maps to look at. */
+/** Γ, z* and θ_grad(z*) (eqs. 2–5) as maps for display. */
 function figuresOf(outputs: Outputs, planes: readonly number[]): Figures {
   const field = (name: (typeof FIELDS)[number]): Value => fieldOf(outputs, name);
   return {

@@ -1,4 +1,4 @@
 import { config } from "zod";
 
-// The page's content security policy forbids code made from strings, which zod would otherwise try. Imported before any schema is made.
+// The page's content security policy forbids eval, which zod would otherwise use. Must be imported before any schema is created.
 config({ jitless: true });

@@ -4,7 +4,7 @@ import type { FocusSource, Unit } from "../../../src/stack/stackFormat.ts";
 import type { Stage } from "../../../src/depth/progress.ts";
 import type { EngineInfo, ViewResult } from "../contract.ts";
 
-/** A file of the user's, with the path by which it was dropped. */
+/** A user's file, with the path it was dropped with. */
 export interface UserFile {
   readonly path: string;
   readonly file: File;
@@ -13,7 +13,7 @@ export interface UserFile {
 /** One plane of an opened stack, near to far. */
 export interface OpenedPlane {
   readonly file: string;
-  /** Which picture it is, in the order of the names: thumbnails and distances go by it. */
+  /** The picture's index in the order of the file names, which thumbnails and distances use. */
   readonly frame: number;
   readonly value: number;
   readonly source: FocusSource;
@@ -28,15 +28,15 @@ export interface OpenedStack {
   readonly notes: readonly string[];
 }
 
-/** Distances to use instead of those found; `values` in the order of the names. */
+/** Distances to use instead of the detected ones; `values` in the order of the file names. */
 export interface FocusChoice {
   readonly unit: Unit;
   readonly values?: readonly number[];
 }
 
-/** What the network found on its way, for the paper's figures. `grid` × `grid` cells a map, [planes, grid, grid]. */
+/** Intermediate fields of the network, as in the paper's figures: [planes, grid, grid]. */
 export interface Figures {
-  /** Which planes of the result these are. */
+  /** The planes of the result that these are. */
   readonly planes: readonly number[];
   readonly grid: number;
   /** The mean over the channels of |Γ|. */
@@ -47,7 +47,7 @@ export interface Figures {
   readonly surfaceGradient: Float32Array;
 }
 
-/** A result as it leaves the worker: thumbnails are the page's. */
+/** A result as sent by the worker; the page adds the thumbnails. */
 export type RunResult = Omit<ViewResult, "planes"> & {
   readonly planes: readonly (Omit<ViewResult["planes"][number], "thumbnail"> & { readonly frame: number })[];
 };
@@ -57,14 +57,14 @@ export interface EngineWish {
   readonly threads?: number;
 }
 
-/** What the page asks for → what it gets. One at a time, but for `cancel`. */
+/** The calls and their answers. One at a time, except `cancel`. */
 export interface Calls {
   start: { ask: EngineWish & { readonly page: string }; answer: EngineInfo };
   open: { ask: { readonly name: string; readonly files: readonly UserFile[]; readonly focus?: FocusChoice }; answer: OpenedStack };
   focus: { ask: FocusChoice; answer: OpenedStack };
   check: { ask: { readonly align: boolean }; answer: readonly Finding[] };
   run: { ask: { readonly align: boolean }; answer: RunResult };
-  /** One plane as the network saw it: working size, aligned. */
+  /** One plane in working size, aligned. */
   picture: { ask: { readonly plane: number }; answer: Image };
   figures: { ask: Record<string, never>; answer: Figures };
 }
@@ -73,7 +73,7 @@ export type CallName = keyof Calls;
 export type Request =
   { [N in CallName]: { readonly id: number; readonly call: N; readonly ask: Calls[N]["ask"] } }[CallName] | { readonly cancel: number };
 
-/** A failure the user can mend has a remedy. */
+/** A failure; `remedy` tells the user how to fix it. */
 export interface Problem {
   readonly message: string;
   readonly remedy?: string;

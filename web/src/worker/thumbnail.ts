@@ -2,10 +2,10 @@ import type { Image } from "../../../src/image/image.ts";
 import { pixelsOf } from "../paint.ts";
 import { shrinkImage, sizeWithin } from "../shrink.ts";
 
-/** Longer side, in pixels: sharp at the size of a card on screens of double density. */
+/** Longer side in pixels: enough for a card on a high-density screen. */
 const SIDE = 320;
 
-/** A small JPEG of a picture. */
+/** A small JPEG of an image. */
 export async function thumbnail(image: Image): Promise<Blob> {
   const { width, height, data } = pixelsOf(shrinkImage(image, sizeWithin(image, SIDE)));
   const canvas = new OffscreenCanvas(width, height);

@@ -1,25 +1,25 @@
-/** Told how many bytes of how many have come. */
+/** Called with the bytes received and the total. */
 type OnBytes = (done: number, of: number) => void;
 
 const KEPT = "dualfocus-weights";
 
-/** The weights, from the browser's own store if they were loaded before. `version` tells new weights from old ones. */
+/** The weights, from the browser's cache if they were loaded before. `version` distinguishes new weights from old ones. */
 export async function loadWeights(
   url: string,
   { version, onBytes }: { version: string; onBytes: OnBytes },
 ): Promise<{ readonly bytes: Uint8Array; readonly wereKept: boolean }> {
   const address = new URL(url);
   address.searchParams.set("v", version);
-  const store = "caches" in globalThis ? await caches.open(KEPT) : undefined; // browsers have it on https and localhost only
+  const store = "caches" in globalThis ? await caches.open(KEPT) : undefined; // only on https and localhost
   const kept = await store?.match(address);
   if (kept) return { bytes: await readAll(kept, onBytes), wereKept: true };
   const bytes = await download(address.href, onBytes);
   await store?.keys().then((old) => Promise.all(old.map((request) => store.delete(request))));
-  await store?.put(address, new Response(bytes)).catch(() => undefined); // no room: they are loaded again next time
+  await store?.put(address, new Response(bytes)).catch(() => undefined); // no space: they are loaded again next time
   return { bytes, wereKept: false };
 }
 
-/** Fetches a file whole. */
+/** Downloads a whole file. */
 export async function download(url: string, onBytes: OnBytes): Promise<Uint8Array<ArrayBuffer>> {
   const response = await fetch(url).catch((cause: unknown) => {
     throw new Error(`${url} cannot be loaded; is the server still running?`, { cause });
