@@ -28,7 +28,7 @@ test("the page says where it computes, and why", { timeout: 300_000 }, async () 
   const { device, threads, reason } = await ready(page);
   assert.equal(device, "wasm");
   assert.ok(Number(threads) >= 1);
-  assert.match(reason, /Processor, (one|\d+) threads?: as the address/);
+  assert.match(reason, /Processor, (one|\d+) threads?: as requested in the address/);
 });
 
 test("dropped files are put in focus order with their distances, checked, and run to a result", { timeout: 300_000 }, async () => {
