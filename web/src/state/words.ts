@@ -34,7 +34,8 @@ export function checkSummary(findings: readonly Finding[]): string {
   const count = (wanted: Severity): number => findings.filter(({ severity }) => severity === wanted).length;
   const [errors, warnings, notes] = [count("error"), count("warning"), count("note")];
   if (errors > 0) return errors === 1 ? "One problem must be fixed first." : `${errors} problems must be fixed first.`;
-  if (warnings > 0) return warnings === 1 ? "One problem may make depth less accurate." : `${warnings} problems may make depth less accurate.`;
+  if (warnings > 0)
+    return warnings === 1 ? "One problem may make depth less accurate." : `${warnings} problems may make depth less accurate.`;
   return notes > 0 ? "This stack looks good; see the notes." : "This stack looks good.";
 }
 
