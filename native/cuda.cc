@@ -78,8 +78,9 @@ void setNumber(napi_env env, napi_value object, const char* name, double value) 
 /** cudaMemory(device): bytes of PyTorch's caching allocator, and those of the device that nobody has. */
 napi_value cudaMemory(napi_env env, const Arguments& arguments) {
   const c10::DeviceIndex index = deviceIndex(arguments);
-  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(index);
   const c10::cuda::CUDAGuard guard(index);
+  at::empty({1}, at::Device(at::kCUDA, index)); // the allocator knows no device before its first tensor
+  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(index);
   size_t free = 0, total = 0;
   C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
   constexpr size_t aggregate = 0; // StatType::AGGREGATE, whose namespace moved between versions
