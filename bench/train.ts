@@ -1,4 +1,4 @@
-// Training speed: stacks a second of the whole step (forward, losses, backward, clipping, Adam, averages) by one network in one run: on a
+// Training speed: stacks per second of the whole step (forward, losses, backward, clipping, Adam, averages) by one network in one run: on a
 // fixed batch, on the batches of the rendered recipe and, with --data, on those of a set from files. `ofRendered` is the data's share of
 // the rendered recipe's speed.
 //   node --import tsx bench/train.ts [--device cuda] [--models base,small,dfv] [--batch 20] [--planes 5] [--size 224] [--steps 30]
@@ -7,10 +7,11 @@ import { scope } from "../src/engine/scope.ts";
 import { createTorchEngine } from "../src/engine/torch/torchEngine.ts";
 import { configs, type ConfigName } from "../src/model/config.ts";
 import { createRandom } from "../src/random.ts";
+import { disposeBatch, type TrainBatch } from "../src/train/batch.ts";
 import { checkConfig, type TrainConfig } from "../src/train/config.ts";
 import { nyu, render } from "../src/train/presets.ts";
 import { openSource } from "../src/train/source.ts";
-import { createTrainer, type TrainBatch } from "../src/train/trainer.ts";
+import { createTrainer } from "../src/train/trainer.ts";
 import { option } from "./timing.ts";
 
 const device = option("device", "cpu");
@@ -72,7 +73,7 @@ for (const name of option("models", "base,small,dfv").split(",")) {
     for (let i = 0; i < count; i++) {
       const stacks = await next(step);
       trainer.step(stacks, { step: (step += 1), rate: 1e-4 });
-      if (source !== "fixed") for (const tensor of Object.values(stacks) as TrainBatch["images"][]) tensor.dispose();
+      if (source !== "fixed") disposeBatch(stacks);
     }
     engine.synchronize();
     return (performance.now() - start) / 1e3;

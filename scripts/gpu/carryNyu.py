@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """NYU pairs (DIR/rgb/NAME.jpg + DIR/depth_mm/NAME.png) in few bytes to a machine that has PyTorch's Pillow but no decoder for node.
 
-carryNyu.py pack DIR OUT PIECES   here: OUT/rgb-I.bin and OUT/depth-I.xz for each piece. Needs Pillow, NumPy and jpegtran.
-carryNyu.py unpack IN I OUT       there: piece I as OUT/I-*.pairs, a packed set (src/data/packedPairs.ts).
+carryNyu.py pack DIR OUT PIECES   here: OUT-I/rgb-I.bin and OUT-I/depth-I.xz for each piece I. Needs Pillow, NumPy and jpegtran.
+carryNyu.py unpack IN I OUT       there: the piece in IN as OUT/I-*.pairs, a packed set (src/data/packedPairs.ts).
 
 What comes out is, byte for byte, what dualfocus's own loader makes of the files: the middle 4/5 of each side; metres, 0 where the depth
 is not between 0.001 and 10 m. JPEGs are cut without decoding them, with a border of one block that chroma is interpolated from.
@@ -39,18 +39,18 @@ def residuals(file):
 
 
 def pack(folder, out, pieces):
-    os.makedirs(out, exist_ok=True)
     names = sorted(name[:-4] for name in os.listdir(f"{folder}/rgb") if name.endswith(".jpg"))
     per = -(-len(names) // pieces)
     for i in range(pieces):
         part = names[i * per : (i + 1) * per]
+        os.makedirs(f"{out}-{i}", exist_ok=True)
         pictures = [cut_jpeg(f"{folder}/rgb/{name}.jpg") for name in part]
-        with open(f"{out}/rgb-{i}.bin", "wb") as file:
+        with open(f"{out}-{i}/rgb-{i}.bin", "wb") as file:
             file.write(json.dumps({"names": part, "sizes": [len(each) for each in pictures]}).encode() + b"\n")
             file.write(b"".join(pictures))
         depth = numpy.stack([residuals(f"{folder}/depth_mm/{name}.png") for name in part])
         low, high = (depth & 255).astype(numpy.uint8), (depth >> 8).astype(numpy.uint8)
-        with open(f"{out}/depth-{i}.xz", "wb") as file:
+        with open(f"{out}-{i}/depth-{i}.xz", "wb") as file:
             file.write(lzma.compress(low.tobytes() + high.tobytes(), preset=6))
         print(f"piece {i}: {len(part)} pairs", flush=True)
 

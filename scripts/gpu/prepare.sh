@@ -12,11 +12,11 @@ if [ ! -f .carry/node.xz ] || [ "$(cat .carry/node.version 2>/dev/null)" != "$(n
   node --version >.carry/node.version
 fi
 
-rm -rf .carry/bundle .carry/node-api-headers
+rm -rf .carry/bundle .carry/dist .carry/node-api-headers
 mkdir -p .carry/node-api-headers
 cp -r node_modules/node-api-headers/include .carry/node-api-headers/
 npx esbuild scripts/gpu/cli.js scripts/gpu/decodeTextures.js bench/{engine,grid,infer,render,train}.ts \
-  --bundle --splitting --platform=node --format=esm --target=node20 --outdir=.carry/bundle --entry-names=[name] --log-level=warning \
+  --bundle --splitting --platform=node --format=esm --target=node20 --outdir=.carry/dist/bundle --entry-names=[name] --log-level=warning \
   --external:sharp --external:onnxruntime-node --external:onnxruntime-web --external:h5wasm --external:exrs \
   --banner:js='import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);'
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # On the GPU machine, in the repository's folder, with .carry/ as prepare.sh made it. Needs python3 with PyTorch, g++ and nvcc.
 #   run.sh setup             unpacks node, builds the addon, decodes the textures it was given
+#   run.sh nyu I             unpacks piece I of NYU Depth v2 (.carry/nyu-I, by carryNyu.py) into build/gpu/nyu, for --data
 #   run.sh train ARGS…       dualfocus train ARGS…, on CUDA, with the textures
 #   run.sh reproduce ARGS…   dualfocus reproduce ARGS…, likewise
 #   run.sh dualfocus bench ARGS…
@@ -22,14 +23,16 @@ setup() {
   mkdir -p $here/textures
   if [ -f .carry/node.xz ]; then unpack .carry/node.xz >$here/node && chmod +x $here/node; fi
   for pack in .carry/textures-*.tar; do [ ! -f "$pack" ] || tar -C $here/textures -xf "$pack"; done
-  $here/node .carry/bundle/decodeTextures.js $here/textures.bin $here/textures &
+  $here/node .carry/dist/bundle/decodeTextures.js $here/textures.bin $here/textures &
   time $here/node scripts/buildNative.js
   wait
 }
 
+nyu() { python3 scripts/gpu/carryNyu.py unpack ".carry/nyu-$1" "$1" $here/nyu; }
+
 dualfocus() { # on CUDA
   local command=$1; shift
-  $here/node --max-old-space-size=32768 .carry/bundle/cli.js "$command" --device cuda "$@"
+  $here/node --max-old-space-size=32768 .carry/dist/bundle/cli.js "$command" --device cuda "$@"
 }
 
 textured() { # with the textures, if there are any
@@ -62,6 +65,6 @@ restore() {
   ! [ -f .carry/run/$name.log.jsonl ] || cp .carry/run/$name.log.jsonl "$1/log.jsonl"
 }
 
-bench() { local program=$1; shift; $here/node .carry/bundle/"$program".js "$@"; }
+bench() { local program=$1; shift; $here/node .carry/dist/bundle/"$program".js "$@"; }
 
 "$@"
