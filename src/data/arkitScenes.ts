@@ -30,7 +30,7 @@ interface Frame {
   readonly depth: string;
 }
 
-/** The upsampling subset through HybridDepth's synthesis: both picture and depth are resized with antialiasing, as it does. */
+/** The upsampling subset through HybridDepth's synthesis: both image and depth are resized with antialiasing, as it does. */
 export async function openArkitScenes(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
   const { planes = 5, kernel, focus } = options;
   const synthesis = { preset: "arkit", planes, kernel, focus } as const;

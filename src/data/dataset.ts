@@ -15,15 +15,15 @@ export interface Sample {
 
 export type Split = "train" | "val" | "test" | "all";
 
-/** Samples that are read when asked for. */
+/** Samples that are read on demand. */
 export interface Dataset {
   readonly name: string;
   readonly split: Split;
   readonly size: number;
   sample(index: number): Promise<Sample>;
-  /** Tells the sample from all others, and from what it was before its files changed, wherever it stands in the set. */
+  /** Identifies the sample and the state of its files, whatever its index in the set. */
   mark(index: number): Promise<string>;
-  /** Focus distances, mask, crop and units in words, for reports. */
+  /** Focus distances, mask, crop and units as text, for reports. */
   readonly protocol: string;
   readonly licence: string;
   /** Frees open files. */
@@ -33,11 +33,11 @@ export interface Dataset {
 /** Each loader says which of these it uses. */
 export interface DatasetOptions {
   readonly split?: Split;
-  /** How many planes; without it, all that the set has or its protocol's number. */
+  /** Number of planes; by default all of the set, or the number of its protocol. */
   readonly planes?: number;
   /** Multiplies depth and focus distances (FoD500: DFV trains with 0.2). */
   readonly depthScale?: number;
-  /** How RGB-D pairs are blurred (nyu, arkit); without it, the published Gaussian. */
+  /** nyu, arkit: how RGB-D pairs are blurred; by default the published Gaussian. */
   readonly kernel?: SynthesisKernel;
   /** nyu, arkit: HybridDepth's planes and camera (`linear`, the paper's), or FOSSA's (`adaptive`). */
   readonly focus?: "linear" | "adaptive";
@@ -69,7 +69,7 @@ export function chooseSplit<S extends Split>(
   return known;
 }
 
-/** Refuses an index outside the set, so that a loader sees only good ones. */
+/** Refuses an index outside the set, so that loaders see only valid ones. */
 export function checkIndex(index: number, { name, size }: { name: string; size: number }): void {
   if (!(Number.isInteger(index) && index >= 0 && index < size))
     throw new RangeError(`${name}: there is no sample ${index}; the set has ${size}`);
@@ -85,7 +85,7 @@ export async function listFolder(folder: string): Promise<string[] | undefined> 
 }
 
 interface ListOptions<T> {
-  /** What a sample is read from; a folder stands for the files in it. */
+  /** The files a sample is read from; a folder means the files in it. */
   readonly files?: (item: T) => readonly string[];
 }
 

@@ -19,12 +19,12 @@ import { readBytes, readImage } from "../stack/node/diskFiles.ts";
 const FOCUS_DISTANCES = [0.1, 0.15, 0.3, 0.7, 1.5];
 const FIRST_TEST_SCENE = 400;
 
-const LAYOUT = `  DIR/NNNNNN_xxAll.tif   five pictures per scene, nearest focus first
+const LAYOUT = `  DIR/NNNNNN_xxAll.tif   five images per scene, nearest focus first
   DIR/NNNNNN_Dpt.exr     depth in metres, channel R, half float`;
 
 interface Scene {
   readonly id: string;
-  readonly pictures: readonly string[];
+  readonly files: readonly string[];
   readonly depth: string;
 }
 
@@ -44,26 +44,26 @@ export async function openFod500(dir: string, options: DatasetOptions = {}): Pro
     `${planesInWords([FOCUS_DISTANCES.length], planes)}, focus ${distances.join(", ")} m${times}; ` +
     `truth in metres${times}, valid above 0; full 256×256`;
   const about = { name: "fod500", split, protocol, licence: "not stated by its authors (DefocusNet); research use" };
-  return listDataset(about, scenes, (scene) => readScene(scene, options), { files: ({ pictures, depth }) => [...pictures, depth] });
+  return listDataset(about, scenes, (scene) => readScene(scene, options), { files: ({ files, depth }) => [...files, depth] });
 }
 
 function findScenes(dir: string, names: readonly string[]): Scene[] {
   const depths = names.filter((name) => /^\d{6}.*Dpt\.exr$/.test(name));
   return depths.map((depth) => {
     const id = depth.slice(0, 6);
-    const pictures = names.filter((name) => name.startsWith(id) && name.endsWith("All.tif"));
-    if (pictures.length !== FOCUS_DISTANCES.length)
-      throw layoutError({ dataset: "fod500", missing: join(dir, `${id}_*All.tif (found ${pictures.length} of 5)`), layout: LAYOUT });
-    return { id, pictures: pictures.map((name) => join(dir, name)), depth: join(dir, depth) };
+    const files = names.filter((name) => name.startsWith(id) && name.endsWith("All.tif"));
+    if (files.length !== FOCUS_DISTANCES.length)
+      throw layoutError({ dataset: "fod500", missing: join(dir, `${id}_*All.tif (found ${files.length} of 5)`), layout: LAYOUT });
+    return { id, files: files.map((name) => join(dir, name)), depth: join(dir, depth) };
   });
 }
 
-async function readScene({ id, pictures, depth }: Scene, { planes, depthScale = 1 }: DatasetOptions): Promise<Sample> {
+async function readScene({ id, files, depth }: Scene, { planes, depthScale = 1 }: DatasetOptions): Promise<Sample> {
   const exr = await decodeExr(await readBytes(depth), depth);
   const values = exrChannel(exr, "R", depth).map((value) => value * depthScale);
   const valid = Uint8Array.from(values, (value) => (Number.isFinite(value) && value > 0 ? 1 : 0));
   const focusDistances = FOCUS_DISTANCES.map((distance) => distance * depthScale);
-  const images = await Promise.all(pictures.map(readImage));
+  const images = await Promise.all(files.map(readImage));
   const whole = focalStack({ images, focusDistances, space: "depth" });
   const stack = selectPlanes(whole, takePlanes(id, { available: FOCUS_DISTANCES.length, planes }));
   return { name: id, stack, trueDepth: depthMap({ width: exr.width, height: exr.height, values, valid, space: "depth" }) };

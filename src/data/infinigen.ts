@@ -28,7 +28,7 @@ interface Scene {
   readonly rendered: readonly { readonly name: string; readonly distance: number }[];
 }
 
-/** Infinigen Defocus. Without `planes`, FOSSA's five; with it, so many of all that were rendered at the aperture. */
+/** Infinigen Defocus. Without `planes`, FOSSA's five; with it, that many of all that were rendered at the aperture. */
 export async function openInfinigen(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
   const split = chooseSplit(options.split, { dataset: "infinigen", among: ["val", "test", "all"] });
   const { aperture = 1.4, planes } = options;

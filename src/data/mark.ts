@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A short name of `item` that becomes another one when one of its files does, by size or time of change. Nothing is opened. */
+/** A hash of `item` and of the size and modification time of its files. No file is opened. */
 export async function markOf(item: unknown, files: readonly string[], stampOf = fileStamp): Promise<string> {
   const stamps = await Promise.all(files.map((file) => stampOf(file)));
   return createHash("sha256")
@@ -11,7 +11,7 @@ export async function markOf(item: unknown, files: readonly string[], stampOf = 
     .slice(0, 16);
 }
 
-/** `fileStamp` that looks at each path once, for sets whose samples share files. */
+/** `fileStamp` that queries each path once, for sets whose samples share files. */
 export function rememberStamps(): (path: string) => Promise<string> {
   const known = new Map<string, Promise<string>>();
   return (path) => {
@@ -21,7 +21,7 @@ export function rememberStamps(): (path: string) => Promise<string> {
   };
 }
 
-/** Size and time of change; a folder stands for the files in it. What is missing is told when it is read. */
+/** Size and modification time; a folder means the files in it. What is missing is reported when it is read. */
 async function fileStamp(path: string): Promise<string> {
   try {
     const about = await stat(path);

@@ -40,17 +40,17 @@ export async function openNyu(dir: string, options: DatasetOptions = {}): Promis
   const about = {
     name: "nyu",
     split,
-    protocol: `${describeSynthesis(synthesis)}; truth in metres, valid 0.001 to 10; ${crop === "central" ? "central 384×512" : "whole picture"}`,
+    protocol: `${describeSynthesis(synthesis)}; truth in metres, valid 0.001 to 10; ${crop === "central" ? "central 384×512" : "whole image"}`,
     licence: "see its authors' page; research use",
   };
   const sample = async (item: NyuItem): Promise<Sample> => synthesizeSample(await read(item), synthesis);
   return { ...listDataset(about, items, sample, { files: filesOf }), close };
 }
 
-/** A row of the official file, or a picture and its depth. */
+/** A row of the official file, or a image and its depth. */
 type NyuItem = number | PairFiles;
 
-/** The pairs of a split, not yet blurred. `val` is the hold-out of the training pictures (nyuHoldOut.ts). */
+/** The pairs of a split, not yet blurred. `val` is the hold-out of the training images (nyuHoldOut.ts). */
 export async function findNyu(
   dir: string,
   { split, crop = "central" }: Pick<DatasetOptions, "split" | "crop">,
@@ -61,7 +61,7 @@ export async function findNyu(
   const items = list.items.filter((item) => isHeldOut(list.nameOf(item)));
   if (items.length === 0)
     throw new DatasetError(
-      `nyu: ${dir} has no picture of the hold-out; split "val" needs names that are numbers of the labelled set, as 00091`,
+      `nyu: ${dir} has no image of the hold-out; split "val" needs names that are numbers of the labelled set, as 00091`,
     );
   return { ...list, read, split, items };
 }
@@ -129,7 +129,7 @@ async function matIndices(file: Hdf5File, { dir, split }: { dir: string; split: 
   const list = (await decodeMat(await readBytes(splits), splits, ["trainNdxs", "testNdxs"]))[name];
   if (!list) throw new DatasetError(`nyu: ${splits} has no ${name}`);
   const outside = list.data.find((row) => row < 1 || row > size);
-  if (outside !== undefined) throw new DatasetError(`nyu: ${splits} names picture ${outside}; ${file.file} has ${size}`);
+  if (outside !== undefined) throw new DatasetError(`nyu: ${splits} names image ${outside}; ${file.file} has ${size}`);
   return [...list.data].map((row) => row - 1);
 }
 
@@ -149,5 +149,5 @@ function readMatPair(file: Hdf5File, index: number): RgbdPair {
     }
   const image: Image = { width, height, channels: 3, data };
   const name = matName(index);
-  return { name, where: `${file.file}, picture ${name}`, image, depth: metricDepth({ width, height, values }, VALID) };
+  return { name, where: `${file.file}, image ${name}`, image, depth: metricDepth({ width, height, values }, VALID) };
 }

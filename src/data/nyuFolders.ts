@@ -13,14 +13,14 @@ interface Found {
   readonly pairs: PairFiles[];
 }
 
-/** Where BTS and HybridDepth keep the pictures of a split, relative to the folder. */
+/** Where BTS and HybridDepth keep the images of a split, relative to the folder. */
 const ROOTS = { test: ["test", "official_splits/test"], train: ["sync", "train", "official_splits/train"] } as const;
 const LISTS = {
   test: ["nyu_test.txt", "nyudepthv2_test_files_with_gt.txt"],
   train: ["nyu_train.txt", "nyudepthv2_train_files_with_gt.txt"],
 } as const;
 
-/** Picture and depth files of a folder laid out in one of the png ways, or undefined if it is none of them. */
+/** Image and depth files of a folder in one of the PNG layouts, or undefined if it is not one of them. */
 export async function findNyuPairs(dir: string, requested: Split | undefined): Promise<Found | undefined> {
   if (existsSync(join(dir, "rgb"))) {
     if (requested === "test")
@@ -39,12 +39,12 @@ export async function findNyuPairs(dir: string, requested: Split | undefined): P
 }
 
 async function plainPairs(dir: string): Promise<PairFiles[]> {
-  const pictures = ((await listFolder(join(dir, "rgb"))) ?? []).filter((name) => /\.(jpe?g|png)$/i.test(name));
-  if (pictures.length === 0) throw new DatasetError(`nyu: ${join(dir, "rgb")} holds no pictures`);
+  const images = ((await listFolder(join(dir, "rgb"))) ?? []).filter((name) => /\.(jpe?g|png)$/i.test(name));
+  if (images.length === 0) throw new DatasetError(`nyu: ${join(dir, "rgb")} holds no images`);
   const depths = new Set((await listFolder(join(dir, "depth_mm"))) ?? []);
-  return pictures.map((name) => {
+  return images.map((name) => {
     const depth = `${basename(name, extname(name))}.png`;
-    if (!depths.has(depth)) throw new DatasetError(`nyu: ${join(dir, "depth_mm", depth)} is missing: every rgb/ picture needs its depth`);
+    if (!depths.has(depth)) throw new DatasetError(`nyu: ${join(dir, "depth_mm", depth)} is missing: every rgb/ image needs its depth`);
     return { rgb: join(dir, "rgb", name), depth: join(dir, "depth_mm", depth) };
   });
 }
@@ -54,7 +54,7 @@ async function listedPairs(list: string, root: string): Promise<PairFiles[]> {
   const lines = (await readFile(list, "utf8")).split("\n").filter((line) => line.trim() !== "");
   return lines.flatMap((line, i) => {
     const [rgb, depth] = line.trim().split(/\s+/);
-    if (rgb === undefined || depth === undefined) throw new DatasetError(`nyu: ${list}: line ${i + 1} is not "picture depth focal"`);
+    if (rgb === undefined || depth === undefined) throw new DatasetError(`nyu: ${list}: line ${i + 1} is not "image depth focal"`);
     return depth === "None" ? [] : [{ rgb: join(root, rgb), depth: join(root, depth) }];
   });
 }

@@ -1,9 +1,9 @@
 /**
- * The 100 of NYU Depth v2's 795 official training pictures that are never trained on and choose everything, by their numbers in the
+ * The 100 of NYU Depth v2's 795 official training images that are never trained on and choose everything, by their numbers in the
  * labelled set (counted from one), first to last.
  *
- * The labelled set is in the order of its scenes and its official split is by scene, so a gap in the numbers of the training pictures
- * is also a border between scenes. The 795 form 123 runs without a gap; held out is every seventh, from the third on (99 pictures), and
+ * The labelled set is in the order of its scenes and its official split is by scene, so a gap in the numbers of the training images
+ * is also a border between scenes. The 795 form 123 runs without a gap; held out is every seventh, from the third on (99 images), and
  * the run of number 57 alone. No scene is on both sides.
  */
 const HELD_OUT: readonly (readonly [first: number, last: number])[] = [
@@ -28,7 +28,7 @@ const HELD_OUT: readonly (readonly [first: number, last: number])[] = [
   [1424, 1428],
 ];
 
-/** Whether a picture belongs to the hold-out; its name is its number in the labelled set, as in `00091`. */
+/** Whether a image belongs to the hold-out; its name is its number in the labelled set, as in `00091`. */
 export function isHeldOut(name: string): boolean {
   const number = /^\d{1,5}$/.test(name) ? Number(name) : NaN;
   return HELD_OUT.some(([first, last]) => number >= first && number <= last);

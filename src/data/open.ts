@@ -19,9 +19,9 @@ const LOADERS = {
   folder: openFolder,
 } as const satisfies Record<string, (dir: string, options: DatasetOptions) => Promise<Dataset>>;
 
-export type DatasetName = keyof typeof LOADERS;
+type DatasetName = keyof typeof LOADERS;
 
-export const DATASET_NAMES = Object.keys(LOADERS) as readonly DatasetName[];
+const DATASET_NAMES = Object.keys(LOADERS) as readonly DatasetName[];
 
 /** Enough to open the same set again, here or in a worker thread. */
 export interface DatasetSource {

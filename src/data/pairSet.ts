@@ -3,7 +3,7 @@ import type { DepthMap } from "../image/depthMap.ts";
 import type { Image } from "../image/image.ts";
 import type { Split } from "./dataset.ts";
 
-/** A sharp picture and its depth in metres, the raw material of the synthetic sets. */
+/** A sharp image and its depth in metres, the raw material of the synthetic sets. */
 export interface RgbdPair {
   readonly name: string;
   /** The files, for messages. */
@@ -28,7 +28,7 @@ export interface StoredPair {
   readonly where: string;
   readonly width: number;
   readonly height: number;
-  /** Interleaved RGB: bytes where the picture has no more than 8 bits, else values in [0, 1]. */
+  /** Interleaved RGB: bytes where the image has no more than 8 bits, else values in [0, 1]. */
   readonly pixels: Uint8Array | Float32Array;
   /** Metres, 0 where unknown. */
   readonly depth: Float32Array;

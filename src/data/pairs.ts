@@ -6,7 +6,7 @@ export type PairSetName = "nyu" | "arkit" | "pairs";
 
 /**
  * An RGB-D set before any blur, to be synthesized elsewhere. `pairs` is any folder with rgb/NAME.jpg and depth_mm/NAME.png, whole
- * pictures under NYU's lens. A folder of packed files is read whatever the set; it has no split.
+ * images under NYU's lens. A folder of packed files is read whatever the set; it has no split.
  */
 export async function openPairs(name: PairSetName, dir: string, options: Pick<DatasetOptions, "split"> = {}): Promise<PairSet> {
   const packed = await openPackedPairs(dir).catch((cause: unknown) => {

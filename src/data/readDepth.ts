@@ -13,10 +13,10 @@ import { readBytes } from "../stack/node/diskFiles.ts";
 interface StoredMap extends Size {
   readonly data: ArrayLike<number>;
   readonly integer: boolean;
-  /** Units per step, where the file says so itself, and the value of step 0. */
+  /** Units per step, where the file states them, and the value of step 0. */
   readonly scale?: number;
   readonly offset?: number;
-  /** The stored number that stands for an unknown value. */
+  /** The stored number that means an unknown value. */
   readonly invalid?: number;
 }
 
@@ -45,7 +45,7 @@ async function readMap(file: string): Promise<StoredMap> {
     }
     case ".png": {
       const { width, height, channels, data, text } = decodePngPixels(bytes, file);
-      if (channels !== 1) throw new FormatError(`${file}: expected a grey picture of depths, got ${channels} channels`);
+      if (channels !== 1) throw new FormatError(`${file}: expected a grey image, got ${channels} channels`);
       const scale = Number(text.scale);
       const offset = Number(text.offset ?? 0);
       const coded = scale > 0 ? { scale, offset, ...(text.invalid === undefined ? {} : { invalid: Number(text.invalid) }) } : {};

@@ -1,7 +1,7 @@
 import type { Image } from "../image/image.ts";
 
 /** Views of a square light field, row by row from the top left, all of one size. */
-export interface LightField {
+interface LightField {
   readonly side: number;
   readonly views: readonly Image[];
 }

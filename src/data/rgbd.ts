@@ -6,12 +6,12 @@ import { depthRange, protocolDistances } from "../optics/synthesize/focus.ts";
 import { DatasetError, type DatasetOptions, type Sample } from "./dataset.ts";
 import type { RgbdPair } from "./pairSet.ts";
 
-/** Refuses a picture and a depth of different sizes, before either is cropped. */
+/** Refuses a image and a depth of different sizes, before either is cropped. */
 export function rgbdPair(pair: RgbdPair): RgbdPair {
   const { where, image, depth } = pair;
   if (image.width !== depth.width || image.height !== depth.height)
     throw new DatasetError(
-      `${where}: the picture is ${image.width}×${image.height} but its depth ${depth.width}×${depth.height}; they must match pixel by pixel`,
+      `${where}: the image is ${image.width}×${image.height} but its depth ${depth.width}×${depth.height}; they must match pixel by pixel`,
     );
   return pair;
 }

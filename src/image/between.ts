@@ -1,13 +1,13 @@
-/** Where pixels of a larger map lie between those of a smaller one, along an axis. */
+/** Where the pixels of a larger map are between those of a smaller one, along an axis. */
 export interface Between {
-  /** The pixel before each; the one after it is `next` away. */
+  /** Index of the pixel before each; the one after it is `next` away. */
   readonly lower: Uint32Array;
-  /** How far from the one to the other, 0 to 1. */
+  /** Fraction of the way from the one to the other, 0 to 1. */
   readonly share: Float32Array;
   readonly next: 0 | 1;
 }
 
-/** For `count` pixels from `start` on, of `to` that are made of `from`; pixel centres are at half numbers, outer ones are held. */
+/** For `count` pixels from `start` on, when `from` pixels become `to`; pixel centres are at half integers, the outer ones are repeated. */
 export function between({ from, to, start = 0, count = to }: { from: number; to: number; start?: number; count?: number }): Between {
   const lower = new Uint32Array(count);
   const share = new Float32Array(count);
@@ -19,7 +19,7 @@ export function between({ from, to, start = 0, count = to }: { from: number; to:
   return { lower, share, next: from > 1 ? 1 : 0 };
 }
 
-/** Rows of a larger map, not yet enlarged along themselves; each call overwrites what the one before returned. */
+/** Rows of the larger map before their own interpolation; each call overwrites the result of the previous one. */
 export function rowsBetween(
   { width, values }: { readonly width: number; readonly values: Float32Array },
   { lower, share, next }: Between,

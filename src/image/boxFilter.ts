@@ -5,9 +5,9 @@ export interface Plane extends Size {
   readonly values: Float32Array;
 }
 
-/** Mean over the square of side 2·radius + 1 around each pixel, less what lies outside the image. Time does not depend on the radius. */
+/** Mean over the square of side 2·radius + 1 around each pixel, without what is outside the image. The time does not depend on the radius. */
 export function boxMean({ width, height, values }: Plane, radius: number): Float32Array {
-  if (!(Number.isInteger(radius) && radius >= 0)) throw new RangeError(`boxMean: the radius must be a whole number ≥ 0, got ${radius}`);
+  if (!(Number.isInteger(radius) && radius >= 0)) throw new RangeError(`boxMean: the radius must be an integer ≥ 0, got ${radius}`);
   const means = new Float32Array(values.length);
   const columns = new Float64Array(width); // sums over the rows of the window
   for (let row = 0; row <= Math.min(radius, height - 1); row++) addRow(columns, values, row * width, 1);

@@ -1,7 +1,7 @@
 import type { DepthMap } from "./depthMap.ts";
 import type { Image, Size } from "./image.ts";
 
-/** A part of a picture. */
+/** A part of an image. */
 export interface Window extends Size {
   readonly left: number;
   readonly top: number;
@@ -18,8 +18,8 @@ function cropRows<T extends Float32Array | Uint8Array>(source: T, into: T, { str
 }
 
 function checkWindow({ left, top, width, height }: Window, within: Size): void {
-  const whole = [left, top, width, height].every(Number.isInteger);
-  if (!whole || left < 0 || top < 0 || width < 1 || height < 1 || left + width > within.width || top + height > within.height)
+  const integers = [left, top, width, height].every(Number.isInteger);
+  if (!integers || left < 0 || top < 0 || width < 1 || height < 1 || left + width > within.width || top + height > within.height)
     throw new RangeError(`crop: ${width}×${height} at (${left}, ${top}) is not inside ${within.width}×${within.height}`);
 }
 

@@ -3,7 +3,7 @@ import type { Size } from "./image.ts";
 /**
  * What the numbers of `focusDistances` and of a depth map mean.
  * `depth`: metres, growing away from the camera. `disparity`: larger is nearer (DDFF 12-Scene, light fields).
- * `index`: plane number, nothing metric is known.
+ * `index`: plane index, nothing metric is known.
  */
 export type Space = "depth" | "disparity" | "index";
 
@@ -14,7 +14,7 @@ export interface DepthMap extends Size {
   readonly space: Space;
 }
 
-/** Without `valid`, every finite value is taken as known. */
+/** Without `valid`, every finite value counts as known. */
 export function depthMap({ width, height, values, space, valid }: Omit<DepthMap, "valid"> & { readonly valid?: Uint8Array }): DepthMap {
   const pixels = width * height;
   if (values.length !== pixels) throw new RangeError(`depthMap: ${width}×${height} needs ${pixels} values, got ${values.length}`);

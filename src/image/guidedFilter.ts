@@ -1,7 +1,7 @@
 import { boxMean, type Plane } from "./boxFilter.ts";
 
-/** What a guided filter finds at each pixel: the output is slope · guide + offset. */
-export interface GuidedModel {
+/** The linear model of a guided filter at each pixel: the output is slope · guide + offset. */
+interface GuidedModel {
   readonly slope: Float32Array;
   readonly offset: Float32Array;
 }
@@ -13,11 +13,11 @@ interface GuidedOptions {
 }
 
 /**
- * Guided filter (He et al. 2010): smooths pictures while keeping the edges of a guide. In every window the output is a I + b:
+ * Guided filter (He et al. 2010): smooths maps while keeping the edges of a guide. In every window the output is a I + b:
  *
  *     a = cov(I, p) / (var(I) + ε),   b = mean(p) - a mean(I),   out = mean(a) I + mean(b)
  *
- * Returns a function, so that what depends on the guide alone is computed once for many planes.
+ * Returns a function, so that what depends only on the guide is computed once for many planes.
  */
 export function guidedFilter(guide: Plane, options: GuidedOptions): (plane: Plane) => Float32Array {
   const model = guidedModel(guide, options);
@@ -27,16 +27,16 @@ export function guidedFilter(guide: Plane, options: GuidedOptions): (plane: Plan
   };
 }
 
-/** mean(a) and mean(b) of the guided filter, for those who apply them to a larger guide. */
+/** mean(a) and mean(b) of the guided filter, to apply to a larger guide. */
 export function guidedModel(guide: Plane, { radius, smoothness }: GuidedOptions): (plane: Plane) => GuidedModel {
-  const { width, height, values: picture } = guide;
+  const { width, height, values: brightness } = guide;
   const mean = (values: Float32Array): Float32Array => boxMean({ width, height, values }, radius);
-  const guideMean = mean(picture);
-  const guideSquare = mean(product(picture, picture));
+  const guideMean = mean(brightness);
+  const guideSquare = mean(product(brightness, brightness));
 
   return ({ values }) => {
     const planeMean = mean(values);
-    const cross = mean(product(picture, values));
+    const cross = mean(product(brightness, values));
     const slope = new Float32Array(values.length);
     const offset = new Float32Array(values.length);
     for (let i = 0; i < values.length; i++) {

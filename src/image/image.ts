@@ -4,7 +4,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** A picture: values in [0, 1] as stored in the file (gamma-encoded sRGB unless said otherwise), row by row, channels interleaved. */
+/** Values in [0, 1] as stored in the file (gamma-encoded sRGB unless stated otherwise), row by row, channels interleaved. */
 export interface Image extends Size {
   readonly channels: 1 | 3;
   readonly data: Float32Array;
@@ -18,11 +18,11 @@ export function image({ width, height, channels, data }: Image): Image {
   return { width, height, channels, data };
 }
 
-/** No picture is this bright on average with values in [0, 1], noise and sharpening included; bytes are. */
+/** No image with values in [0, 1] has such a mean, noise and sharpening included; bytes do. */
 const BRIGHTEST_MEAN = 2;
 
 /**
- * Throws where the values are not the picture's: too few, bytes, 0 to 255, or one that is NaN or infinite, which would spread over the
+ * Throws if the values cannot be an image: the wrong count, bytes, 0 to 255, or one that is NaN or infinite, which would spread over the
  * whole result.
  */
 export function checkPixels({ width, height, channels, data }: Image, where: string): void {

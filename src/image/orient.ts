@@ -1,6 +1,6 @@
 import type { Size } from "./image.ts";
 
-/** Interleaved values of a picture. */
+/** Interleaved values of an image. */
 interface Pixels<A> extends Size {
   readonly channels: number;
   readonly data: A;
@@ -14,15 +14,15 @@ export function uprightSize({ width, height }: Size, orientation: number): Size 
 }
 
 /**
- * Turns a picture upright. EXIF orientation says which edge of the scene the first row and column show:
+ * Turns an image upright. EXIF orientation says which edge of the scene the first row and column show:
  * 1 top left, 2 top right, 3 bottom right, 4 bottom left, 5 left top, 6 right top, 7 right bottom, 8 left bottom.
  */
-export function turnUpright<A extends PixelArray>(picture: Pixels<A>, orientation: number): Pixels<A> {
-  if (orientation <= 1 || orientation > 8) return picture;
-  const { width, height, channels, data } = picture;
-  const size = uprightSize(picture, orientation);
+export function turnUpright<A extends PixelArray>(image: Pixels<A>, orientation: number): Pixels<A> {
+  if (orientation <= 1 || orientation > 8) return image;
+  const { width, height, channels, data } = image;
+  const size = uprightSize(image, orientation);
   const out = data.slice() as A;
-  const fromRight = [2, 3, 7, 8].includes(orientation); // columns (of the stored picture) run against the scene
+  const fromRight = [2, 3, 7, 8].includes(orientation); // columns (as stored) run against the scene
   const fromBottom = [3, 4, 6, 7].includes(orientation);
   for (let y = 0; y < size.height; y++)
     for (let x = 0; x < size.width; x++) {

@@ -1,6 +1,6 @@
 import type { Size } from "./image.ts";
 
-/** Interleaved floats of a picture or map. */
+/** Interleaved floats of an image or map. */
 interface Raster extends Size {
   readonly channels: number;
   readonly data: Float32Array;
@@ -8,7 +8,7 @@ interface Raster extends Size {
 
 const sinc = (x: number): number => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x));
 
-/** `linear` is torchvision's antialiased bilinear, `lanczos` Pillow's (radius 3). Both widen with the reduction, so nothing aliases. */
+/** `linear` is torchvision's antialiased bilinear, `lanczos` Pillow's (radius 3). Both widen with the reduction, against aliasing. */
 const FILTERS = {
   linear: { radius: 1, at: (x: number) => Math.max(0, 1 - Math.abs(x)) },
   lanczos: { radius: 3, at: (x: number) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0) },
@@ -23,7 +23,7 @@ export function resize<T extends Raster>(raster: T, { width, height, filter }: S
   return { ...raster, width, height, data: turned.data };
 }
 
-/** The value of the pixel whose area holds each new pixel's centre: for depth, which must not be mixed across edges. */
+/** The value of the pixel that contains each new pixel's centre: for depth, which must not be mixed across edges. */
 export function resizeNearest<T extends ArrayLike<number> & { [index: number]: number }>(
   { width, height, data }: Size & { data: T },
   target: Size & { into: T },

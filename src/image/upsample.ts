@@ -5,7 +5,7 @@ import type { Window } from "./crop.ts";
 import type { Image, Size } from "./image.ts";
 import { between, rowsBetween } from "./between.ts";
 
-/** The map in a larger size, bilinear between its pixels; only a part of the result if `part` says which. */
+/** The map in a larger size, bilinear; only `part` of the result if given. */
 export function enlarge(map: Plane, size: Size, part: Window = { ...size, left: 0, top: 0 }): Float32Array {
   const out = new Float32Array(part.width * part.height);
   const { lower, share, next } = between({ from: map.width, to: size.width, start: part.left, count: part.width });
@@ -27,7 +27,7 @@ const SMOOTHNESS = 1e-3; // squared brightness: contrasts below 3 % are texture,
 /**
  * A map brought to the size of `guide`, its edges moved to the guide's: the fast guided filter (He and Sun 2015). The linear model
  * between brightness and the map is found in the small size, enlarged, and applied to the guide; the result stays within the values
- * around each pixel, so that nothing is invented.
+ * around each pixel, so that no value is invented.
  */
 export function guidedEnlarge(map: Plane, { small, guide }: { readonly small: Image; readonly guide: Image }): Float32Array {
   const { slope, offset } = guidedModel(luminance(small), { radius: RADIUS, smoothness: SMOOTHNESS })(map);

@@ -1,18 +1,18 @@
-/** What a photograph says about how it was taken. Lengths in metres; absent where the file says nothing usable. */
+/** How a photograph was taken, from its metadata. Lengths in metres; absent where the file states nothing usable. */
 export interface PhotoFacts {
   /** 1 to 8, as in EXIF. */
   readonly orientation?: number;
   readonly focalLength?: number;
   readonly fNumber?: number;
   readonly sensorDiagonal?: number;
-  /** Where the lens was focused, by where it is written. May be Infinity. */
+  /** Focus distance by the place that states it. May be Infinity. */
   readonly focusDistance: Readonly<Partial<Record<FocusTag, number>>>;
 }
 
 export const FOCUS_TAGS = ["EXIF", "MakerNote", "XMP"] as const;
-export type FocusTag = (typeof FOCUS_TAGS)[number];
+type FocusTag = (typeof FOCUS_TAGS)[number];
 
-/** Reads EXIF (also inside TIFF), the maker notes of Canon, Olympus and Apple, and XMP. Damaged parts count as absent: it never throws. */
+/** Reads EXIF (also inside TIFF), the maker notes of Canon, Olympus and Apple, and XMP. Damaged parts count as absent; never throws. */
 export function readPhotoFacts(bytes: Uint8Array): PhotoFacts {
   const xmp = xmpDistance(bytes);
   const exif = findExif(bytes);
@@ -30,7 +30,7 @@ interface Tiff {
 interface Field {
   readonly type: number;
   readonly count: number;
-  /** Where the value begins, from the start of the view. */
+  /** Offset of the value from the start of the view. */
   readonly at: number;
 }
 
@@ -103,7 +103,7 @@ function exifFacts(tiff: Tiff): PhotoFacts {
   };
 }
 
-/** From pixels per unit on the sensor, else from the focal length a 36 × 24 mm camera would need for the same picture. */
+/** From pixels per unit on the sensor, else from the focal length a 36 × 24 mm camera would need for the same field of view. */
 function sensorSize({
   pitchUnit,
   resolution,
@@ -119,7 +119,7 @@ function sensorSize({
   return measured ?? onlyPositive(FULL_FRAME_DIAGONAL / cropFactor);
 }
 
-/** The focus distance in the notes of those makers who write it plainly. Layouts as documented by ExifTool. */
+/** The focus distance in the notes of makers whose layout ExifTool documents. */
 function makerNoteDistance(tiff: Tiff, note: Field | undefined, make: string): number | undefined {
   if (!note) return undefined;
   const head = String.fromCharCode(...bytesAt(tiff.view, note.at, 16));
@@ -176,7 +176,7 @@ function xmpDistance(bytes: Uint8Array): number | undefined {
   return match ? distance([Number(match[1]), Number(match[2])]) : undefined;
 }
 
-/** Where `text` (one byte a letter) begins at or after `from`; -1 if nowhere. */
+/** Where `wanted` (one byte per letter) begins at or after `from`; -1 if it does not occur. */
 function find(bytes: Uint8Array, wanted: string, from: number): number {
   const codes = Array.from(wanted, (letter) => letter.charCodeAt(0));
   for (let at = bytes.indexOf(codes[0] as number, from); at >= 0; at = bytes.indexOf(codes[0] as number, at + 1))
@@ -187,7 +187,7 @@ function find(bytes: Uint8Array, wanted: string, from: number): number {
 const TYPE_SIZE: Readonly<Record<number, number>> = { 1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 13: 4 };
 const MAX_VALUES = 4096;
 
-/** The fields of the directory at `offset` from the base; none if it lies outside the bytes. */
+/** The fields of the directory at `offset` from the base; none if it is outside the bytes. */
 function directory(tiff: Tiff, offset: number): Map<number, Field> {
   const fields = new Map<number, Field>();
   const { view, base, little } = tiff;

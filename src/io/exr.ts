@@ -1,19 +1,19 @@
 import type { Size } from "../image/image.ts";
 import { decodingAsync, FormatError } from "./formatError.ts";
 
-/** One picture of an OpenEXR file: each channel by name, row by row. Half floats are widened. */
-export interface ExrLayer {
+/** One image of an OpenEXR file: each channel by name, row by row. Half floats are widened. */
+interface ExrLayer {
   readonly name: string | null;
   readonly channels: Readonly<Record<string, Float32Array>>;
 }
 
-export interface ExrFile extends Size {
+interface ExrFile extends Size {
   readonly layers: readonly ExrLayer[];
 }
 
 /** Reads every channel of every layer, half or float, any compression but B44 and DWA. */
 export async function decodeExr(bytes: Uint8Array, file = "EXR data"): Promise<ExrFile> {
-  const exrs = await import("exrs"); // WebAssembly; loaded only by those who read EXR
+  const exrs = await import("exrs"); // WebAssembly; loaded only when EXR is read
   await exrs.init();
   return decodingAsync({ file, format: "OpenEXR" }, () => {
     const { width, height, layers } = withoutTraces(() => exrs.decodeExr(bytes));
@@ -27,7 +27,7 @@ export async function decodeExr(bytes: Uint8Array, file = "EXR data"): Promise<E
   });
 }
 
-/** The decoder prints a trace of its own on what it cannot read, besides throwing the error that we report. */
+/** The decoder prints a trace where it fails, besides throwing the error that we report. */
 function withoutTraces<T>(body: () => T): T {
   const { console: printer } = globalThis;
   const { error } = printer;

@@ -12,7 +12,7 @@ export function decoding<T>({ file, format }: { file: string; format: string }, 
   }
 }
 
-/** The same for a decoder that answers later. */
+/** The same for an asynchronous decoder. */
 export async function decodingAsync<T>({ file, format }: { file: string; format: string }, decode: () => Promise<T>): Promise<T> {
   try {
     return await decode();

@@ -1,4 +1,4 @@
-/** A surface with a picture on it. glTF axes: x right, y up, z towards the viewer; texture coordinates from the top left. */
+/** A textured surface. glTF axes: x right, y up, z towards the viewer; texture coordinates from the top left. */
 export interface TexturedMesh {
   readonly positions: Float32Array;
   /** Two values for each vertex. */
@@ -19,8 +19,8 @@ const BINARY_CHUNK = 0x004e4942;
 const align4 = (length: number): number => Math.ceil(length / 4) * 4;
 
 /**
- * Writes glTF 2.0 in one binary file, the picture inside. The material is unlit: a photograph already has its light.
- * `extras` is kept with the scene, for what has no place in glTF.
+ * Writes glTF 2.0 as one binary file, texture included. The material is unlit: a photograph already contains its light.
+ * `extras` is stored with the scene, for what glTF has no field for.
  */
 export function encodeGlb(mesh: TexturedMesh, { extras = {} }: { extras?: Record<string, unknown> } = {}): Uint8Array {
   const { positions, textureCoordinates, indices, texture } = mesh;

@@ -1,12 +1,12 @@
 import type { File as H5File } from "h5wasm";
 import { decoding, FormatError } from "./formatError.ts";
 
-export type Hdf5Values = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
+type Hdf5Values = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
 
-/** Half-open index range of each axis; axes left out are read whole. */
-export type Hdf5Ranges = readonly (readonly [from: number, to: number])[];
+/** Half-open index range of each axis; omitted axes are read in full. */
+type Hdf5Ranges = readonly (readonly [from: number, to: number])[];
 
-/** An open HDF5 file. Reads only the slices asked for. */
+/** An open HDF5 file. Reads only the requested slices. */
 export interface Hdf5File {
   readonly file: string;
   has(dataset: string): boolean;
@@ -22,7 +22,7 @@ interface MemoryFiles {
   analyzePath(name: string): { exists: boolean };
 }
 
-/** Runs a call of the library. Of the trace it throws, the innermost reason is kept: "file signature not found". */
+/** Runs a call of the library. Of the trace it throws, only the innermost reason is reported: "file signature not found". */
 export function readingHdf5<T>(file: string, read: () => T): T {
   return decoding({ file, format: "HDF5" }, () => {
     try {
@@ -37,7 +37,7 @@ export function readingHdf5<T>(file: string, read: () => T): T {
 
 /** Opens a file held in memory. On Node, `data/hdf5File.ts` opens one on disk without loading it. */
 export async function openHdf5(bytes: Uint8Array, file = "HDF5 data"): Promise<Hdf5File> {
-  const h5wasm = await import("h5wasm"); // WebAssembly; loaded only by those who read HDF5
+  const h5wasm = await import("h5wasm"); // WebAssembly; loaded only when HDF5 is read
   const module = await h5wasm.ready;
   module.activate_throwing_error_handler();
   const memory = (module as { FS: MemoryFiles }).FS;

@@ -1,7 +1,7 @@
 import type { Size } from "../image/image.ts";
 import { FormatError } from "./formatError.ts";
 
-/** What the header of an image says. Size as stored, before turning it upright. */
+/** What the header of an image says. Size as stored, before it is turned upright. */
 export interface ImageHeader extends Size {
   readonly channels: 1 | 3;
   readonly depth: "8" | "16";

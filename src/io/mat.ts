@@ -3,12 +3,12 @@ import { decoding, FormatError } from "./formatError.ts";
 import { openHdf5 } from "./hdf5.ts";
 
 /** A numeric MATLAB array as MATLAB sees it: `shape` is [rows, columns, …], data column by column. */
-export interface MatArray {
+interface MatArray {
   readonly shape: readonly number[];
   readonly data: Float64Array;
 }
 
-/** The named numeric arrays of a `.mat` file: version 5 to 7 itself, version 7.3 through HDF5. Other variables are left out. */
+/** The named numeric arrays of a `.mat` file: version 5 to 7 itself, version 7.3 through HDF5. Other variables are skipped. */
 export async function decodeMat(bytes: Uint8Array, file = "MAT data", names?: readonly string[]): Promise<Record<string, MatArray>> {
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, 20));
   if (head.startsWith("MATLAB 5.0")) return decoding({ file, format: "MATLAB 5" }, () => decodeMat5(bytes, names));
@@ -53,7 +53,7 @@ function decodeMat5(bytes: Uint8Array, names: readonly string[] | undefined): Re
   return arrays;
 }
 
-/** A tag and its data; tags of up to four bytes hold the data in themselves. */
+/** A tag and its data; data of up to four bytes is inside the tag. */
 function readElement(view: DataView, at: number, little: boolean): Element {
   const word = view.getUint32(at, little);
   const small = word >>> 16;

@@ -7,7 +7,7 @@ export interface PfmValues extends Size {
   readonly data: Float32Array;
 }
 
-/** Reads `Pf` (grey) and `PF` (colour), either byte order. The absolute value of the scale line is ignored, as everyone does. */
+/** Reads `Pf` (grey) and `PF` (colour), either byte order. The magnitude of the scale line is ignored, as usual. */
 export function decodePfm(bytes: Uint8Array, file = "PFM data"): PfmValues {
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, 200));
   const match = /^P([Ff])\s+(\d+)\s+(\d+)\s+([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s/.exec(head);

@@ -1,5 +1,5 @@
 /** Points with their colours, 3 values each. */
-export interface PointCloud {
+interface PointCloud {
   readonly positions: Float32Array;
   /** 0 to 255. */
   readonly colors: Uint8Array;

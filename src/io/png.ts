@@ -46,8 +46,8 @@ export interface PngOptions {
 }
 
 /** Writes grey or RGB, 8 or 16 bits; values outside [0, 1] are clipped and NaN becomes 0. */
-export function encodePng(picture: Image, { depth = 8, text = {}, deflate }: PngOptions = {}): Uint8Array {
-  const { width, height, channels, data } = image(picture);
+export function encodePng(source: Image, { depth = 8, text = {}, deflate }: PngOptions = {}): Uint8Array {
+  const { width, height, channels, data } = image(source);
   const top = depth === 8 ? 255 : 65535;
   const pixels = depth === 8 ? new Uint8Array(data.length) : new Uint16Array(data.length);
   for (let i = 0; i < data.length; i++) pixels[i] = Math.min(Math.max(data[i] as number, 0), 1) * top + 0.5;

@@ -4,7 +4,7 @@ import type { PngPixels } from "./png.ts";
 /** Compresses to the zlib format. */
 export type Deflate = (bytes: Uint8Array) => Uint8Array;
 
-/** Runs anywhere; who has zlib itself (Node) hands that in and is four times as fast. */
+/** Runs anywhere; Node passes its own zlib instead, which is four times as fast. */
 const deflateAnywhere: Deflate = (bytes) => zlibSync(bytes, { level: 3 });
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
@@ -12,8 +12,8 @@ const COLOR_TYPE = { 1: 0, 2: 4, 3: 2, 4: 6 } as const; // grey, grey + alpha, R
 const UP = 2; // the filter: each byte less the one above it
 
 /**
- * The bytes of a PNG file. Every row is stored as its difference to the row above: pictures and maps take half the room that plain values
- * do, and less time to compress.
+ * The bytes of a PNG file. Every row is stored as its difference from the row above: images and maps take half the space of plain values,
+ * and less time to compress.
  */
 export function writePng({ text, ...pixels }: PngPixels, { deflate = deflateAnywhere }: { readonly deflate?: Deflate } = {}): Uint8Array {
   const header = new Uint8Array(13);
@@ -38,7 +38,7 @@ export function writePng({ text, ...pixels }: PngPixels, { deflate = deflateAnyw
   return file;
 }
 
-/** Each row: the filter's number, then its bytes; 16-bit samples have the high byte first. */
+/** Each row: the filter type, then its bytes; 16-bit samples have the high byte first. */
 function filteredRows({ width, height, channels, data }: Omit<PngPixels, "text">): Uint8Array {
   const samples = width * channels;
   const bytes = data instanceof Uint16Array ? 2 : 1;
@@ -69,7 +69,7 @@ function chunk(type: string, content: Uint8Array): Uint8Array {
 function latin1(text: string): Uint8Array {
   return Uint8Array.from(text, (letter) => {
     const code = letter.charCodeAt(0);
-    if (code > 255 || letter.length > 1) throw new RangeError(`PNG text holds Latin-1 letters alone, got ${letter}`);
+    if (code > 255 || letter.length > 1) throw new RangeError(`PNG text must be Latin-1, got ${letter}`);
     return code;
   });
 }
@@ -80,7 +80,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value;
 });
 
-/** CRC-32 as PNG has it. */
+/** CRC-32 as in PNG. */
 function checksum(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (let i = 0; i < bytes.length; i++) crc = (CRC_TABLE[(crc ^ (bytes[i] as number)) & 255] as number) ^ (crc >>> 8);

@@ -4,9 +4,9 @@ import { FormatError } from "./formatError.ts";
 /** Element types of the format and their bytes. */
 const ELEMENT_BYTES = { F64: 8, I64: 8, F32: 4, I32: 4, F16: 2, BF16: 2, I8: 1, U8: 1, BOOL: 1 } as const;
 
-export type ElementType = keyof typeof ELEMENT_BYTES;
+type ElementType = keyof typeof ELEMENT_BYTES;
 
-/** A tensor as it lies in the file: little-endian, row-major. */
+/** A tensor as stored in the file: little-endian, row-major. */
 export interface RawTensor {
   readonly dtype: ElementType;
   readonly shape: readonly number[];
@@ -51,37 +51,38 @@ export function encodeSafetensors({ tensors, metadata }: SafetensorsFile): Uint8
   return file;
 }
 
-/** The tensors of a file, as views of `bytes`. Refuses a file that is cut off, has gaps or overlaps, or holds unknown types. */
+/** The tensors of a file, as views of `bytes`. Refuses a file that is truncated, has gaps or overlaps, or contains unknown types. */
 export function decodeSafetensors(bytes: Uint8Array, file = "weights"): SafetensorsFile {
   const { header, data } = splitHeader(bytes, file);
   const { __metadata__: metadata = {}, ...entries } = header;
   if (!isRecord(metadata) || Object.values(metadata).some((value) => typeof value !== "string"))
-    throw new FormatError(`${file}: __metadata__ must hold texts only`);
+    throw new FormatError(`${file}: __metadata__ must contain only strings`);
   const placed = Object.entries(entries).map(([name, entry]) => readEntry(name, entry, { data, file }));
   let end = 0;
   for (const { name, start, tensor } of placed.sort((a, b) => a.start - b.start || a.tensor.bytes.length - b.tensor.bytes.length)) {
     if (start !== end)
-      throw new FormatError(`${file}: ${name} starts at ${start}, ${start < end ? "inside another tensor" : "behind a gap"}`);
+      throw new FormatError(`${file}: ${name} starts at ${start}, ${start < end ? "inside another tensor" : "after a gap"}`);
     end += tensor.bytes.length;
   }
-  if (end !== data.length) throw new FormatError(`${file}: ${data.length - end} bytes behind the last tensor`);
+  if (end !== data.length) throw new FormatError(`${file}: ${data.length - end} bytes after the last tensor`);
   return { tensors: new Map(placed.map(({ name, tensor }) => [name, tensor])), metadata: metadata as Record<string, string> };
 }
 
 const LARGEST_HEADER = 100_000_000; // the format's own limit
 
 function splitHeader(bytes: Uint8Array, file: string): { header: Record<string, unknown>; data: Uint8Array } {
-  if (bytes.length < 8) throw new FormatError(`${file}: ${bytes.length} bytes are no .safetensors file`);
+  if (bytes.length < 8) throw new FormatError(`${file}: not a .safetensors file: it has only ${bytes.length} bytes`);
   const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
-  if (length > LARGEST_HEADER) throw new FormatError(`${file}: no .safetensors file: a header of ${length} bytes is too large`);
-  if (8 + length > bytes.length) throw new FormatError(`${file}: cut off: the header takes ${length} bytes, the file has ${bytes.length}`);
+  if (length > LARGEST_HEADER) throw new FormatError(`${file}: not a .safetensors file: a header of ${length} bytes is too large`);
+  if (8 + length > bytes.length)
+    throw new FormatError(`${file}: truncated: the header takes ${length} bytes, the file has ${bytes.length}`);
   let header: unknown;
   try {
     header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(8, 8 + length)));
   } catch (cause) {
-    throw new FormatError(`${file}: no .safetensors file: its header is no JSON`, { cause });
+    throw new FormatError(`${file}: not a .safetensors file: its header is not JSON`, { cause });
   }
-  if (!isRecord(header)) throw new FormatError(`${file}: no .safetensors file: its header is no JSON object`);
+  if (!isRecord(header)) throw new FormatError(`${file}: not a .safetensors file: its header is not a JSON object`);
   return { header, data: bytes.subarray(8 + length) };
 }
 
@@ -97,7 +98,7 @@ function readEntry(
   entry: unknown,
   { data, file }: { readonly data: Uint8Array; readonly file: string },
 ): { name: string; start: number; tensor: RawTensor } {
-  if (!isRecord(entry)) throw new FormatError(`${file}: the entry of ${name} is no JSON object`);
+  if (!isRecord(entry)) throw new FormatError(`${file}: the entry of ${name} is not a JSON object`);
   const { dtype, shape, data_offsets: offsets } = entry;
   if (typeof dtype !== "string" || !Object.hasOwn(ELEMENT_BYTES, dtype))
     throw new FormatError(`${file}: ${name} has elements of type ${String(dtype)}; known are ${Object.keys(ELEMENT_BYTES).join(", ")}`);
@@ -107,7 +108,7 @@ function readEntry(
   const needed = elements(shape) * ELEMENT_BYTES[dtype as ElementType];
   if (end - start !== needed)
     throw new FormatError(`${file}: ${name} [${shape.join(", ")}] of ${dtype} needs ${needed} bytes, its offsets hold ${end - start}`);
-  if (end > data.length) throw new FormatError(`${file}: cut off: ${name} ends at ${end}, the data at ${data.length}`);
+  if (end > data.length) throw new FormatError(`${file}: truncated: ${name} ends at ${end}, the data at ${data.length}`);
   return { name, start, tensor: { dtype: dtype as ElementType, shape, bytes: data.subarray(start, end) } };
 }
 
@@ -158,7 +159,7 @@ export function readWeights(bytes: Uint8Array, file = "weights"): Map<string, We
   return weights;
 }
 
-/** What the writer noted: the network's configuration, how it was trained. */
+/** The metadata that the writer stored, such as the network's configuration. */
 export function readMetadata(bytes: Uint8Array, file = "weights"): Readonly<Record<string, string>> {
   const { metadata } = decodeSafetensors(bytes, file);
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => key !== INT8_KEY));
@@ -170,7 +171,7 @@ export function checkWeights(expected: ReadonlyMap<string, readonly number[]>, f
   if (problems.length > 0) throw new FormatError(`${file}: these are weights of another network: ${problems.join("; ")}`);
 }
 
-/** What keeps tensors from being those of these names and shapes, a sentence each. */
+/** How the tensors differ from these names and shapes, one sentence each. */
 export function misfits(
   expected: ReadonlyMap<string, readonly number[]>,
   found: ReadonlyMap<string, { readonly shape: readonly number[] }>,
@@ -181,7 +182,7 @@ export function misfits(
     if (!tensor) return [`${name} ${format(shape)} is missing`];
     return format(tensor.shape) === format(shape) ? [] : [`${name} is ${format(tensor.shape)}, not ${format(shape)}`];
   });
-  for (const name of found.keys()) if (!expected.has(name)) problems.push(`${name} is no tensor of this network`);
+  for (const name of found.keys()) if (!expected.has(name)) problems.push(`${name} is not a tensor of this network`);
   return problems;
 }
 
@@ -231,7 +232,7 @@ function quantisedNames(metadata: Readonly<Record<string, string>>, file: string
   } catch {
     // falls through to the same error
   }
-  throw new FormatError(`${file}: the metadata entry ${INT8_KEY} is no JSON list of names`);
+  throw new FormatError(`${file}: the metadata entry ${INT8_KEY} is not a JSON list of names`);
 }
 
 function toFloat(name: string, { dtype, bytes }: RawTensor, file: string): Float32Array {
@@ -253,6 +254,6 @@ function toFloat(name: string, { dtype, bytes }: RawTensor, file: string): Float
     case "I8":
     case "U8":
     case "BOOL":
-      throw new FormatError(`${file}: ${name} is stored as ${dtype}, which is no type for weights; use F32, F16, BF16 or F64`);
+      throw new FormatError(`${file}: ${name} is stored as ${dtype}, which is not a type for weights; use F32, F16, BF16 or F64`);
   }
 }

@@ -13,7 +13,7 @@ export interface TiffPage extends Size {
 }
 
 /** A page before its pixels are read. */
-export interface TiffPageInfo extends Size {
+interface TiffPageInfo extends Size {
   readonly page: number;
   readonly channels: 1 | 3;
   readonly bits: number;
@@ -26,14 +26,14 @@ export interface TiffPageInfo extends Size {
 
 export interface TiffInfo {
   readonly pages: readonly TiffPageInfo[];
-  /** The ImageDescription of the first page; OME-XML and ImageJ's notes are there. */
+  /** The ImageDescription of the first page, where OME-XML and ImageJ's description are. */
   readonly description: string;
 }
 
-/** Better compression than this is a damaged header, not a picture. */
+/** A higher compression ratio than this means a damaged header. */
 const MAX_RATIO = 5000;
 
-/** Whether a file that begins like this is a TIFF, whatever its name says. */
+/** Whether a file that begins with these bytes is a TIFF, whatever its name. */
 export function isTiff([a, b, c, d]: Uint8Array): boolean {
   return (a === 0x49 && b === 0x49 && (c === 42 || c === 43) && d === 0) || (a === 0x4d && b === 0x4d && c === 0 && (d === 42 || d === 43));
 }
@@ -50,7 +50,7 @@ export async function decodeTiff(bytes: Uint8Array, file = "TIFF data"): Promise
   });
 }
 
-/** The pages of an open file, one after the other. Damaged files may point back to an earlier page; that ends in an error. */
+/** The pages of an open file, one after the other. Damaged files may point back to an earlier page, which is an error. */
 export async function* tiffPages(tiff: GeoTIFF): AsyncGenerator<GeoTIFFImage> {
   const offsets = new Set<number>();
   for (let index = 0; ; index++) {
@@ -63,7 +63,7 @@ export async function* tiffPages(tiff: GeoTIFF): AsyncGenerator<GeoTIFFImage> {
   }
 }
 
-/** One page of an open file; `fileBytes` is the file's size, against which a damaged header is found out. */
+/** One page of an open file; `fileBytes` is the file's size, against which a damaged header is detected. */
 export async function readTiffPage(page: GeoTIFFImage, fileBytes: number): Promise<TiffPage> {
   const [width, height] = [page.getWidth(), page.getHeight()];
   const samples = page.getSamplesPerPixel();
@@ -120,7 +120,7 @@ async function pageInfo(page: GeoTIFFImage, index: number): Promise<TiffPageInfo
   };
 }
 
-/** geotiff takes bytes beyond the end of a truncated file for zeros. */
+/** geotiff reads bytes beyond the end of a truncated file as zeros. */
 async function checkWhole({ fileDirectory: tags }: GeoTIFFImage, fileBytes: number): Promise<void> {
   const [start, length] = tags.hasTag("TileOffsets")
     ? (["TileOffsets", "TileByteCounts"] as const)

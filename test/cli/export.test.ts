@@ -128,10 +128,10 @@ test("bad weights files exit with 3 and name the file", async () => {
   writeFileSync(at("broken.safetensors"), readFileSync(weights).subarray(0, 1000));
   writeFileSync(at("text.safetensors"), "not weights at all");
   await refuses(3, /missing\.safetensors: no such weights file/, "--model", at("missing.safetensors"), "-o", at("never.onnx"));
-  await refuses(3, /broken\.safetensors: cut off/, "--model", at("broken.safetensors"), "-o", at("never.onnx"));
+  await refuses(3, /broken\.safetensors: truncated/, "--model", at("broken.safetensors"), "-o", at("never.onnx"));
   const { code, out, err } = dualfocus("--model", at("text.safetensors"), "-o", at("never.onnx"));
   assert.deepEqual([code, out], [3, ""], err);
-  assert.match(err, /text\.safetensors: no \.safetensors file/);
+  assert.match(err, /text\.safetensors: not a \.safetensors file/);
   assert.ok(!existsSync(at("never.onnx")));
 });
 

@@ -71,7 +71,7 @@ test("wrong usage says what is wrong and exits with 2 or 3", async () => {
     ],
     [["--resume", "--init", network, "-o", taken], 2, /--resume, --init and --encoder cannot be combined/],
     [["--preset", "smoke", "--encoder", join(folder, "none"), "-o", join(folder, "x")], 3, /no such file[^]*none/],
-    [["--preset", "smoke", "--encoder", network, "-o", join(folder, "x")], 3, /network\.json: no \.safetensors file/],
+    [["--preset", "smoke", "--encoder", network, "-o", join(folder, "x")], 3, /network\.json: not a \.safetensors file/],
   ];
   for (const [args, code, message] of cases)
     await assert.rejects(trainCommand().parseAsync(args, { from: "user" }), (error) => {

@@ -34,7 +34,7 @@ test("a pair that no stack can be made of is told with both files and what is wr
   assert.equal(await complaint({ mm: () => 0 }), "no pixel of the depth is valid; it runs from 0 m to 0 m");
   assert.equal(await complaint({ mm: (x) => 20000 + x }), "no pixel of the depth is valid; it runs from 20 m to 20.02 m");
   const depthSize = { width: 10, height: 5 };
-  assert.equal(await complaint({ depthSize }), "the picture is 20×10 but its depth 10×5; they must match pixel by pixel");
+  assert.equal(await complaint({ depthSize }), "the image is 20×10 but its depth 10×5; they must match pixel by pixel");
   const spot = (x: number, y: number): number => (x === 10 && y === 5 ? 3000 : 2000);
   const nearly = "the depth is nearly the same everywhere, between 2 m and 3 m, so no 3 focus distances follow from it";
   assert.equal(await complaint({ mm: spot, focus: "adaptive" }), nearly);

@@ -24,7 +24,7 @@ test("the box mean equals the plain sum over the window inside the image, for ev
     });
     assertClose(boxMean({ width, height, values }, radius), expected, 1e-6);
   }
-  assert.throws(() => boxMean({ width, height, values }, 1.5), /whole number/);
+  assert.throws(() => boxMean({ width, height, values }, 1.5), /integer/);
 });
 
 test("the guided filter keeps a plane that is linear in the guide, and averages where the guide is flat", () => {

@@ -82,5 +82,5 @@ test("another program reads what is written, and any compressor may be handed in
 
 test("text that PNG cannot hold is refused", () => {
   const one = { width: 1, height: 1, channels: 1 as const, data: Uint8Array.of(1) };
-  assert.throws(() => encodePngPixels({ ...one, text: { unit: "λ" } }), /Latin-1 letters alone, got λ/);
+  assert.throws(() => encodePngPixels({ ...one, text: { unit: "λ" } }), /must be Latin-1, got λ/);
 });

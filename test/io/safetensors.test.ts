@@ -97,22 +97,22 @@ test("an int8 channel of zeros stays zero", () => {
 
 test("a damaged header is refused with the reason", () => {
   const cases: [Uint8Array, RegExp][] = [
-    [new Uint8Array(5), /net\.st: 5 bytes are no \.safetensors file/],
+    [new Uint8Array(5), /net\.st: not a \.safetensors file: it has only 5 bytes/],
     [fileWith("{}", 0).fill(0xff, 0, 8), /too large/],
-    [fileWith(`{"a":${entry(0, 8)}}`, 8).subarray(0, 20), /cut off: the header/],
-    [fileWith(`{"a":${entry(0, 8)}}`, 7), /cut off: a ends at 8, the data at 7/],
-    [fileWith(`{"a":${entry(0, 8)}}`, 12), /4 bytes behind the last tensor/],
+    [fileWith(`{"a":${entry(0, 8)}}`, 8).subarray(0, 20), /truncated: the header/],
+    [fileWith(`{"a":${entry(0, 8)}}`, 7), /truncated: a ends at 8, the data at 7/],
+    [fileWith(`{"a":${entry(0, 8)}}`, 12), /4 bytes after the last tensor/],
     [fileWith(`{"a":${entry(0, 8)},"b":${entry(4, 12)}}`, 12), /b starts at 4, inside another tensor/],
-    [fileWith(`{"a":${entry(0, 8)},"b":${entry(12, 16)}}`, 16), /b starts at 12, behind a gap/],
+    [fileWith(`{"a":${entry(0, 8)},"b":${entry(12, 16)}}`, 16), /b starts at 12, after a gap/],
     [fileWith(`{"a":{"dtype":"F4","shape":[2],"data_offsets":[0,8]}}`, 8), /a has elements of type F4; known are/],
     [fileWith(`{"a":{"dtype":"toString","shape":[2],"data_offsets":[0,8]}}`, 8), /type toString/],
     [fileWith(`{"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}}`, 8), /a \[3\] of F32 needs 12 bytes, its offsets hold 8/],
     [fileWith(`{"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}}`, 8), /wrong shape/],
     [fileWith(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}}`, 8), /needs 8 bytes, its offsets hold -8/],
     [fileWith(`{"a":3}`, 0), /the entry of a/],
-    [fileWith(`[1]`, 0), /no JSON object/],
-    [fileWith(`{"a"`, 0), /no JSON/],
-    [fileWith(`{"__metadata__":{"a":1}}`, 0), /texts only/],
+    [fileWith(`[1]`, 0), /not a JSON object/],
+    [fileWith(`{"a"`, 0), /not JSON/],
+    [fileWith(`{"__metadata__":{"a":1}}`, 0), /only strings/],
     [fileWith(`{"__metadata__":{"dualfocus.int8":"[\\"a\\"]"},"a":${entry(0, 8)}}`, 8), /a should be I8/],
     [fileWith(`{"a":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}}`, 8), /a is stored as I32/],
   ];
@@ -136,7 +136,7 @@ test("weights of another network are refused, naming each tensor", () => {
     ["head.weight", [7, 5]],
   ]);
   const message =
-    /small\.st: .*conv\.weight is \[5, 3, 3, 3\], not \[5, 3, 1, 1\]; head\.weight \[7, 5\] is missing; norm\.running_var is no tensor/;
+    /small\.st: .*conv\.weight is \[5, 3, 3, 3\], not \[5, 3, 1, 1\]; head\.weight \[7, 5\] is missing; norm\.running_var is not a tensor/;
   assert.throws(() => {
     checkWeights(expected, found, "small.st");
   }, message);

@@ -70,6 +70,6 @@ test("another network's weights are refused, naming the tensor and the file", ()
   assert.throws(() => withPretrainedTrunk(start, partial), /layer3\.0\.conv1\.weight \[256, 128, 3, 3\] is missing/);
   assert.throws(
     () => withPretrainedTrunk(start, new Map([...torchvision, ...filled(new Map([["layer5.weight", [1]]]), 0)])),
-    /layer5\.weight is no tensor/,
+    /layer5\.weight is not a tensor/,
   );
 });

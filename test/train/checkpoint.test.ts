@@ -81,7 +81,7 @@ test("a cut-off or foreign file is refused by name", async () => {
   const cut = join(folder, "cut.safetensors");
   writeFileSync(cut, readFileSync(checkpoint));
   truncateSync(cut, 100_000);
-  await assert.rejects(readCheckpoint(cut), /cut\.safetensors: cut off/);
+  await assert.rejects(readCheckpoint(cut), /cut\.safetensors: truncated/);
 });
 
 /** The lines of a run that is told to stop before it begins: it opens its data, saves and ends. */
