@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { run } from "../src/cli/run.ts";
-import { createPlaneGraphs } from "../src/network/node/planeGraphs.ts";
+import { createGraphs } from "../src/network/graphs.ts";
+import { createOnnxSession } from "../src/network/node/onnxSession.ts";
 import { loadModel } from "../src/network/node/loadModel.ts";
 import { createRandom } from "../src/random.ts";
 import { option } from "./timing.ts";
@@ -62,7 +63,8 @@ function measure(folder: string, { model, threads, ...given }: Case & { model: s
 /** The network alone at 5×384×576, best of several runs. */
 async function inferenceSeconds(model: string, threads: number): Promise<Pick<Row, "cpuSeconds"> & { readonly seconds: number }> {
   const [planes, height, width] = [5, 384, 576];
-  const session = createPlaneGraphs(loadModel(model), { threads });
+  const load = (graph: Uint8Array): ReturnType<typeof createOnnxSession> => createOnnxSession(graph, { threads });
+  const session = await createGraphs(loadModel(model), { device: "cpu", load });
   const random = createRandom(2);
   const images = {
     data: Float32Array.from({ length: planes * 3 * height * width }, () => random.uniform()),

@@ -6,7 +6,7 @@ import { createOnnxEngine } from "../src/engine/onnx/onnxEngine.ts";
 import { scope } from "../src/engine/scope.ts";
 import { createTorchEngine } from "../src/engine/torch/torchEngine.ts";
 import type { TorchEngine, TorchTensor } from "../src/engine/torch/torchEngine.ts";
-import { createNodeSession } from "../src/network/node/onnxSession.ts";
+import { createOnnxSession } from "../src/network/node/onnxSession.ts";
 import { option } from "./timing.ts";
 
 const device = option("device", "cpu");
@@ -121,7 +121,7 @@ async function onnxRuntime({ operation, input, weight }: Case): Promise<number> 
   const recorder = createOnnxEngine();
   const kernel = recorder.constant(new Float32Array(count(weight)).fill(0.01), { shape: weight });
   const result = recorder.input("input", input)[operation](kernel, { padding: 1 });
-  const session = await createNodeSession(recorder.finish({ outputs: { result } }), { threads });
+  const session = await createOnnxSession(recorder.finish({ outputs: { result } }), { threads });
   const feed = { input: { data: new Float32Array(count(input)).fill(0.5), shape: input } };
   const times: number[] = [];
   for (let i = 0; i < rounds * 5 + 2; i++) {

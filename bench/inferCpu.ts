@@ -1,7 +1,7 @@
 // Inference in ONNX Runtime on the CPU: the graph for any number of planes against the one arranged for this number, run in turn, and the
 // limit of the machine by the same runtime.
 import { onnxRuntime } from "../src/bench/onnxRuntime.ts";
-import { createNodeSession } from "../src/network/node/onnxSession.ts";
+import { createOnnxSession } from "../src/network/node/onnxSession.ts";
 import { loadModel, untrainedModel } from "../src/network/node/loadModel.ts";
 import type { ConfigName } from "../src/model/config.ts";
 import { recordGraph } from "../src/model/graph.ts";
@@ -58,7 +58,7 @@ export async function benchCpu({
     const size = name === "dfv" ? { batch: 1, planes, height, width } : {};
     const open = async (name: string, forCpu: boolean): Promise<Contender> => {
       const graph = recordGraph({ ...model, size: forCpu ? { ...size, planes } : size, forCpu });
-      const session = await createNodeSession(graph, { threads });
+      const session = await createOnnxSession(graph, { threads });
       return { name, run: () => session.run(inputs), dispose: () => session.dispose() };
     };
     const product = await onnxRuntime({ device: "cpu", threads }).products();

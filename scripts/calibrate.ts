@@ -6,9 +6,8 @@ import { parseArgs } from "node:util";
 
 import { loadModel } from "../src/network/node/loadModel.ts";
 import { expectedError, type ErrorTable } from "../src/network/facts.ts";
+import { openNetwork } from "../src/network/node/openNetwork.ts";
 import { replaceFacts } from "../src/network/weightsFile.ts";
-import { createNodeSession } from "../src/network/node/onnxSession.ts";
-import { recordGraph } from "../src/model/graph.ts";
 import { createScenes, isClaimed, isWithin, type Finding } from "./calibrationScenes.ts";
 
 const { values } = parseArgs({
@@ -135,10 +134,10 @@ function store(name: string, errorTable: ErrorTable): void {
 }
 
 const names = values.models.split(",");
-const sessions = Object.fromEntries(
-  await Promise.all(names.map(async (name) => [name, await createNodeSession(recordGraph(loadModel(name)), { threads: 2 })] as const)),
+const networks = Object.fromEntries(
+  await Promise.all(names.map(async (name) => [name, await openNetwork(name, { device: "cpu", threads: 2 })] as const)),
 );
-const render = createScenes({ sessions, side: Number(values.side), samples: Number(values.samples) });
+const render = createScenes({ networks, side: Number(values.side), samples: Number(values.samples) });
 const scenes: Record<string, Finding[]>[] = [];
 for (let i = 0; i < Number(values.scenes); i++) {
   scenes.push(await render(Number(values.seed) + i));
@@ -152,12 +151,12 @@ for (const name of names) {
   const held = half(1);
   curves[name] = calibrationCurve(held, table);
   say(name);
-  say(`  ${name}: { spread: [${table.spread.join(", ")}], error: [${table.error.join(", ")}] },`);
+  say(`  ${JSON.stringify(table)}`);
   for (const point of curves[name])
     say(
       `  claimed ±${point.claimed.toFixed(2)}: 68 % within ${point.observed.toFixed(2)}, ${percent(point.coverage)} within the claim, ${point.pixels} pixels`,
     );
-  say(`  other half of the scenes: ${percent(share(held, ({ off, spread }) => off <= expectedError(table, spread)))} within the new table's claim, ` + `${percent(share(held, ({ off, claimed }) => off <= claimed))} within the shipped small table's`); // prettier-ignore
+  say(`  other half of the scenes: ${percent(share(held, ({ off, spread }) => off <= expectedError(table, spread)))} within the new table's claim, ` + `${percent(share(held, ({ off, claimed }) => off <= claimed))} within that of the table in use`); // prettier-ignore
   reportAccuracy(all);
   reportBeyond(all.flat());
   if (values.write) store(name, table);

@@ -1,7 +1,7 @@
 import { renderHost } from "../src/cli/renderHost.ts";
 import { depthMaps } from "../src/depth/maps.ts";
-import { focusProbability, type FocusProbability } from "../src/network/focusProbability.ts";
-import type { Session } from "../src/network/session.ts";
+import type { FocusProbability } from "../src/network/focusProbability.ts";
+import type { DepthNetwork } from "../src/network/depthNetwork.ts";
 import { randomScene } from "../src/optics/scene/random.ts";
 import { generateTextures, splitTextures } from "../src/optics/texture/texture.ts";
 import type { FocalStack } from "../src/stack/focalStack.ts";
@@ -24,7 +24,7 @@ export interface Finding {
 }
 
 export interface SceneOptions {
-  readonly sessions: Readonly<Record<string, Session>>;
+  readonly networks: Readonly<Record<string, DepthNetwork>>;
   readonly side: number;
   readonly samples: number;
 }
@@ -34,7 +34,7 @@ const PLANES = [5, 6, 8, 10] as const;
 const STRIDE = 7;
 
 /** Renders held-out scenes (textures not used in training, half of the stacks with the flaws of real ones) and runs networks on them. */
-export function createScenes({ sessions, side, samples }: SceneOptions) {
+export function createScenes({ networks, side, samples }: SceneOptions) {
   const textures = generateTextures();
   const { test } = splitTextures(textures.count);
   const host = renderHost("auto", textures);
@@ -43,9 +43,9 @@ export function createScenes({ sessions, side, samples }: SceneOptions) {
     const scene = randomScene(seed, { planes, width: side, height: side, textures: test, imperfect: 0.5 });
     const { stack, depth } = host.render(scene, samples);
     const found: Record<string, Finding[]> = {};
-    for (const [name, session] of Object.entries(sessions)) {
-      const probability = await focusProbability(stack, { session });
-      const look = pixelFinder(stack, probability);
+    for (const [name, network] of Object.entries(networks)) {
+      const probability = await network.predict(stack);
+      const look = pixelFinder(stack, { probability, network });
       found[name] = [];
       for (let i = seed % STRIDE; i < side * side; i += STRIDE) if (depth.valid[i]) found[name].push(look(i, depth.values[i] as number));
     }
@@ -56,12 +56,15 @@ export function createScenes({ sessions, side, samples }: SceneOptions) {
 /** An error of one plane, whatever the spread: divides errors by the distance between the planes. */
 const ONE_PLANE = { spread: [1e9], error: [1] };
 
-function pixelFinder({ focusDistances, space }: FocalStack, probability: FocusProbability): (i: number, truth: number) => Finding {
+function pixelFinder(
+  { focusDistances, space }: FocalStack,
+  { probability, network: { average, errorTable } }: { probability: FocusProbability; network: DepthNetwork },
+): (i: number, truth: number) => Finding {
   const { planes, width, height, values } = probability;
   const pixels = width * height;
   const stack = { focusDistances, space };
-  const maps = depthMaps(probability, stack);
-  const step = depthMaps(probability, stack, { errorTable: ONE_PLANE }).error;
+  const maps = depthMaps(probability, stack, { average, errorTable });
+  const step = depthMaps(probability, stack, { average, errorTable: ONE_PLANE }).error;
   const dioptres = focusDistances.map((distance) => 1 / distance);
   const expectation = (i: number, at: (n: number) => number): number =>
     focusDistances.reduce((sum, _, n) => sum + at(n) * (values[n * pixels + i] as number), 0);

@@ -6,7 +6,7 @@ import sharp, { type Sharp } from "sharp";
 import { laplacianDepth } from "../src/classical/modifiedLaplacian.ts";
 import type { Image } from "../src/image/image.ts";
 import { encodePng } from "../src/io/png.ts";
-import { loadNetwork } from "../src/network/node/loadNetwork.ts";
+import { openNetwork } from "../src/network/node/openNetwork.ts";
 import { runDepth, type DepthRun } from "../src/depth/run.ts";
 import type { Canvas } from "../src/output/canvas.ts";
 import { paintDepth } from "../src/output/colorPicture.ts";
@@ -17,11 +17,11 @@ const { values, positionals } = parseArgs({
   options: { model: { type: "string", default: "small" }, output: { type: "string", short: "o", default: "docs/depth-real.jpg" } },
 });
 const [width, height, gap] = [420, 300, 6];
-const network = await loadNetwork({ model: values.model, device: "cpu", threads: 2 });
+const network = await openNetwork(values.model, { device: "cpu", threads: 2 });
 
 async function runOf(folder: string): Promise<DepthRun> {
   const source = await openStack([folder]);
-  return runDepth(source, network);
+  return runDepth(source, { network });
 }
 
 const fitted = (picture: Sharp): Promise<Buffer> => picture.resize(width, height, { fit: "cover" }).png().toBuffer();
@@ -53,5 +53,5 @@ try {
     .jpeg({ quality: 85, mozjpeg: true })
     .toFile(values.output);
 } finally {
-  await network.session.dispose();
+  await network.dispose();
 }

@@ -8,11 +8,11 @@ export { depthMap, type DepthMap } from "./image/depthMap.ts";
 export { createRandom, type Random, type RandomState } from "./random.ts";
 
 // From a stack to depth
-export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./depth/estimateDepth.ts";
+export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./depth/estimate.ts";
 export type { Average, ErrorTable, NetworkFacts, TrainingRun } from "./network/facts.ts";
-export type { FocusProbability, ProbabilityOptions } from "./network/focusProbability.ts";
-export type { Decode, Session, Value } from "./network/session.ts";
-export { disposeStages, loadStages, type StageSessions } from "./network/stages.ts";
+export type { DepthNetwork } from "./network/depthNetwork.ts";
+export type { Fields, FocusProbability, PredictOptions } from "./network/focusProbability.ts";
+export type { Value } from "./network/session.ts";
 export { alignStack, type AlignedStack, type AlignOptions } from "./align/align.ts";
 export { AlignmentError, formatAlignment, parseAlignment, type Alignment, type FrameAlignment } from "./align/alignment.ts";
 export type { Gain } from "./align/exposure.ts";
@@ -37,7 +37,6 @@ export {
 } from "./model/config.ts";
 export { countMultiplyAccumulates, countParameters, initialWeights } from "./model/state.ts";
 export { recordGraph, type GraphRequest, type GraphSize } from "./model/graph.ts";
-export { recordStages, type StageName, type StagesRequest } from "./model/stages.ts";
 export { readModel, writeModel, type Model } from "./network/weightsFile.ts";
 export type { Storage, WeightArray, Weights } from "./io/safetensors.ts";
 

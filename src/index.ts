@@ -1,9 +1,7 @@
 /** The public API in Node. Training is `dualfocus/train`. */
 export * from "./everywhere.ts";
-export { createNodeSession as createSession, type NodeSessionOptions as SessionOptions } from "./network/node/onnxSession.ts";
-export { createCudaSession, type CudaOptions } from "./network/node/cudaSession.ts";
-export { createPlaneGraphs, type PlaneGraphOptions } from "./network/node/planeGraphs.ts";
-export { openSession, type DeviceName, type OpenedSession, type SessionRequest } from "./network/node/openSession.ts";
+export { openNetwork, type OpenOptions } from "./network/node/openNetwork.ts";
+export type { DeviceName } from "./network/node/devices.ts";
 export { openStack, type StackSource } from "./stack/node/openStack.ts";
 export type { FocusOptions } from "./stack/focus.ts";
 export type { FocusSource, Unit } from "./stack/stackFormat.ts";

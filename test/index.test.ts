@@ -9,12 +9,14 @@ import * as browser from "../src/browser.ts";
 import * as api from "../src/index.ts";
 import type * as trainingApi from "../src/training.ts";
 import { tinyDepth, tinyStack } from "./helpers/tinyDepth.ts";
+import { networkOf } from "./network/fakeSession.ts";
 
 const root = join(import.meta.dirname, "..");
 
 /** A copy of the package as npm installs it: no addon was built. */
 const bare = mkdtempSync(join(tmpdir(), "dualfocus-bare-"));
 for (const name of ["src", "native", "package.json"]) cpSync(join(root, name), join(bare, name), { recursive: true });
+cpSync(join(root, "models", "small.safetensors"), join(bare, "models", "small.safetensors"));
 symlinkSync(join(root, "node_modules"), join(bare, "node_modules"));
 after(() => {
   rmSync(bare, { recursive: true });
@@ -29,6 +31,15 @@ test("with no addon built the package renders a stack, builds its graph and esti
   const { focusDistances } = tinyStack(installed);
   const [nearest, farthest] = [Math.min(...focusDistances) - 1e-4, Math.max(...focusDistances) + 1e-4];
   assert.ok(depth.values.every((value) => value >= nearest && value <= farthest));
+});
+
+test("the package opens the network it ships by its name, wherever the program runs", async () => {
+  const { openNetwork } = (await importBare("index.ts")) as typeof api;
+  const network = await openNetwork("small", { threads: 1 });
+  assert.deepEqual([network.device, network.average, network.facts.licence], ["cpu", "dioptres", "Apache-2.0"]);
+  assert.deepEqual(network.notes, []);
+  await network.dispose();
+  await assert.rejects(openNetwork("smal"), /smal: .*no such/);
 });
 
 test("with no addon built training can be imported, and says how to get it when it is used", async () => {
@@ -53,8 +64,7 @@ test("every entry of package.json is built from a source that is there, for Node
 
 test("a browser has every name Node has, less what reads a disk or runs in Node alone", () => {
   const onlyNode = Object.keys(api).filter((name) => !(name in browser));
-  const [reading, running] = [["StackError", "UserError", "loadModel", "openStack", "readDepth", "readImage", "runDepth"], ["createCudaSession", "createPlaneGraphs", "openSession"]]; // prettier-ignore
-  assert.deepEqual(onlyNode.sort(), [...reading, ...running].sort());
+  assert.deepEqual(onlyNode.sort(), ["StackError", "UserError", "loadModel", "openStack", "readDepth", "readImage", "runDepth"].sort());
   assert.deepEqual(
     Object.keys(browser).filter((name) => !(name in api)),
     [],
@@ -63,15 +73,15 @@ test("a browser has every name Node has, less what reads a disk or runs in Node 
 
 test("a stack that cannot give depth is refused before the network runs", async () => {
   const stack = tinyStack(api);
-  const session: api.Session = {
+  const network = networkOf({
     device: "cpu",
     inputNames: [],
     outputNames: [],
     run: () => Promise.reject(new Error("the network ran")),
     dispose: () => Promise.resolve(),
-  };
+  });
   const refuses = async (change: Partial<api.FocalStack>, message: RegExp): Promise<void> => {
-    await assert.rejects(api.estimateDepth({ ...stack, ...change }, { session }), message);
+    await assert.rejects(api.estimateDepth({ ...stack, ...change }, { network }), message);
   };
   const [first, ...others] = stack.images as [api.Image];
   const broken = { ...first, data: first.data.with(7, NaN) };

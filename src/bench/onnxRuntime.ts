@@ -1,5 +1,5 @@
 import { createOnnxEngine } from "../engine/onnx/onnxEngine.ts";
-import { createNodeSession, type NodeSessionOptions } from "../network/node/onnxSession.ts";
+import { createOnnxSession, type OnnxSessionOptions } from "../network/node/onnxSession.ts";
 import type { Value } from "../network/session.ts";
 import { recordGraph } from "../model/graph.ts";
 import { initialWeights } from "../model/state.ts";
@@ -12,7 +12,7 @@ const COPY_VALUES = 1 << 23; // 32 MB a tensor: more than the caches of one core
 const COPY_STEPS = 8;
 
 /** ONNX Runtime on the CPU or through WebGPU, as `dualfocus depth` uses it. */
-export function onnxRuntime({ device, threads }: Required<Pick<NodeSessionOptions, "device" | "threads">>): BenchRuntime {
+export function onnxRuntime({ device, threads }: Required<Pick<OnnxSessionOptions, "device" | "threads">>): BenchRuntime {
   const planeByPlane = device === "cpu";
   return {
     device,
@@ -21,7 +21,7 @@ export function onnxRuntime({ device, threads }: Required<Pick<NodeSessionOption
     network: (config, { batch, planes, height, width }) => {
       const weights = initialWeights(config, createRandom(0)); // the values do not matter
       const graph = recordGraph({ config, weights, size: { batch, planes, height, width }, forCpu: planeByPlane });
-      return createNodeSession(graph, { device, threads });
+      return createOnnxSession(graph, { device, threads });
     },
     products: () => (device === "cpu" ? convolution() : matmul()),
     copy: () => {
@@ -57,7 +57,7 @@ export function onnxRuntime({ device, threads }: Required<Pick<NodeSessionOption
   }
 
   async function work(graph: Uint8Array, inputs: Readonly<Record<string, Value>>, amount: number): Promise<Work> {
-    const session = await createNodeSession(graph, { device, threads });
+    const session = await createOnnxSession(graph, { device, threads });
     return {
       amount,
       run: async () => {

@@ -8,10 +8,10 @@ import { onnxRuntime } from "../bench/onnxRuntime.ts";
 import { formatBench } from "../bench/report.ts";
 import { bench } from "../bench/run.ts";
 import type { BenchRuntime } from "../bench/runtime.ts";
-import { DFV_LEAST } from "../evaluate/networkPredictor.ts";
 import { UserError } from "../system/userError.ts";
 import { isConfigName } from "../network/node/loadModel.ts";
 import { configs, type ConfigName } from "../model/config.ts";
+import { DFV_LEAST_SIDE } from "../model/dfv.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { wholeNumber } from "./numbers.ts";
 
@@ -78,12 +78,15 @@ async function runBench(options: BenchCommandOptions, self: RunSelf): Promise<vo
 
 /** DFV's pooling leaves nothing of smaller pictures. */
 function checkSizes(cases: readonly Case[]): void {
-  const small = cases.find(({ model, height, width }) => configs[model].kind === "dfv" && Math.min(height, width) < DFV_LEAST);
+  const small = cases.find(({ model, height, width }) => configs[model].kind === "dfv" && Math.min(height, width) < DFV_LEAST_SIDE);
   if (!small) return;
-  throw new UserError(`--size ${small.height}x${small.width}: ${small.model} takes pictures of ${DFV_LEAST}x${DFV_LEAST} and more`, {
-    exitCode: 2,
-    remedy: `leave the size or ${small.model} out`,
-  });
+  throw new UserError(
+    `--size ${small.height}x${small.width}: ${small.model} takes pictures of ${DFV_LEAST_SIDE}x${DFV_LEAST_SIDE} and more`,
+    {
+      exitCode: 2,
+      remedy: `leave the size or ${small.model} out`,
+    },
+  );
 }
 
 function memoryArguments({ model, batch, planes, height, width }: Case, { device, threads }: BenchCommandOptions): string[] {

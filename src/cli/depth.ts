@@ -8,11 +8,11 @@ import { WORKING_SIDE, type DepthOptions } from "../depth/options.ts";
 import { outputNames, threadCount, workingSize } from "./depthArguments.ts";
 import { createReport } from "./depthReport.ts";
 import { depthOfStack } from "../depth/node/stackRun.ts";
-import type { LoadedNetwork } from "../network/node/loadNetwork.ts";
+import type { DepthNetwork } from "../network/depthNetwork.ts";
 import { describeResult } from "./depthText.ts";
 import { UserError } from "../system/userError.ts";
-import { loadNetwork } from "../network/node/loadNetwork.ts";
-import { DEVICES } from "../network/node/openSession.ts";
+import { DEVICES } from "../network/node/devices.ts";
+import { openNetwork } from "../network/node/openNetwork.ts";
 
 export function depthCommand(): Command {
   return new Command("depth")
@@ -49,7 +49,7 @@ async function depth(inputs: readonly string[], options: DepthOptions): Promise<
   const [folder, ...others] = inputs as [string, ...string[]];
   if (options.batch && others.length > 0)
     throw new UserError(`--batch takes one folder, got ${inputs.length}`, { exitCode: 2, remedy: "name the folder that holds the stacks" });
-  let network: Promise<LoadedNetwork> | undefined;
+  let network: Promise<DepthNetwork> | undefined;
   const run = { options, network: () => (network ??= announced(options)) };
   await stoppable(async (signal) => {
     if (options.batch) {
@@ -68,13 +68,14 @@ async function depth(inputs: readonly string[], options: DepthOptions): Promise<
     process.stdout.write(options.json ? `${JSON.stringify(document)}\n` : describeResult(document, place));
   }).finally(async () => {
     const loaded = await network?.catch(() => undefined); // its failure has been told already
-    await loaded?.session.dispose();
+    await loaded?.dispose();
   });
 }
 
-async function announced(options: DepthOptions): Promise<LoadedNetwork> {
-  const loaded = await loadNetwork({ ...options, many: options.batch });
-  if (!options.quiet) process.stderr.write(`device: ${loaded.session.device} (${loaded.reason})\n`);
+async function announced(options: DepthOptions): Promise<DepthNetwork> {
+  const { model, device, threads, batch: many } = options;
+  const loaded = await openNetwork(model, { device, threads, many });
+  if (!options.quiet) process.stderr.write(`device: ${loaded.device} (${loaded.reason})\n`);
   return loaded;
 }
 

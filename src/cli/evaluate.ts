@@ -6,20 +6,18 @@ import { Command, InvalidArgumentError, Option } from "commander";
 
 import { DatasetError, type Split } from "../data/dataset.ts";
 import { asUserError } from "../depth/errors.ts";
-import { networkPredictor } from "../evaluate/networkPredictor.ts";
-import { CLASSICAL_NAMES, classicalPredictor, isClassicalName, type Predictor } from "../evaluate/predictor.ts";
+import { CLASSICAL_NAMES, classicalPredictor, isClassicalName, networkPredictor, type Predictor } from "../evaluate/predictor.ts";
 import { EVALUATION_SETS, type EvaluationSet, type EvaluationSetName, openEvaluationSet } from "../evaluate/protocol.ts";
 import type { CreateRenderer } from "../evaluate/renderedSet.ts";
 import { csvTable, jsonEntry, markdownTable } from "../evaluate/report.ts";
 import { fileStore } from "../evaluate/results.ts";
 import { evaluate, type Evaluation, type Progress } from "../evaluate/run.ts";
 import { Sheet } from "../evaluate/sheet.ts";
-import type { Session } from "../network/session.ts";
 import { UserError } from "../system/userError.ts";
 import { loadModel } from "../network/node/loadModel.ts";
-import { DEVICES, openSession, type DeviceName } from "../network/node/openSession.ts";
+import { DEVICES, type DeviceName } from "../network/node/devices.ts";
+import { openNetwork } from "../network/node/openNetwork.ts";
 import { packageVersion } from "../system/packageFolder.ts";
-import type { GraphSize } from "../model/graph.ts";
 import { duration } from "../output/duration.ts";
 import { renderHost } from "./renderHost.ts";
 import { wholeNumber } from "./numbers.ts";
@@ -111,8 +109,8 @@ const loadPredictor: LoadPredictor = async (name, { device, threads }) => {
   const fingerprint = createHash("sha256")
     .update(await readFile(model.file))
     .digest("hex");
-  const session = async (size: GraphSize): Promise<Session> => (await openSession({ model, device, threads, size, many: true })).session;
-  return networkPredictor(model, { name, fingerprint: device === "cpu" ? fingerprint : `${fingerprint}-${device}`, open: session });
+  const network = await openNetwork(model, { device, threads, many: true });
+  return networkPredictor(network, { name, fingerprint: device === "cpu" ? fingerprint : `${fingerprint}-${device}` });
 };
 
 async function evaluateSet(

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { readingInput } from "../system/readingInput.ts";
 import type { DepthOptions } from "../depth/options.ts";
 import { UserError } from "../system/userError.ts";
-import { DEVICES } from "../network/node/openSession.ts";
+import { DEVICES } from "../network/node/devices.ts";
 import { createEmbeddedQueue } from "../queue/embeddedQueue.ts";
 import { openStore } from "../queue/openStore.ts";
 import { createProcessRunner, SLOT_MEMORY, TIME_LIMIT } from "../queue/processRunner.ts";

@@ -5,7 +5,7 @@ import { hostname } from "node:os";
 import { asUserError } from "../depth/errors.ts";
 import type { DepthOptions } from "../depth/options.ts";
 import { UserError } from "../system/userError.ts";
-import { DEVICES } from "../network/node/openSession.ts";
+import { DEVICES } from "../network/node/devices.ts";
 import { openStore } from "../queue/openStore.ts";
 import { createProcessRunner, SLOT_MEMORY, TIME_LIMIT } from "../queue/processRunner.ts";
 import type { JobStatus } from "../queue/queue.ts";

@@ -1,4 +1,6 @@
 import type { Finding } from "../check/finding.ts";
+import type { DepthNetwork } from "../network/depthNetwork.ts";
+import type { Average, NetworkFacts } from "../network/facts.ts";
 import { validFraction, validRange } from "../output/result.ts";
 import type { ResultSummary } from "../output/resultJson.ts";
 import type { StackSource } from "../stack/stackSource.ts";
@@ -6,6 +8,12 @@ import type { DepthRun } from "./run.ts";
 import type { TruthErrors } from "./node/truth.ts";
 
 export interface DepthDocument extends ResultSummary {
+  /** What the weights file says about the network (docs/library.md). */
+  readonly network: Pick<NetworkFacts, "planes" | "licence" | "training"> & {
+    readonly average: Average;
+    /** Whether its errors have been calibrated; else they are those of the shipped small network. */
+    readonly calibrated: boolean;
+  };
   /** Mean ±e of the pixels within the planes, in the unit of the depth; null if there are none. */
   readonly expectedError: number | null;
   /** Shares of the pixels that lie nearer than the first plane and farther than the last: how far, no one can tell; confidence 0. */
@@ -18,21 +26,20 @@ export type RunDescription = Omit<DepthDocument, "files" | "encoding" | "errors"
 
 export interface RunFacts {
   readonly model: string;
-  readonly device: string;
-  /** Why this device. */
-  readonly deviceReason?: string;
+  readonly network: Pick<DepthNetwork, "device" | "reason" | "facts" | "average" | "notes">;
   /** "off", "auto", or the file it came from. */
   readonly align: string;
   readonly seconds: Readonly<Record<string, number>>;
 }
 
 /** What result.json says about a run, but for what was saved of it. */
-export function describeRun(source: StackSource, run: DepthRun, { model, device, deviceReason, align, seconds }: RunFacts): RunDescription {
+export function describeRun(source: StackSource, run: DepthRun, { model, network, align, seconds }: RunFacts): RunDescription {
   const { depth, unit } = run.result;
   return {
     model,
-    device,
-    ...(deviceReason === undefined ? {} : { deviceReason }),
+    network: factsOf(network),
+    device: network.device,
+    deviceReason: network.reason,
     planes: run.planes.length,
     width: depth.width,
     height: depth.height,
@@ -45,10 +52,19 @@ export function describeRun(source: StackSource, run: DepthRun, { model, device,
     invalidFocusTrend: run.estimate.invalidFocusTrend,
     aligned: alignmentSummary(run, align),
     findings: run.findings,
-    notes: source.notes,
+    notes: [...source.notes, ...network.notes],
     seconds: Object.fromEntries(Object.entries(seconds).map(([name, value]) => [name, Number(value.toFixed(3))])),
   };
 }
+
+/** As they were used; how it was calibrated is in docs/confidence.md. */
+const factsOf = ({ facts, average }: RunFacts["network"]): DepthDocument["network"] => ({
+  average,
+  ...(facts.planes ? { planes: facts.planes } : {}),
+  calibrated: facts.errorTable !== undefined,
+  ...(facts.licence === undefined ? {} : { licence: facts.licence }),
+  ...(facts.training ? { training: facts.training } : {}),
+});
 
 /** In working size: the mean of the enlarged map is the same. */
 function meanError({ estimate: { error, beyond }, aligned }: DepthRun): number | null {

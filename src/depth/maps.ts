@@ -1,6 +1,6 @@
 import type { Space } from "../image/depthMap.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
-import { expectedError, UNCALIBRATED, type Average, type ErrorTable } from "../network/facts.ts";
+import { expectedError, type Average, type ErrorTable } from "../network/facts.ts";
 import type { FocusProbability } from "../network/focusProbability.ts";
 
 /** What p says at every pixel; the fields are those of `DepthEstimate`. */
@@ -16,22 +16,15 @@ export interface DepthMaps {
 /** Share of p on the first or last plane from which a pixel is taken to lie beyond it. docs/confidence.md has what it finds and misses. */
 const BEYOND = 0.8;
 
-export interface DepthMapOptions {
-  /** Of the network in use, see `NetworkFacts`. */
-  readonly errorTable?: ErrorTable | undefined;
-  /** Of the network in use, see `NetworkFacts`. */
-  readonly average?: Average | undefined;
-}
-
 /**
- * Eq. 6 and what goes with it. Distances in metres are averaged in dioptres, D̂ = 1 / Σ (p_n / f_n): blur grows evenly in dioptres, so a
- * little of p on a far plane means a little blur, not metres of depth. Weights that were trained on the mean as printed are averaged so;
- * disparities and plane numbers are averaged as they are.
+ * Depth from p, eq. 6, and what goes with it. Distances in metres are averaged as the network was trained: as they are, D̂ = Σ p_n f_n (the
+ * paper's arithmetic mean), or in dioptres, D̂ = 1 / Σ (p_n / f_n), where blur is linear, so that a little of p on a far plane means a
+ * little blur, not metres of depth. Disparities and plane indices are averaged as they are.
  */
 export function depthMaps(
   { planes, width, height, values: p }: FocusProbability,
   { focusDistances, space }: Pick<FocalStack, "focusDistances" | "space">,
-  { errorTable: table = UNCALIBRATED, average = "dioptres" }: DepthMapOptions = {},
+  { errorTable, average }: { readonly errorTable: ErrorTable; readonly average: Average },
 ): DepthMaps {
   const pixels = width * height;
   const scale = depthScale(focusDistances, { space, average });
@@ -48,7 +41,7 @@ export function depthMaps(
   for (let i = 0; i < pixels; i++) {
     for (let n = 0; n < planes; n++) column[n] = p[n * pixels + i] as number;
     const depth = scale.depth(mean(column, scale.even));
-    const planesOff = expectedError(table, deviation(column, numbers, mean(column, numbers)));
+    const planesOff = expectedError(errorTable, deviation(column, numbers, mean(column, numbers)));
     const beyond = (column[0] as number) > BEYOND ? -1 : (column[planes - 1] as number) > BEYOND ? 1 : 0;
     maps.depth[i] = depth;
     maps.spread[i] = deviation(column, focusDistances, depth);

@@ -1,6 +1,6 @@
 import type { Unit } from "../stack/stackFormat.ts";
 import type { OutputName } from "../output/outputs.ts";
-import type { DeviceName } from "../network/node/openSession.ts";
+import type { DeviceName } from "../network/node/devices.ts";
 
 export interface DepthOptions {
   readonly output?: string;

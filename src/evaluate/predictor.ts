@@ -1,7 +1,9 @@
 import { laplacianDepth } from "../classical/modifiedLaplacian.ts";
 import { ringDifferenceDepth } from "../classical/ringDifference.ts";
+import { estimateDepth } from "../depth/estimate.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import type { FocusProbability } from "../metrics/focusTrend.ts";
+import type { DepthNetwork } from "../network/depthNetwork.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 
 export interface Estimate {
@@ -18,6 +20,18 @@ export interface Predictor {
   readonly fingerprint: string;
   predict(stack: FocalStack): Promise<Estimate>;
   dispose(): Promise<void>;
+}
+
+/** A network by the command's own path, at the stack's own size and without alignment. */
+export function networkPredictor(network: DepthNetwork, about: Pick<Predictor, "name" | "fingerprint">): Predictor {
+  return {
+    ...about,
+    async predict(stack) {
+      const { depth, probability } = await estimateDepth(stack, { network });
+      return { depth, focusProbability: probability };
+    },
+    dispose: () => network.dispose(),
+  };
 }
 
 const CLASSICAL = { laplacian: laplacianDepth, rdf: ringDifferenceDepth } as const;

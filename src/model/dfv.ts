@@ -16,6 +16,9 @@ import { planeSize } from "./volume.ts";
 
 const init = kaimingNormal("out");
 
+/** The coarsest pooling divides by half its side, so images must be at least as large as this. */
+export const DFV_LEAST_SIDE = 64;
+
 /** DFV's 3-D pyramid pooling: four window sizes over planes, rows and columns; ReLU((x + ¼ Σ branches) / 2). */
 class VolumePooling {
   readonly branches: readonly ConvNorm[];

@@ -27,10 +27,13 @@ export interface GraphRequest extends Pick<GraphOptions, "storage" | "metadata">
   readonly fields?: boolean;
 }
 
+/** The paper's figures: Γ, z* and θ_grad(z*). */
+export const FIELD_NAMES = ["gradientX", "gradientY", "surface", "surfaceGradientX", "surfaceGradientY"] as const;
+
 /**
  * The network as the bytes of an ONNX model. Inputs `images` [B, N, 3, H, W] in [0, 1] and `focusDistances` [B, N]; outputs `depth`
- * [B, 1, H, W], `probability` [B, N, H, W] and `spread` [B, 1, H, W] (and, with `fields`, `gradientX`, `gradientY`, `surface`,
- * `surfaceGradientX`, `surfaceGradientY`). DFV's pooling windows depend on N, H and W, so its graph wants all three fixed.
+ * [B, 1, H, W], `probability` [B, N, H, W] and `spread` [B, 1, H, W] (and, with `fields`, those of
+ * `FIELD_NAMES`). DFV's pooling windows depend on N, H and W, so its graph wants all three fixed.
  */
 export function recordGraph({ config, weights, size = {}, forCpu = false, fields = false, ...options }: GraphRequest): Uint8Array {
   const engine = createOnnxEngine({ planeByPlane: forCpu });
@@ -53,7 +56,7 @@ export function recordGraph({ config, weights, size = {}, forCpu = false, fields
   });
 }
 
-function spatialOutputs({ spatial }: Prediction): Record<string, Tensor> {
+function spatialOutputs({ spatial }: Prediction): Record<(typeof FIELD_NAMES)[number], Tensor> {
   if (!spatial) throw new Error("recordGraph: this network has no spatial constraint, so no Γ and z* to give");
   const { gradientField, surface, surfaceGradient } = spatial;
   return {

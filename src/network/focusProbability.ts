@@ -1,9 +1,11 @@
 import type { Image, Size } from "../image/image.ts";
+import { SIZE_MULTIPLE } from "../model/encoder.ts";
+import { FIELD_NAMES } from "../model/graph.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import { createMerge } from "./merge.ts";
 import { crop, cropImage, packPictures, paddedSize } from "./pad.ts";
 import { planeWindows, windowWeights, type PlaneWindow, type PlaneWindows } from "./planeWindows.ts";
-import type { Decode, Session } from "./session.ts";
+import type { Decode, Session, Value } from "./session.ts";
 import { stagedTiles, type RunnerOptions, type StageSessions, type TileRunner } from "./stages.ts";
 import { tilesOf, tileWeights, type Tile } from "./tiles.ts";
 
@@ -11,10 +13,23 @@ import { tilesOf, tileWeights, type Tile } from "./tiles.ts";
 export interface FocusProbability extends Size {
   readonly planes: number;
   readonly values: Float32Array;
+  /** Γ, z* and θ_grad(z*), where the network was asked for them and one run held the whole stack. */
+  readonly fields?: Fields;
 }
 
-export interface ProbabilityOptions {
+export type Fields = Readonly<Record<(typeof FIELD_NAMES)[number], Value>>;
+
+export interface PredictOptions {
+  /** Stops before the next run of the network. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each run of the network. */
+  readonly onProgress?: ((done: number, of: number) => void) | undefined;
+}
+
+export interface ProbabilityOptions extends PredictOptions {
   readonly session: Session;
+  /** Least side of the images the network takes. */
+  readonly least?: number;
   /**
    * The same network in stages (see `loadStages`) for runs of so many planes, asked for where the images or planes do not fit one run: a
    * plane is then encoded once, and tiles know of the whole image. Without it they do not, and differ from it by a few hundredths of a plane.
@@ -24,18 +39,16 @@ export interface ProbabilityOptions {
   readonly mostPlanes?: number;
   /** Pixels of a plane in one run of the network, at most; larger images go through in overlapping tiles. Follows from the planes if left out. */
   readonly maxPixels?: number;
-  readonly signal?: AbortSignal | undefined;
-  /** Called after each run of the network. */
-  readonly onProgress?: ((done: number, of: number) => void) | undefined;
 }
 
-const MOST_PLANES = 10;
+/** Planes that every network takes in one run. */
+export const MOST_PLANES = 10;
 /** Pixels of all planes in one run: about 0.5 GB with the small network and 1.7 GB with the base. Tiles that do not know of the whole are larger. */
 const MAX_SAMPLES = { staged: 6e6, whole: 15e6 } as const;
 
 /** Runs the network over a stack; larger images go through in overlapping tiles, more planes than it knows in overlapping windows. */
 export async function focusProbability(stack: FocalStack, options: ProbabilityOptions): Promise<FocusProbability> {
-  const { session, mostPlanes = MOST_PLANES } = options;
+  const { session, least = SIZE_MULTIPLE, mostPlanes = MOST_PLANES } = options;
   const planes = stack.images.length;
   const budget = MAX_SAMPLES[options.stages ? "staged" : "whole"];
   const { maxPixels = Math.floor(budget / Math.min(planes, mostPlanes)) } = options;
@@ -50,7 +63,11 @@ export async function focusProbability(stack: FocalStack, options: ProbabilityOp
     options.onProgress?.((done += 1), steps);
     return result;
   };
-  const given = { images: stack.images, tiles, step };
+  if (tiles.length === 1 && !windows.sparse) {
+    steps = 1;
+    return step(() => runNetwork(session, stack.images, least));
+  }
+  const given = { images: stack.images, tiles, step, least };
   const runner = staged
     ? stagedTiles(staged, { ...given, maxPixels })
     : windows.sparse && session.encode
@@ -60,29 +77,31 @@ export async function focusProbability(stack: FocalStack, options: ProbabilityOp
   return { planes, width, height, values: await overTiles(runner, { tiles, windows, planes, width, height }) };
 }
 
+interface TileOptions extends RunnerOptions {
+  readonly least: number;
+}
+
 /** Every tile through the whole network by itself: what looks at the whole image sees the tile instead. */
-function wholeTiles(session: Session, { images, tiles, step }: RunnerOptions): TileRunner {
+function wholeTiles(session: Session, { images, tiles, step, least }: TileOptions): TileRunner {
   return {
     steps: (windows) => tiles.length * windows,
     encode: (tile) =>
       Promise.resolve((window) =>
-        step(() =>
-          runNetwork(
-            session,
-            window.map((plane) => cropImage(images[plane] as Image, tile)),
-          ),
-        ),
+        step(async () => {
+          const cut = window.map((plane) => cropImage(images[plane] as Image, tile));
+          return (await runNetwork(session, cut, least)).values;
+        }),
       ),
   };
 }
 
 /** As `wholeTiles`, each plane of a tile encoded once for all windows. */
-function encodedTiles(encode: NonNullable<Session["encode"]>, { images, tiles, step }: RunnerOptions): TileRunner {
+function encodedTiles(encode: NonNullable<Session["encode"]>, { images, tiles, step, least }: TileOptions): TileRunner {
   return {
     steps: (windows) => tiles.length * (windows + 1),
     async encode(tile) {
       const pictures = images.map((image) => cropImage(image, tile));
-      const padded = paddedSize(tile);
+      const padded = paddedSize(tile, { least });
       const shape = [1, pictures.length, 3, padded.height, padded.width];
       const decode = await step(() => encode({ data: packPictures(pictures, padded), shape }));
       return (window) =>
@@ -119,16 +138,20 @@ async function overPlanes(
   return values;
 }
 
-async function runNetwork(session: Session, images: readonly Image[]): Promise<Float32Array> {
-  const [size] = images as [Image];
-  const padded = paddedSize(size);
+async function runNetwork(session: Session, images: readonly Image[], least: number): Promise<FocusProbability> {
+  const [{ width, height }] = images as [Image];
+  const padded = paddedSize({ width, height }, { least });
   const planes = images.length;
-  const { probability } = await session.run({
+  const outputs = await session.run({
     images: { data: packPictures(images, padded), shape: [1, planes, 3, padded.height, padded.width] },
     focusDistances: { data: Float32Array.from(images, (_, n) => n), shape: [1, planes] }, // p does not depend on them
   });
-  return crop(probability?.data as Float32Array, { from: padded, to: size, maps: planes });
+  const values = crop(outputs["probability"]?.data as Float32Array, { from: padded, to: { width, height }, maps: planes });
+  return { planes, width, height, values, ...("surface" in outputs ? { fields: fieldsOf(outputs) } : {}) };
 }
+
+const fieldsOf = (outputs: Readonly<Record<string, Value>>): Fields =>
+  Object.fromEntries(FIELD_NAMES.map((name) => [name, outputs[name]])) as Fields;
 
 /** Σ p_n n at each pixel, in planes of the whole stack. */
 function meanPlane(values: Float32Array, window: PlaneWindow, pixels: number): Float32Array {

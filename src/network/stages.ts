@@ -1,8 +1,8 @@
-import type { Image } from "../image/image.ts";
+import type { Image, Size } from "../image/image.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
-import { STAGE_NAMES, type StageName } from "../model/stages.ts";
+import { recordStages, STAGE_NAMES, type StageName, type StagesRequest } from "../model/stages.ts";
+import type { GraphRuntime } from "./graphs.ts";
 import { createMerge } from "./merge.ts";
-import type { Size } from "../image/image.ts";
 import { crop, cropImage, packPictures, paddedSize } from "./pad.ts";
 import type { PlaneWindow } from "./planeWindows.ts";
 import type { Decode, Session, Value } from "./session.ts";
@@ -11,6 +11,36 @@ import { enlarge } from "../image/upsample.ts";
 
 /** The network in stages, for pictures and stacks that do not fit one run; `recordStages` makes the graphs. */
 export type StageSessions = Readonly<Record<StageName, Session>>;
+
+/** The stages of a network, loaded when they are first asked for. */
+export interface Stages {
+  /** For runs of so many planes. */
+  readonly open: (planes: number) => Promise<StageSessions>;
+  readonly dispose: () => Promise<void>;
+}
+
+/** On the CPU the graphs are recorded for one number of planes, and again for another. */
+export function createStages(
+  { forCpu, ...model }: Omit<StagesRequest, "planes"> & { readonly forCpu: boolean },
+  load: GraphRuntime["load"],
+): Stages {
+  let loaded: { readonly planes: number | undefined; readonly stages: Promise<StageSessions> } | undefined;
+  const dispose = async (): Promise<void> => {
+    const stages = await loaded?.stages.catch(() => undefined); // its failure has been reported
+    loaded = undefined;
+    if (stages) await disposeStages(stages);
+  };
+  const loadGraph = (graph: Uint8Array): Promise<Session> => load(graph, { keepMemory: false }); // full-size images follow
+  return {
+    dispose,
+    async open(count) {
+      const planes = forCpu ? count : undefined;
+      if (loaded?.planes !== planes) await dispose();
+      loaded ??= { planes, stages: loadStages(recordStages({ ...model, forCpu, ...(planes === undefined ? {} : { planes }) }), loadGraph) };
+      return loaded.stages;
+    },
+  };
+}
 
 /** Loads the graphs, one after the other. */
 export async function loadStages(

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 
 import { asUserError } from "../depth/errors.ts";
 import { depthOfStack, type DepthDocument } from "../depth/node/stackRun.ts";
-import type { LoadedNetwork } from "../network/node/loadNetwork.ts";
+import type { DepthNetwork } from "../network/depthNetwork.ts";
 import { UserError } from "../system/userError.ts";
 import { encodeResultJson } from "../output/resultJson.ts";
 import { jobPrefix, type Job } from "./job.ts";
@@ -18,7 +18,7 @@ export interface JobPlace {
   readonly store: FileStore;
   /** Folder for what lives only as long as a job runs. */
   readonly scratch: string;
-  readonly network: (model: string) => Promise<LoadedNetwork>;
+  readonly network: (model: string) => Promise<DepthNetwork>;
   /** Bytes a job may take; pictures that need more are refused before they are read. */
   readonly memory?: number;
 }

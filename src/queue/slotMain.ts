@@ -1,7 +1,6 @@
 // The process that computes: started by `createSlot`, told what to do by messages. It keeps the networks it has loaded.
-import type { LoadedNetwork } from "../network/node/loadNetwork.ts";
-import { loadNetwork } from "../network/node/loadNetwork.ts";
-import { batchSession } from "./batchSession.ts";
+import type { DepthNetwork } from "../network/depthNetwork.ts";
+import { openNetwork } from "../network/node/openNetwork.ts";
 import type { Job } from "./job.ts";
 import { openStore } from "./openStore.ts";
 import type { JobError, JobProgress } from "./queue.ts";
@@ -31,7 +30,7 @@ function send(message: FromSlot, sent: () => void = () => undefined): void {
 }
 
 async function prepare({ store, scratch, device, threads, memory, together }: SlotOptions): Promise<JobPlace> {
-  const networks = new Map<string, Promise<LoadedNetwork>>();
+  const networks = new Map<string, Promise<DepthNetwork>>();
   setInterval(() => {
     if (process.memoryUsage.rss() > memory) giveUp(memory);
   }, CHECK_MEMORY);
@@ -40,20 +39,14 @@ async function prepare({ store, scratch, device, threads, memory, together }: Sl
     scratch,
     memory,
     async network(model) {
-      const loaded = networks.get(model);
-      if (loaded) return { ...(await loaded), seconds: 0 };
-      const loading = loadNetwork({ model, device, threads, many: true }).then((network) => shared(network, together));
-      networks.set(model, loading);
-      loading.catch(() => networks.delete(model));
-      return loading;
+      const opened = networks.get(model);
+      if (opened) return opened;
+      const opening = openNetwork(model, { device, threads, many: true, together });
+      networks.set(model, opening);
+      opening.catch(() => networks.delete(model));
+      return opening;
     },
   };
-}
-
-/** The stages of a network are for one job at a time; without them large pictures go through in tiles of their own. */
-function shared(network: LoadedNetwork, together: number): LoadedNetwork {
-  if (together === 1) return network;
-  return { ...network, session: batchSession(network.session, { most: together }), stages: undefined };
 }
 
 async function run(run: number, job: Job): Promise<void> {

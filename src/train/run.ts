@@ -204,11 +204,11 @@ async function save({ files, ...state }: Save): Promise<void> {
   const { engine, trainer, config, step, seconds } = state;
   await saveCheckpoint(files.checkpoint, state);
   const weights = averagedWeights(engine, trainer.ema.averages);
-  await exportWeights(files.weights, { model: config.model, weights, storage: "f16", facts: factsOf(config, { step, seconds }) });
+  await exportWeights(files.weights, { model: config.model, weights, storage: "f16", facts: trainedFacts(config, { step, seconds }) });
 }
 
-/** What the weights file says about the network. */
-function factsOf({ data, augment, batch, seed }: TrainConfig, { step, seconds }: Pick<Save, "step" | "seconds">): NetworkFacts {
+/** What the weights file of a run says about its network. */
+export function trainedFacts({ data, augment, batch, seed }: TrainConfig, { step, seconds }: Pick<Save, "step" | "seconds">): NetworkFacts {
   const isOurs = data.kind === "render" || data.kind === "folder" || data.kind === "pairs";
   return {
     average: data.kind === "render" && augment.dioptres === 1 ? "dioptres" : "metres", // eq. 6, PAPER.md 34

@@ -9,7 +9,7 @@ import { CommanderError } from "commander";
 import { UserError } from "../../src/system/userError.ts";
 import { exportCommand } from "../../src/cli/export.ts";
 import { FormatError } from "../../src/io/formatError.ts";
-import { createNodeSession } from "../../src/network/node/onnxSession.ts";
+import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import { dfv, type NetworkConfig } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
 import { readModel, writeModel } from "../../src/network/weightsFile.ts";
@@ -63,7 +63,7 @@ async function refuses(exitCode: number, message: RegExp, ...args: string[]): Pr
 
 /** Depth of a made-up stack from an exported file. */
 async function depthOf(file: string, { N, H, W }: { N: number; H: number; W: number }): Promise<Float32Array> {
-  const session = await createNodeSession(readFileSync(file), { threads: 1 });
+  const session = await createOnnxSession(readFileSync(file), { threads: 1 });
   const { depth } = await session.run({
     images: { data: randomImages({ B: 1, N, H, W }), shape: [1, N, 3, H, W] },
     focusDistances: { data: Float32Array.from({ length: N }, (_, n) => n + 1), shape: [1, N] },
@@ -91,7 +91,7 @@ test("an exported file loads in ONNX Runtime and runs at two sizes and plane cou
 
 test("--fields adds Γ, z* and θ_grad(z*); --planes and --size fix the inputs", async () => {
   await exporting("--model", weights, "-o", at("fields.onnx"), "--fields", "--planes", "2", "--size", "64x32");
-  const session = await createNodeSession(readFileSync(at("fields.onnx")), { threads: 1 });
+  const session = await createOnnxSession(readFileSync(at("fields.onnx")), { threads: 1 });
   assert.deepEqual(session.outputNames.slice(3), ["gradientX", "gradientY", "surface", "surfaceGradientX", "surfaceGradientY"]);
   await session.dispose();
   await depthOf(at("fields.onnx"), { N: 2, H: 32, W: 64 });

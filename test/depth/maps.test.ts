@@ -13,43 +13,47 @@ function row(pixels: readonly (readonly number[])[]) {
 }
 
 const TABLE = { spread: [0.5, 1], error: [0.2, 1] };
+const IN_DIOPTRES = { errorTable: TABLE, average: "dioptres" } as const;
+const IN_METRES = { errorTable: TABLE, average: "metres" } as const;
 
 test("metres are averaged in dioptres: half of p at 0.5 m and half at 1 m is 2/3 m", () => {
-  const maps = depthMaps(row([[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5]]), { focusDistances: [0.5, 1, 2], space: "depth" }, { errorTable: TABLE }); // prettier-ignore
+  const maps = depthMaps(row([[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5]]), { focusDistances: [0.5, 1, 2], space: "depth" }, IN_DIOPTRES); // prettier-ignore
   assertClose(maps.depth, [2 / 3, 1, 4 / 3], 1e-6);
   assert.deepEqual([...maps.planeIndex], [0, 1, 1]);
   // √(½ (1/6)² + ½ (1/3)²) and √(½ (1/3)² + ½ (2/3)²)
   assertClose(maps.spread, [Math.sqrt(5 / 72), 0, Math.sqrt(5 / 18)], 1e-6);
 });
 
-test("weights trained on the mean as printed are averaged in metres, and their error is in planes there", () => {
+test("a network that averages metres has the arithmetic mean (eq. 6), and their error is in planes there", () => {
   const stack = { focusDistances: [0.5, 1, 2], space: "depth" } as const;
-  const maps = depthMaps(row([[0.5, 0.5, 0], [0, 0.5, 0.5]]), stack, { errorTable: TABLE, average: "metres" }); // prettier-ignore
+  const maps = depthMaps(row([[0.5, 0.5, 0], [0, 0.5, 0.5]]), stack, IN_METRES); // prettier-ignore
   assertClose(maps.depth, [0.75, 1.5], 1e-6);
   assertClose(maps.spread, [0.25, 0.5], 1e-6);
   assertClose(maps.error, [0.2 * 0.5, 0.2 * 1], 1e-6);
 });
 
-test("disparities and plane numbers are averaged as they are", () => {
+test("disparities and plane indices are averaged as they are", () => {
   const p = row([[0.25, 0.75, 0]]);
-  assertClose(depthMaps(p, { focusDistances: [0.28, 0.2, 0.1], space: "disparity" }).depth, [0.22], 1e-6);
-  assertClose(depthMaps(p, { focusDistances: [0, 1, 2], space: "index" }).depth, [0.75], 1e-6);
+  for (const options of [IN_DIOPTRES, IN_METRES]) {
+    assertClose(depthMaps(p, { focusDistances: [0.28, 0.2, 0.1], space: "disparity" }, options).depth, [0.22], 1e-6);
+    assertClose(depthMaps(p, { focusDistances: [0, 1, 2], space: "index" }, options).depth, [0.75], 1e-6);
+  }
 });
 
 test("the error is the table's planes times the planes' distance there", () => {
   // Spread of ½ and ½ on neighbours: ½ plane, so 0.2 planes. Around 2/3 m planes are 1 dpt apart: 0.2 · 1 · (2/3)² metres.
-  const metric = depthMaps(row([[0.5, 0.5, 0], [0, 0.5, 0.5]]), { focusDistances: [0.5, 1, 2], space: "depth" }, { errorTable: TABLE }); // prettier-ignore
+  const metric = depthMaps(row([[0.5, 0.5, 0], [0, 0.5, 0.5]]), { focusDistances: [0.5, 1, 2], space: "depth" }, IN_DIOPTRES); // prettier-ignore
   assertClose(metric.error, [0.2 * (2 / 3) ** 2, 0.2 * 0.5 * (4 / 3) ** 2], 1e-6);
   assertClose(metric.confidence, [1 / 1.16, 1 / 1.16], 1e-6);
   // Half on the first and half on the third: spread 1 plane, 1 plane of error, confidence 1 / (1 + 2²).
-  const falling = depthMaps(row([[0.5, 0, 0.5]]), { focusDistances: [0.3, 0.2, 0.1], space: "disparity" }, { errorTable: TABLE });
+  const falling = depthMaps(row([[0.5, 0, 0.5]]), { focusDistances: [0.3, 0.2, 0.1], space: "disparity" }, IN_DIOPTRES);
   assertClose(falling.error, [0.1], 1e-5);
   assertClose(falling.confidence, [0.2], 1e-6);
 });
 
 test("almost all of p on an end plane marks the pixel as beyond it and takes its confidence away", () => {
   const pixels = [[0.9, 0.1, 0], [0.5, 0.5, 0], [0, 0.05, 0.95], [0.05, 0.9, 0.05]]; // prettier-ignore
-  const { beyond, confidence } = depthMaps(row(pixels), { focusDistances: [1, 2, 3], space: "depth" });
+  const { beyond, confidence } = depthMaps(row(pixels), { focusDistances: [1, 2, 3], space: "depth" }, IN_DIOPTRES);
   assert.deepEqual([...beyond], [-1, 0, 1, 0]);
   assert.deepEqual([...confidence].map((value) => value > 0), [false, true, false, true]); // prettier-ignore
 });

@@ -6,7 +6,7 @@ import { EngineError } from "../../src/engine/errors.ts";
 import { createOnnxEngine } from "../../src/engine/onnx/onnxEngine.ts";
 import { scope } from "../../src/engine/scope.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
-import { createNodeSession } from "../../src/network/node/onnxSession.ts";
+import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import type { Value } from "../../src/network/session.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose, directionalError } from "../helpers/close.ts";
@@ -40,7 +40,7 @@ function runTorch(apply: Apply, inputs: readonly Value[], dtype: DType = "f32"):
 }
 
 async function runOnnx(model: Uint8Array, inputs: readonly Value[]): Promise<Result> {
-  const session = await createNodeSession(model, { threads: 1 });
+  const session = await createOnnxSession(model, { threads: 1 });
   const { result } = await session.run(Object.fromEntries(inputs.map((value, i) => [`input${i}`, value])));
   await session.dispose();
   assert.ok(result);

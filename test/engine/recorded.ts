@@ -1,7 +1,7 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import type { Tensor } from "../../src/engine/engine.ts";
 import type { OnnxEngine } from "../../src/engine/onnx/onnxEngine.ts";
-import { createNodeSession } from "../../src/network/node/onnxSession.ts";
+import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import type { Value } from "../../src/network/session.ts";
 import { createRandom } from "../../src/random.ts";
 
@@ -46,7 +46,7 @@ export function inspect(model: Uint8Array) {
 
 /** Runs a graph once in ONNX Runtime. */
 export async function run(model: Uint8Array, inputs: Record<string, Value>): Promise<Record<string, Value>> {
-  const session = await createNodeSession(model, { threads: 1 });
+  const session = await createOnnxSession(model, { threads: 1 });
   const results = await session.run(inputs);
   await session.dispose();
   return results;

@@ -1,8 +1,8 @@
 import type * as api from "../../src/everywhere.ts";
-import type { createSession } from "../../src/browser.ts";
-import type { createSession as createNodeSession } from "../../src/index.ts";
+import type { openNetwork } from "../../src/browser.ts";
+import type { openNetwork as openInNode } from "../../src/index.ts";
 
-type Package = typeof api & { readonly createSession: typeof createSession | typeof createNodeSession };
+type Package = typeof api & { readonly openNetwork: typeof openNetwork | typeof openInNode };
 
 /** A rendered stack of three planes, 60×44 pixels, given the package it is to be made with. */
 export function tinyStack({ randomScene, renderScene, generateTextures }: typeof api): api.FocalStack {
@@ -15,10 +15,10 @@ export function tinyStack({ randomScene, renderScene, generateTextures }: typeof
 export async function tinyDepth(given: Package, options: { threads: number; wasmPath?: string }): Promise<api.DepthEstimate> {
   const config = given.configs.small;
   const weights = given.initialWeights(config, given.createRandom(1));
-  const session = await given.createSession(given.recordGraph({ config, weights }), options);
+  const network = await given.openNetwork({ config, weights, facts: {} }, options);
   try {
-    return await given.estimateDepth(tinyStack(given), { session });
+    return await given.estimateDepth(tinyStack(given), { network });
   } finally {
-    await session.dispose();
+    await network.dispose();
   }
 }

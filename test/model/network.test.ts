@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { scope } from "../../src/engine/scope.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
-import { createNodeSession } from "../../src/network/node/onnxSession.ts";
+import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import { base, configs, dfv, small, type DualFocusConfig, type NetworkConfig } from "../../src/model/config.ts";
 import { recordGraph } from "../../src/model/graph.ts";
 import { createNetwork } from "../../src/model/network.ts";
@@ -38,7 +38,7 @@ async function difference(
       return result;
     }),
   );
-  const session = await createNodeSession(graph, { threads: 2 });
+  const session = await createOnnxSession(graph, { threads: 2 });
   const { probability, depth } = await session.run({
     images: { data, shape: [1, N, 3, H, W] },
     focusDistances: { data: distances, shape: [1, N] },
@@ -139,7 +139,7 @@ test("every ablation is a configuration that runs: no surface, C₂, grids, nati
 
 test("Γ, z* and θ_grad(z*) can be had from the graph", async () => {
   const weights = randomWeights(engine, small);
-  const session = await createNodeSession(recordGraph({ config: small, weights, fields: true }), { threads: 2 });
+  const session = await createOnnxSession(recordGraph({ config: small, weights, fields: true }), { threads: 2 });
   const result = await session.run({
     images: { data: randomImages({ B: 1, N: 2, H: 64, W: 64 }), shape: [1, 2, 3, 64, 64] },
     focusDistances: { data: Float32Array.of(1, 2), shape: [1, 2] },

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { createCudaSession } from "../../src/network/node/cudaSession.ts";
 import { focusProbability } from "../../src/network/focusProbability.ts";
-import { createNodeSession } from "../../src/network/node/onnxSession.ts";
+import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import type { Session } from "../../src/network/session.ts";
 import { recordGraph } from "../../src/model/graph.ts";
 import { assertClose } from "../helpers/close.ts";
@@ -20,7 +20,7 @@ const stack = (N: number, [H, W]: readonly [number, number]) => ({
 });
 
 test("the arranged network answers as ONNX Runtime does, size after size", async () => {
-  const [ours, theirs] = [open(), await createNodeSession(recordGraph(model), { threads: 1 })];
+  const [ours, theirs] = [open(), await createOnnxSession(recordGraph(model), { threads: 1 })];
   for (const inputs of [stack(3, [32, 64]), stack(2, [64, 32]), stack(3, [32, 64])]) {
     const [got, want] = [await ours.run(inputs), await theirs.run(inputs)];
     assert.deepEqual(Object.keys(got), [...ours.outputNames]);

@@ -1,3 +1,6 @@
+import { configs } from "../../src/model/config.ts";
+import { createDepthNetwork, type DepthNetwork } from "../../src/network/depthNetwork.ts";
+import type { NetworkFacts } from "../../src/network/facts.ts";
 import type { Session } from "../../src/network/session.ts";
 
 /**
@@ -26,3 +29,7 @@ export function fakeSession({ power = 1 }: { power?: number } = {}): Session & {
     dispose: () => Promise.resolve(),
   };
 }
+
+/** A network around any session, as `openNetwork` would give it. */
+export const networkOf = (session: Session, facts: NetworkFacts = {}): DepthNetwork =>
+  createDepthNetwork({ config: configs.small, weights: new Map(), facts }, { session, reason: "a test" });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { symbol } from "../../src/engine/dims.ts";
 import { EngineError } from "../../src/engine/errors.ts";
 import { createOnnxEngine } from "../../src/engine/onnx/onnxEngine.ts";
-import { createNodeSession } from "../../src/network/node/onnxSession.ts";
+import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 
 function model(): Uint8Array {
   const engine = createOnnxEngine();
@@ -15,7 +15,7 @@ function model(): Uint8Array {
 const good = { x: { data: Float32Array.of(1, 2, 4, 3), shape: [2, 2] }, scale: { data: Float32Array.of(10), shape: [] } };
 
 test("a session runs a graph again and again, results in the graph's types", async () => {
-  const session = await createNodeSession(model(), { threads: 1 });
+  const session = await createOnnxSession(model(), { threads: 1 });
   assert.equal(session.device, "cpu");
   assert.deepEqual(session.inputNames, ["x", "scale"]);
   assert.deepEqual(session.outputNames, ["product", "isLarge", "index"]);
@@ -31,7 +31,7 @@ test("a session runs a graph again and again, results in the graph's types", asy
 test("half floats go in and come out as their bits", async () => {
   const engine = createOnnxEngine();
   const x = engine.input("x", [2], { dtype: "f16" });
-  const session = await createNodeSession(engine.finish({ outputs: { y: x.cast("f32").mul(2).cast("f16") } }), { threads: 1 });
+  const session = await createOnnxSession(engine.finish({ outputs: { y: x.cast("f32").mul(2).cast("f16") } }), { threads: 1 });
   const { y } = await session.run({ x: { data: Uint16Array.of(0x3c00, 0xc000), shape: [2] } }); // 1, -2
   assert.equal(y?.dtype, "f16");
   assert.deepEqual([...new Uint16Array(y.data.buffer, y.data.byteOffset, 2)], [0x4000, 0xc400]); // 2, -4
@@ -39,14 +39,14 @@ test("half floats go in and come out as their bits", async () => {
 });
 
 test("a session may be freed twice; then it runs no more", async () => {
-  const session = await createNodeSession(model(), { threads: 1 });
+  const session = await createOnnxSession(model(), { threads: 1 });
   await Promise.all([session.dispose(), session.dispose()]);
   await session.dispose();
   await assert.rejects(session.run(good), EngineError);
 });
 
 test("wrong inputs are refused by name", async () => {
-  const session = await createNodeSession(model(), { threads: 1 });
+  const session = await createOnnxSession(model(), { threads: 1 });
   const fails = async (inputs: Parameters<typeof session.run>[0], message: RegExp): Promise<void> => {
     await assert.rejects(session.run(inputs), (error: unknown) => error instanceof EngineError && message.test(error.message));
   };
@@ -60,5 +60,5 @@ test("wrong inputs are refused by name", async () => {
 });
 
 test("bytes that are no graph are refused with the device named", async () => {
-  await assert.rejects(createNodeSession(new Uint8Array([1, 2, 3])), /EngineError: loading the graph on cpu: ONNX Runtime:/);
+  await assert.rejects(createOnnxSession(new Uint8Array([1, 2, 3])), /EngineError: loading the graph on cpu: ONNX Runtime:/);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
 import { focusProbability, type FocusProbability } from "../../src/network/focusProbability.ts";
-import { createNodeSession } from "../../src/network/node/onnxSession.ts";
+import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import type { Session } from "../../src/network/session.ts";
 import { disposeStages, loadStages } from "../../src/network/stages.ts";
 import { leastPixels, SEAM, tilesOf, TRUNK_SEAM } from "../../src/network/tiles.ts";
@@ -28,7 +28,7 @@ before(() => {
   stack = renderScene(randomScene(11, { ...SIZE, planes: 5, textures: [0, 1, 2, 3] }), { textures, samples: 4 }).stack;
 });
 
-const load = (graph: Uint8Array): Promise<Session> => createNodeSession(graph, { threads: 2 });
+const load = (graph: Uint8Array): Promise<Session> => createOnnxSession(graph, { threads: 2 });
 
 /** Σ n p_n. */
 function planeNumbers({ planes, width, height, values }: FocusProbability): Float64Array {

@@ -4,7 +4,7 @@ import { symbol } from "../../src/engine/dims.ts";
 import { createOnnxEngine } from "../../src/engine/onnx/onnxEngine.ts";
 import { scope } from "../../src/engine/scope.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
-import { createNodeSession } from "../../src/network/node/onnxSession.ts";
+import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import { withPage } from "../helpers/browser.ts";
 import { wireInputs, wireNet } from "../helpers/wireNet.ts";
 
@@ -34,11 +34,11 @@ function torchDepth(): Float32Array {
 
 /** What the page does: fetch the graph, run it, return the numbers. */
 const pageScript = `
-  import { createWebSession } from "../src/network/browser/webSession.ts";
+  import { createOnnxSession } from "../src/network/browser/onnxSession.ts";
   import { wireInputs } from "../helpers/wireNet.ts";
   globalThis.runWireNet = async (device, threads) => {
     const model = new Uint8Array(await (await fetch("/wire.onnx")).arrayBuffer());
-    const session = await createWebSession(model, { device, threads, wasmPath: new URL("/runtime/", location.href).href });
+    const session = await createOnnxSession(model, { device, threads, wasmPath: new URL("/runtime/", location.href).href });
     const { depth } = await session.run(wireInputs({ batch: 2, planes: 3, height: 20, width: 28 }));
     await session.dispose();
     return { shape: depth.shape, data: Array.from(depth.data), isolated: crossOriginIsolated };
@@ -57,7 +57,7 @@ const largestDifference = (a: ArrayLike<number>, b: ArrayLike<number>): number =
 test("one net, defined once, gives the same depth in torch, onnxruntime-node and a browser's WASM", { timeout: 120_000 }, async (t) => {
   const model = recordWireNet();
   const torch = torchDepth();
-  const session = await createNodeSession(model, { threads: 1 });
+  const session = await createOnnxSession(model, { threads: 1 });
   const { depth } = await session.run(inputs);
   await session.dispose();
   assert.ok(depth);

@@ -6,7 +6,7 @@ import { deflateSync } from "node:zlib";
 import { checkFits, parseAlignment, type Alignment } from "../../align/alignment.ts";
 import type { Finding } from "../../check/finding.ts";
 import type { DepthMap } from "../../image/depthMap.ts";
-import type { LoadedNetwork } from "../../network/node/loadNetwork.ts";
+import type { DepthNetwork } from "../../network/depthNetwork.ts";
 import { encodeOutputs } from "../../output/outputs.ts";
 import { encodeResultJson } from "../../output/resultJson.ts";
 import { openStack, type StackSource } from "../../stack/node/openStack.ts";
@@ -14,7 +14,8 @@ import { describeRun, type DepthDocument } from "../document.ts";
 import { readingInput } from "../../system/readingInput.ts";
 import type { DepthOptions } from "../options.ts";
 import type { OnStage } from "../progress.ts";
-import { runDepth, savedAlignment, type DepthRun } from "../run.ts";
+import { savedAlignment } from "../frames.ts";
+import { runDepth, type DepthRun } from "../run.ts";
 import { compareWithTruth, readTruth, type TruthErrors } from "./truth.ts";
 import { UserError } from "../../system/userError.ts";
 import { fillFolder } from "../../system/outputFolder.ts";
@@ -34,7 +35,8 @@ export type StackOptions = Pick<DepthOptions, "distances" | "unit" | "model" | "
 export interface StackRun {
   readonly inputs: readonly string[];
   readonly options: StackOptions;
-  readonly network: () => Promise<LoadedNetwork>;
+  /** Asked for once the stack is known to be usable. */
+  readonly network: () => Promise<DepthNetwork>;
   /** Where the results go; told from the stack's name if left out. */
   readonly output?: string;
   readonly truth?: string;
@@ -66,30 +68,19 @@ export async function depthOfStack({
   const trueDepth = truth === undefined ? undefined : { file: truth, map: await readTruth(truth, { ...source.size, space: source.space }) };
   const folder = output ?? defaultOutput(source.name);
   const summary = await fillFolder(folder, options, async (temporary) => {
-    const { session, stages, average, errorTable, reason, seconds: model } = await network();
+    const before = performance.now();
+    const opened = await network();
+    const model = (performance.now() - before) / 1000;
+    opened.notes.forEach(report.onNote);
     const run = await runDepth(source, {
-      session,
-      stages,
-      average,
-      errorTable,
+      network: opened,
       align,
       onStage: report.onStage,
       onFindings: report.onFindings,
       signal,
       workingSide: options.size === "full" ? Infinity : options.size,
     });
-    return writeResults(temporary, {
-      source,
-      run,
-      options,
-      trueDepth,
-      onStage: report.onStage,
-      signal,
-      device: session.device,
-      deviceReason: reason,
-      model,
-      start,
-    });
+    return writeResults(temporary, { source, run, options, network: opened, trueDepth, onStage: report.onStage, signal, model, start });
   });
   return { document: { ...summary, files: placed(summary.files, folder) }, folder };
 }
@@ -127,9 +118,8 @@ interface Writing {
   readonly trueDepth: { readonly file: string; readonly map: DepthMap } | undefined;
   readonly onStage: OnStage;
   readonly signal: AbortSignal;
-  readonly device: string;
-  readonly deviceReason: string;
-  /** Seconds. */
+  readonly network: DepthNetwork;
+  /** Seconds spent on opening it. */
   readonly model: number;
   readonly start: number;
 }
@@ -169,10 +159,10 @@ interface Written {
 }
 
 function describe(writing: Writing, { files, encoding, write, errors }: Written): DepthDocument {
-  const { source, run, options, device, deviceReason, model, start } = writing;
+  const { source, run, options, network, model, start } = writing;
   const seconds = { model, ...run.seconds, write, total: (performance.now() - start) / 1000 };
   return {
-    ...describeRun(source, run, { model: options.model, device, deviceReason, align: options.align, seconds }),
+    ...describeRun(source, run, { model: options.model, network, align: options.align, seconds }),
     files,
     encoding,
     ...(errors ? { errors } : {}),

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import type { InferenceSessionFactory, TensorConstructor } from "onnxruntime-common";
 import { failingAs, wrapSession, type Session } from "../session.ts";
 
-export interface NodeSessionOptions {
+export interface OnnxSessionOptions {
   /** `webgpu` needs a GPU with Vulkan, Metal or D3D12. */
   readonly device?: "cpu" | "webgpu";
   /** Threads of one operation on the CPU; 0 lets ONNX Runtime use every core. */
@@ -44,9 +44,9 @@ async function loadWasmRuntime(threads: number): Promise<Runtime> {
 }
 
 /** Loads a graph into ONNX Runtime. */
-export async function createNodeSession(
+export async function createOnnxSession(
   model: Uint8Array,
-  { device = "cpu", threads = 0, keepMemory = true }: NodeSessionOptions = {},
+  { device = "cpu", threads = 0, keepMemory = true }: OnnxSessionOptions = {},
 ): Promise<Session> {
   const { InferenceSession, Tensor } = await loadRuntime(threads);
   const session = await failingAs(`loading the graph on ${device}`, () =>

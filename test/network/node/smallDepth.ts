@@ -1,9 +1,9 @@
 // Prints the depth of a fixed stack by the shipped small network, and whether ONNX Runtime's native addon computed it.
 import { recordGraph } from "../../../src/model/graph.ts";
 import { loadModel } from "../../../src/network/node/loadModel.ts";
-import { createNodeSession } from "../../../src/network/node/onnxSession.ts";
+import { createOnnxSession } from "../../../src/network/node/onnxSession.ts";
 
-const session = await createNodeSession(recordGraph(loadModel("small")), { threads: 1 });
+const session = await createOnnxSession(recordGraph(loadModel("small")), { threads: 1 });
 const images = Float32Array.from({ length: 3 * 3 * 32 * 64 }, (_, i) => ((i * 7919) % 251) / 251);
 const { depth } = await session.run({
   images: { data: images, shape: [1, 3, 3, 32, 64] },

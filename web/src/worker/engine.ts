@@ -1,10 +1,5 @@
-import type { Session } from "../../../src/network/session.ts";
-import { loadStages, type StageSessions } from "../../../src/network/stages.ts";
-import { createWebSession } from "../../../src/network/browser/webSession.ts";
-import { recordGraph } from "../../../src/model/graph.ts";
-import { recordStages } from "../../../src/model/stages.ts";
-import type { NetworkFacts } from "../../../src/network/facts.ts";
-import { readModel, type Model } from "../../../src/network/weightsFile.ts";
+import { openNetwork } from "../../../src/network/browser/openNetwork.ts";
+import type { DepthNetwork } from "../../../src/network/depthNetwork.ts";
 import { PATHS, type EngineInfo } from "../contract.ts";
 import { chooseDevice, lookAround } from "./device.ts";
 import type { EngineWish, Event } from "./protocol.ts";
@@ -13,10 +8,7 @@ import { download, loadWeights } from "./weights.ts";
 declare const __WEIGHTS__: string;
 
 export interface NetworkEngine {
-  readonly session: Session;
-  /** The same network in stages, for stacks that do not fit one run. */
-  readonly stages: () => Promise<StageSessions>;
-  readonly facts: NetworkFacts;
+  readonly network: DepthNetwork;
   readonly info: EngineInfo;
   /** Spent on weights, runtime and graph. */
   readonly seconds: number;
@@ -42,10 +34,9 @@ export async function startEngine({ page, wish }: EngineRequest, onEvent: OnEven
     version: __WEIGHTS__,
     onBytes: stage("weights", onEvent),
   });
-  const model = readModel(bytes, PATHS.weights);
   const load = async (info: EngineInfo): Promise<NetworkEngine> => {
-    const sessions = await loadSessions(model, { info, page, showRuntime: !wereKept, onEvent });
-    return { ...sessions, facts: model.facts, info, seconds: (performance.now() - begin) / 1000 };
+    const network = await openIn(bytes, { info, page, showRuntime: !wereKept, onEvent });
+    return { network, info, seconds: (performance.now() - begin) / 1000 };
   };
   if (wanted.device === "wasm") return load(wanted);
   return load(wanted).catch((cause: unknown) => load(onProcessor(chooseDevice({ ...offer, adapter: "none" }, wish), cause)));
@@ -71,35 +62,15 @@ interface Loading {
   readonly onEvent: OnEvent;
 }
 
-async function loadSessions(
-  model: Model,
-  { info, page, showRuntime, onEvent }: Loading,
-): Promise<Pick<NetworkEngine, "session" | "stages">> {
+async function openIn(weights: Uint8Array, { info, page, showRuntime, onEvent }: Loading): Promise<DepthNetwork> {
   const device = info.device === "webgpu" ? "webgpu" : "wasm";
-  const options = { device, threads: info.threads, wasmPath: new URL(PATHS.runtime, page).href } as const;
+  const wasmPath = new URL(PATHS.runtime, page).href;
   // The runtime fetches this file itself; the first time, it comes here before, so that the user sees it come.
-  if (showRuntime) await download(`${options.wasmPath}${RUNTIME_FILE[device]}`, stage("runtime", onEvent));
+  if (showRuntime) await download(`${wasmPath}${RUNTIME_FILE[device]}`, stage("runtime", onEvent));
   stage("graph", onEvent)(0, 1);
-  const session = await createWebSession(recordGraph({ ...model, fields: true }), options);
-  if (device === "webgpu") await checkSession(session);
+  const network = await openNetwork(weights, { device, threads: info.threads, wasmPath, fields: true });
   stage("graph", onEvent)(1, 1);
-  let stages: Promise<StageSessions> | undefined;
-  return { session, stages: () => (stages ??= loadStages(recordStages(model), (graph) => createWebSession(graph, options))) };
-}
-
-/** Drivers have bugs: p of a small stack must be a probability that differs from place to place. */
-async function checkSession(session: Session): Promise<void> {
-  const [planes, side] = [3, 64];
-  const pixels = Float32Array.from({ length: planes * 3 * side * side }, (_, i) => ((i * 7919) % 251) / 250);
-  const { probability } = await session.run({
-    images: { data: pixels, shape: [1, planes, 3, side, side] },
-    focusDistances: { data: Float32Array.of(0, 1, 2), shape: [1, planes] },
-  });
-  const p = probability?.data as Float32Array;
-  const area = side * side;
-  const sums = Array.from({ length: area }, (_, i) => (p[i] as number) + (p[area + i] as number) + (p[2 * area + i] as number));
-  const isProbability = sums.every((sum) => Math.abs(sum - 1) < 1e-3) && p.every((value) => value >= 0);
-  if (!isProbability || p.every((value) => value === p[0])) throw new Error("it computes wrong numbers");
+  return network;
 }
 
 const stage =

@@ -1,16 +1,9 @@
 import { resizeAlignment, type Alignment } from "../../../src/align/alignment.ts";
 import type { Finding } from "../../../src/check/finding.ts";
-import { UNCALIBRATED } from "../../../src/network/facts.ts";
 import { describeRun } from "../../../src/depth/document.ts";
-import {
-  estimateFrames,
-  examine,
-  readWorking,
-  runDepth,
-  savedAlignment,
-  type DepthRun,
-  type DepthRunOptions,
-} from "../../../src/depth/run.ts";
+import { checkFrames, estimateFrames, savedAlignment } from "../../../src/depth/frames.ts";
+import { runDepth, type DepthRun, type DepthRunOptions } from "../../../src/depth/run.ts";
+import { readWorking } from "../../../src/depth/working.ts";
 import type { FocusOptions } from "../../../src/stack/focus.ts";
 import type { Listing } from "../../../src/stack/listing.ts";
 import type { StackFiles } from "../../../src/stack/stackFiles.ts";
@@ -18,7 +11,7 @@ import { asStackError, openListing, type StackSource } from "../../../src/stack/
 import type { FocalStack } from "../../../src/stack/focalStack.ts";
 import { cachedSource, type PictureCache } from "./cachedSource.ts";
 import type { NetworkEngine } from "./engine.ts";
-import { watchedSession } from "./figures.ts";
+import { figuresOf } from "./figures.ts";
 import { listUserFiles } from "./listing.ts";
 import type { Calls, Event, Figures, FocusChoice, OpenedStack, RunResult } from "./protocol.ts";
 import { sharpnessMaps } from "./sharpness.ts";
@@ -89,10 +82,10 @@ export function describeJob({ source }: Job): OpenedStack {
 /** The capture doctor's findings; with `align`, also the alignment for the run that follows. */
 export async function checkJob(job: Job, align: boolean, caller: Caller): Promise<{ job: Job; findings: readonly Finding[] }> {
   const source = withThumbnails(job, caller);
-  const options = { ...stages(caller), align: "auto", onFindings: () => undefined, workingSide: "auto" } as const;
-  const working = await readWorking(source, options);
-  const small = align ? await estimateFrames(working, { source, options }) : undefined;
-  const findings = await examine(working, { source, options, alignment: small });
+  const options = stages(caller);
+  const working = await readWorking(source, { ...options, workingSide: "auto" });
+  const small = align ? await estimateFrames(working, source, options) : undefined;
+  const findings = await checkFrames(working, source, { ...options, alignment: small });
   return { job: small ? { ...job, alignment: resizeAlignment(small, source.size) } : job, findings };
 }
 
@@ -103,21 +96,22 @@ export async function runJob(
 ): Promise<{ job: Job; result: RunResult }> {
   const begin = performance.now();
   const source = withThumbnails(job, caller);
-  const watched = watchedSession(engine.session);
   const run = await runDepth(source, {
-    session: watched.session,
-    stages: engine.stages,
-    errorTable: engine.facts.errorTable ?? UNCALIBRATED,
-    average: engine.facts.average,
+    network: engine.network,
     workingSide: "auto",
     align: align ? (job.alignment ?? "auto") : "off",
     onFindings: () => undefined,
     ...stages(caller),
   });
   const seconds = { model: engine.seconds, ...run.seconds, total: (performance.now() - begin) / 1000 };
-  const summary = describeRun(source, run, { model: "small", device: engine.info.device, align: "auto", seconds });
+  const summary = describeRun(source, run, {
+    model: "small",
+    network: { ...engine.network, reason: engine.info.reason },
+    align: "auto",
+    seconds,
+  });
   return {
-    job: { ...job, stack: run.stack, figures: watched.figures() },
+    job: { ...job, stack: run.stack, figures: figuresOf(run.estimate.probability) },
     result: { ...resultOf(source, run, summary), engine: engine.info },
   };
 }

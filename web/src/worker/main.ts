@@ -79,7 +79,7 @@ const handlers: Handlers = {
     const image = seen().images[plane];
     return image ? Promise.resolve(image) : Promise.reject(new RangeError(`there is no plane ${plane}`));
   },
-  figures: async () => current().figures ?? paperFigures((await ready()).session, seen()),
+  figures: async () => current().figures ?? paperFigures((await ready()).network, seen()),
 };
 
 const running = new Map<number, AbortController>();

@@ -1,6 +1,6 @@
 import { failingAs, wrapSession, type Session } from "../session.ts";
 
-export interface WebSessionOptions {
+export interface OnnxSessionOptions {
   readonly device?: "webgpu" | "wasm";
   /** Threads of the WASM runtime; more than one needs a cross-origin isolated page (COOP and COEP headers). */
   readonly threads?: number;
@@ -9,9 +9,9 @@ export interface WebSessionOptions {
 }
 
 /** Loads a graph into onnxruntime-web. Each device has a build of the runtime of its own; only the one asked for is fetched. */
-export async function createWebSession(
+export async function createOnnxSession(
   model: Uint8Array,
-  { device = "wasm", threads = 1, wasmPath }: WebSessionOptions = {},
+  { device = "wasm", threads = 1, wasmPath }: OnnxSessionOptions = {},
 ): Promise<Session> {
   const { InferenceSession, Tensor, env } = await (device === "webgpu" ? import("onnxruntime-web/webgpu") : import("onnxruntime-web/wasm"));
   env.wasm.numThreads = threads;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createNodeSession } from "../../src/network/node/onnxSession.ts";
+import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import type { Session, Value } from "../../src/network/session.ts";
 import { untrainedModel } from "../../src/network/node/loadModel.ts";
 import { recordGraph } from "../../src/model/graph.ts";
-import { batchSession } from "../../src/queue/batchSession.ts";
+import { batchSession } from "../../src/network/batchSession.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
 
@@ -97,7 +97,7 @@ test("in a batch that fails only those fail that must", async () => {
 });
 
 test("stacks in a batch come out of the network as they do alone", async () => {
-  const session = await createNodeSession(recordGraph(untrainedModel("small")), { threads: 1 });
+  const session = await createOnnxSession(recordGraph(untrainedModel("small")), { threads: 1 });
   const random = createRandom(1);
   const stacks = [1, 2].map(() => ({
     images: { data: Float32Array.from({ length: 3 * 3 * 32 * 64 }, () => random.uniform()), shape: [1, 3, 3, 32, 64] },

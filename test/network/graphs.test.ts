@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createNodeSession } from "../../src/network/node/onnxSession.ts";
-import { createPlaneGraphs } from "../../src/network/node/planeGraphs.ts";
+import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
+import { createGraphs } from "../../src/network/graphs.ts";
+import type { Session } from "../../src/network/session.ts";
 import { configs } from "../../src/model/config.ts";
 import { recordGraph } from "../../src/model/graph.ts";
 import { initialWeights } from "../../src/model/state.ts";
@@ -12,13 +13,16 @@ import { randomImages, tiny } from "../helpers/network.ts";
 
 const model = { config: tiny, weights: initialWeights(tiny, createRandom(3)) };
 
+const load = (graph: Uint8Array): Promise<Session> => createOnnxSession(graph, { threads: 1 });
+const onCpu = { device: "cpu", load } as const;
+
 const stack = (N: number, [H, W]: readonly [number, number], B = 1) => ({
   images: { data: randomImages({ B, N, H, W }), shape: [B, N, 3, H, W] },
   focusDistances: { data: Float32Array.from({ length: B * N }, (_, i) => i % N), shape: [B, N] },
 });
 
 test("whatever the number of planes, size and batch, the answer is that of the one graph for all", async () => {
-  const [one, many] = [await createNodeSession(recordGraph(model), { threads: 1 }), createPlaneGraphs(model, { threads: 1 })];
+  const [one, many] = [await createOnnxSession(recordGraph(model), { threads: 1 }), await createGraphs(model, onCpu)];
   for (const inputs of [stack(2, [32, 64]), stack(5, [64, 32]), stack(5, [32, 32], 2), stack(3, [64, 64]), stack(2, [64, 64])]) {
     const [want, got] = [await one.run(inputs), await many.run(inputs)];
     for (const name of ["depth", "probability", "spread"]) {
@@ -29,16 +33,46 @@ test("whatever the number of planes, size and batch, the answer is that of the o
   await Promise.all([one.dispose(), many.dispose()]);
 });
 
-test("a network that depends on the picture's size takes the size it is given", async () => {
+test("a network that depends on the image's size is recorded for each, and the oldest graphs are freed", async () => {
   const dfv = { config: configs.dfv, weights: initialWeights(configs.dfv, createRandom(3)) };
-  const session = createPlaneGraphs(dfv, { threads: 1, size: { batch: 1, height: 64, width: 64 } });
-  const { probability } = await session.run(stack(3, [64, 64]));
-  assert.deepEqual(probability?.shape, [1, 3, 64, 64]);
+  let loaded = 0;
+  const counting = {
+    device: "cpu",
+    async load(graph: Uint8Array): Promise<Session> {
+      const session = await load(graph);
+      loaded += 1;
+      return { ...session, dispose: () => ((loaded -= 1), session.dispose()) };
+    },
+  } as const;
+  const session = await createGraphs(dfv, counting);
+  for (const [N, H, W] of [
+    [3, 64, 64],
+    [3, 64, 96],
+    [2, 64, 64],
+    [3, 64, 64],
+  ] as const) {
+    const { probability } = await session.run(stack(N, [H, W]));
+    assert.deepEqual(probability?.shape, [1, N, H, W]);
+    assert.ok(loaded <= 2, `${loaded} graphs are loaded`);
+  }
+  await session.dispose();
+  assert.equal(loaded, 0);
+});
+
+test("where one graph serves every stack it is loaded at once, so that a device that does not work fails when it is opened", async () => {
+  await assert.rejects(createGraphs(model, { device: "webgpu", load: () => Promise.reject(new Error("no adapter")) }), /no adapter/);
+});
+
+test("with fields the answer also holds Γ, z* and θ_grad(z*)", async () => {
+  const session = await createGraphs(model, onCpu, { fields: true });
+  const outputs = await session.run(stack(2, [32, 32]));
+  assert.deepEqual(Object.keys(outputs).sort(), [...session.outputNames].sort());
+  assert.deepEqual(outputs["surface"]?.shape, [1, 16, 2, 14, 14]);
   await session.dispose();
 });
 
 test("what cannot be run says why, and the session goes on", async () => {
-  const session = createPlaneGraphs(model, { threads: 1 });
+  const session = await createGraphs(model, onCpu);
   const { images, focusDistances } = stack(2, [32, 32]);
   await assert.rejects(session.run({ focusDistances }), /images are missing/);
   await assert.rejects(

@@ -3,12 +3,13 @@ import type { Image } from "../image/image.ts";
 import { invalidFocusTrend } from "../metrics/focusTrend.ts";
 import { focalStack, type FocalStack } from "../stack/focalStack.ts";
 import { blendPlanes } from "./blend.ts";
-import { depthMaps, type DepthMapOptions } from "./maps.ts";
-import { focusProbability, type FocusProbability, type ProbabilityOptions } from "../network/focusProbability.ts";
+import type { DepthNetwork } from "../network/depthNetwork.ts";
+import type { FocusProbability, PredictOptions } from "../network/focusProbability.ts";
+import { depthMaps } from "./maps.ts";
 
 /** What the network says about a stack, pixel by pixel, in the size of its pictures. */
 export interface DepthEstimate {
-  /** D̂: the mean of the focus distances under p (eq. 6), see `average`; in the unit of the stack's focus distances. */
+  /** D̂: the mean of the focus distances under p (eq. 6), averaged as the network was trained; in the unit of the stack's focus distances. */
   readonly depth: DepthMap;
   /** √(Σ p_n (f_n − D̂)²): how far apart the planes are that the network hesitates between, in the unit of the depth. */
   readonly spread: Float32Array;
@@ -28,16 +29,15 @@ export interface DepthEstimate {
   readonly invalidFocusTrend: number;
 }
 
-export interface EstimateOptions extends ProbabilityOptions, DepthMapOptions {}
+export interface EstimateOptions extends PredictOptions {
+  readonly network: DepthNetwork;
+}
 
-/**
- * Depth, all-in-focus picture and confidence of an aligned stack. `session` is the network (see `recordGraph`); `signal` stops between
- * runs of it; `onProgress` is told how many runs are done.
- */
-export async function estimateDepth(stack: FocalStack, options: EstimateOptions): Promise<DepthEstimate> {
+/** Depth, all-in-focus image and confidence of an aligned stack. `signal` stops between runs of the network. */
+export async function estimateDepth(stack: FocalStack, { network, ...options }: EstimateOptions): Promise<DepthEstimate> {
   const checked = focalStack(stack);
-  const probability = await focusProbability(checked, options);
-  const { depth, ...maps } = depthMaps(probability, checked, options);
+  const probability = await network.predict(checked, options);
+  const { depth, ...maps } = depthMaps(probability, checked, network);
   const { width, height } = probability;
   return {
     depth: depthMap({ width, height, values: depth, space: checked.space }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boxMean } from "../../src/image/boxFilter.ts";
 import type { Image } from "../../src/image/image.ts";
-import { enlargedTo, goodEnlargement } from "../../src/depth/workingSize.ts";
+import { enlargedTo, goodEnlargement } from "../../src/depth/working.ts";
 import { createRandom } from "../../src/random.ts";
 
 const size = { width: 192, height: 128 };

@@ -1,7 +1,5 @@
-import { setTimeout } from "node:timers/promises";
-
 import type { NumericArray } from "../engine/engine.ts";
-import type { Session, Value } from "../network/session.ts";
+import type { Session, Value } from "./session.ts";
 
 type Values = Readonly<Record<string, Value>>;
 
@@ -24,7 +22,7 @@ export function batchSession(session: Session, { most }: { readonly most: number
   const work = async (): Promise<void> => {
     isRunning = true;
     while (line.length > 0) {
-      if (line.length < most) await setTimeout(PATIENCE);
+      if (line.length < most) await new Promise((resolve) => setTimeout(resolve, PATIENCE));
       const kind = shapesOf((line[0] as Waiting).inputs);
       const group = line.filter(({ inputs }) => shapesOf(inputs) === kind).slice(0, most);
       for (const each of group) line.splice(line.indexOf(each), 1);

@@ -4,22 +4,20 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { createScenes, isClaimed, type Finding } from "../../scripts/calibrationScenes.ts";
-import { loadModel } from "../../src/network/node/loadModel.ts";
 import { packageFolder } from "../../src/system/packageFolder.ts";
 import { readImage } from "../../src/stack/node/diskFiles.ts";
 import type { Image } from "../../src/image/image.ts";
-import { estimateDepth } from "../../src/depth/estimateDepth.ts";
-import { createNodeSession } from "../../src/network/node/onnxSession.ts";
-import type { Session } from "../../src/network/session.ts";
+import { estimateDepth } from "../../src/depth/estimate.ts";
+import type { DepthNetwork } from "../../src/network/depthNetwork.ts";
+import { openNetwork } from "../../src/network/node/openNetwork.ts";
 import { decodeNpy } from "../../src/io/npy.ts";
-import { recordGraph } from "../../src/model/graph.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
 import { assertClose } from "../helpers/close.ts";
-import { fakeSession } from "../network/fakeSession.ts";
+import { fakeSession, networkOf } from "../network/fakeSession.ts";
 
-let small: Session;
+let small: DepthNetwork;
 before(async () => {
-  small = await createNodeSession(recordGraph(loadModel("small")), { threads: 2 });
+  small = await openNetwork("small", { device: "cpu", threads: 2 });
 });
 after(() => small.dispose());
 
@@ -49,8 +47,8 @@ function absRel(found: Float32Array, truth: ArrayLike<number>, counts: (i: numbe
 test("with p known, depth, plane, error and the all-in-focus picture are those worked out by hand", async () => {
   // Red is 0.25, 0.75, 0 over the planes: p = ¼, ¾, 0 at 1, 2 and 4 m.
   const images = [0.25, 0.75, 0].map((red): Image => ({ width: 1, height: 1, channels: 3, data: Float32Array.of(red, 0.5, 1) }));
-  const errorTable = { spread: [1], error: [1] };
-  const found = await estimateDepth({ images, focusDistances: [1, 2, 4], space: "depth" }, { session: fakeSession(), errorTable });
+  const network = networkOf(fakeSession(), { average: "dioptres", errorTable: { spread: [1], error: [1] } });
+  const found = await estimateDepth({ images, focusDistances: [1, 2, 4], space: "depth" }, { network });
   assertClose(found.depth.values, [1 / (0.25 / 1 + 0.75 / 2)], 1e-6); // 1.6 m
   assertClose(found.error, [0.5 * 1.6 ** 2], 1e-6);
   assertClose(found.spread, [Math.sqrt(0.25 * 0.6 ** 2 + 0.75 * 0.4 ** 2)], 1e-6);
@@ -61,14 +59,14 @@ test("with p known, depth, plane, error and the all-in-focus picture are those w
 
 test("the shipped small network finds the depth of the macro example within 1 %", async () => {
   const { stack, truth } = await example("macro", MACRO);
-  const { depth } = await estimateDepth(stack, { session: small });
+  const { depth } = await estimateDepth(stack, { network: small });
   const error = absRel(depth.values, truth, () => true);
   assert.ok(error < 0.01, `AbsRel ${error}`);
 });
 
 test("on the desk example without its last plane what lies behind the others is marked, and the rest is within 3 %", async () => {
   const { stack, truth } = await example("desk", DESK.slice(0, -1));
-  const { depth, beyond } = await estimateDepth(stack, { session: small });
+  const { depth, beyond } = await estimateDepth(stack, { network: small });
   const error = absRel(depth.values, truth, (i) => beyond[i] === 0);
   assert.ok(error <= 0.03, `AbsRel ${error}`);
   const behind = Array.from(beyond.keys()).filter((i) => (truth[i] as number) > 1.25);
@@ -77,7 +75,7 @@ test("on the desk example without its last plane what lies behind the others is 
 });
 
 test("about 68 % of the pixels of rendered scenes lie within the error claimed for them", async () => {
-  const scene = createScenes({ sessions: { small }, side: 128, samples: 16 });
+  const scene = createScenes({ networks: { small }, side: 128, samples: 16 });
   const findings: Finding[] = [];
   for (let seed = 4_000_000; seed < 4_000_008; seed++) findings.push(...((await scene(seed)).small ?? []).filter(isClaimed));
   const covered = findings.filter(({ off, claimed }) => off <= claimed).length / findings.length;

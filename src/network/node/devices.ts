@@ -1,29 +1,24 @@
 import { existsSync, readdirSync } from "node:fs";
 
-import { createTorchEngine } from "../../engine/torch/torchEngine.ts";
-import { createCudaSession } from "./cudaSession.ts";
-import { createNodeSession } from "./onnxSession.ts";
-import { createPlaneGraphs } from "./planeGraphs.ts";
-import type { Session, Value } from "../session.ts";
-import { recordGraph, type GraphSize } from "../../model/graph.ts";
-import type { Model } from "../weightsFile.ts";
 import { UserError } from "../../system/userError.ts";
+import { createGraphs, isRecordable } from "../graphs.ts";
+import type { Session, Value } from "../session.ts";
+import type { Model } from "../weightsFile.ts";
+import { createOnnxSession } from "./onnxSession.ts";
 
 export const DEVICES = ["auto", "cpu", "webgpu", "cuda"] as const;
 export type DeviceName = (typeof DEVICES)[number];
 
-export interface SessionRequest {
+export interface DeviceRequest {
   readonly model: Pick<Model, "config" | "weights">;
   readonly device: DeviceName;
   /** On the CPU; 0 for every core. */
   readonly threads: number;
-  /** Of the stacks, where the network depends on it (DFV). */
-  readonly size?: GraphSize;
-  /** Many stacks of one size are to come: on CUDA, find the fastest kernels first. */
   readonly many?: boolean;
+  readonly fields?: boolean;
 }
 
-export interface OpenedSession {
+export interface OpenedDevice {
   readonly session: Session;
   /** Why this device. */
   readonly reason: string;
@@ -32,16 +27,17 @@ export interface OpenedSession {
 /** The ways to tell what the machine has; tests put their own here. */
 export interface Machine {
   /** Why CUDA cannot be used, or undefined. */
-  readonly withoutCuda: () => string | undefined;
+  readonly withoutCuda: () => Promise<string | undefined>;
   /** Why there is no need to ask for a WebGPU adapter, or undefined. */
   readonly withoutGpu: () => string | undefined;
-  readonly open: (device: Exclude<DeviceName, "auto">, request: SessionRequest) => Promise<Session>;
+  readonly open: (device: Exclude<DeviceName, "auto">, request: DeviceRequest) => Promise<Session>;
 }
 
 const thisMachine: Machine = {
-  withoutCuda() {
+  async withoutCuda() {
     if (!existsSync("/proc/driver/nvidia")) return "no NVIDIA driver"; // before libtorch is loaded for nothing
     try {
+      const { createTorchEngine } = await import("../../engine/torch/torchEngine.ts");
       return createTorchEngine().native("cudaAvailable") ? undefined : "the addon is built without CUDA";
     } catch (error) {
       return error instanceof Error ? error.message.split(/[.:] /)[0] : String(error);
@@ -52,10 +48,10 @@ const thisMachine: Machine = {
     const nodes = existsSync("/dev/dri") ? readdirSync("/dev/dri") : [];
     return nodes.some((name) => name.startsWith("renderD")) ? undefined : "no graphics device for WebGPU";
   },
-  async open(device, { model, threads, size = {}, many = false }) {
-    if (device === "cuda") return createCudaSession(model, { tuned: many });
-    if (device === "cpu") return createPlaneGraphs(model, { threads, size });
-    return createNodeSession(recordGraph({ ...model, size }), { device });
+  async open(device, { model, threads, many = false, fields = false }) {
+    if (device === "cuda") return (await import("./cudaSession.ts")).createCudaSession(model, { tuned: many });
+    const load = (graph: Uint8Array): Promise<Session> => createOnnxSession(graph, { device, threads });
+    return createGraphs(model, { device, load }, { fields });
   },
 };
 
@@ -63,17 +59,28 @@ const thisMachine: Machine = {
  * The network on the device asked for. `auto`: CUDA where the addon has it and a GPU is there, else WebGPU where ONNX Runtime finds an
  * adapter, each if it computes what the CPU computes, else the CPU.
  */
-export async function openSession(request: SessionRequest, machine: Machine = thisMachine): Promise<OpenedSession> {
-  const { device } = request;
+export async function openDevice(request: DeviceRequest, machine: Machine = thisMachine): Promise<OpenedDevice> {
+  const { device, model } = request;
   if (device !== "auto") return { session: await named(device, request, machine), reason: `--device ${device}` };
-  const noCuda = machine.withoutCuda() ?? (await attempt(request, machine, "cuda"));
+  const noCuda = (await machine.withoutCuda()) ?? (await attempt(request, machine, "cuda"));
   if (typeof noCuda === "object") return noCuda;
+  checkRecordable(model);
   const noGpu = machine.withoutGpu() ?? (await attempt(request, machine, "webgpu"));
   if (typeof noGpu === "object") return noGpu;
   return { session: await machine.open("cpu", request), reason: `${noCuda}; ${noGpu}` };
 }
 
-async function named(device: Exclude<DeviceName, "auto">, request: SessionRequest, machine: Machine): Promise<Session> {
+/** A dense or confidence-weighted solve is no operation of ONNX. */
+function checkRecordable({ config }: DeviceRequest["model"]): void {
+  if (!isRecordable(config))
+    throw new UserError("this network's surface needs a linear solve, which runs with CUDA only", {
+      exitCode: 3,
+      remedy: "use --device cuda, or a network with solver cosine",
+    });
+}
+
+async function named(device: Exclude<DeviceName, "auto">, request: DeviceRequest, machine: Machine): Promise<Session> {
+  if (device !== "cuda") checkRecordable(request.model);
   try {
     return await machine.open(device, request);
   } catch (cause) {
@@ -83,11 +90,11 @@ async function named(device: Exclude<DeviceName, "auto">, request: SessionReques
 }
 
 /** The device if it works, else why not. */
-async function attempt(request: SessionRequest, machine: Machine, device: "cuda" | "webgpu"): Promise<OpenedSession | string> {
+async function attempt(request: DeviceRequest, machine: Machine, device: "cuda" | "webgpu"): Promise<OpenedDevice | string> {
   let session: Session | undefined;
   try {
     session = await machine.open(device, request);
-    await checkAgainstCpu(session, request, machine);
+    if (isRecordable(request.model.config)) await checkAgainstCpu(session, request, machine);
     return { session, reason: device === "cuda" ? "an NVIDIA GPU and the addon with CUDA are there" : "a graphics adapter is there" };
   } catch (error) {
     await session?.dispose().catch(() => undefined);
@@ -99,8 +106,8 @@ async function attempt(request: SessionRequest, machine: Machine, device: "cuda"
 /** Largest difference of p between two devices that compute the same, CUDA in f16. */
 const TOLERANCE = { webgpu: 0.01, cuda: 0.05 } as const;
 
-/** Drivers have bugs; a stack of 64×64 pixels tells. */
-async function checkAgainstCpu(session: Session, request: SessionRequest, machine: Machine): Promise<void> {
+/** Drivers have bugs; a stack of 64×64 pixels shows them. */
+async function checkAgainstCpu(session: Session, request: DeviceRequest, machine: Machine): Promise<void> {
   const [planes, side] = [3, 64];
   const pixels = Float32Array.from({ length: planes * 3 * side * side }, (_, i) => ((i * 7919) % 251) / 250);
   const stack = {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Session } from "../../src/network/session.ts";
-import { openSession, type Machine } from "../../src/network/node/openSession.ts";
-import { initialWeights } from "../../src/model/state.ts";
-import { createRandom } from "../../src/random.ts";
-import { tiny } from "../helpers/network.ts";
+import type { Session } from "../../../src/network/session.ts";
+import { openDevice, type Machine } from "../../../src/network/node/devices.ts";
+import { initialWeights } from "../../../src/model/state.ts";
+import { createRandom } from "../../../src/random.ts";
+import { tiny } from "../../helpers/network.ts";
 
 const model = { config: tiny, weights: initialWeights(tiny, createRandom(1)) };
 
@@ -30,12 +30,12 @@ interface Parts {
 }
 
 const machine = ({ cuda = false, gpu = false, open = {} }: Parts): Machine => ({
-  withoutCuda: () => (cuda ? undefined : "no NVIDIA driver"),
+  withoutCuda: () => Promise.resolve(cuda ? undefined : "no NVIDIA driver"),
   withoutGpu: () => (gpu ? undefined : "no graphics device for WebGPU"),
   open: (device) => Promise.resolve().then(() => open[device]?.() ?? constantSession(device, 0.5)),
 });
 
-const open = (device: "auto" | "cpu" | "webgpu" | "cuda", parts: Parts = {}) => openSession({ model, device, threads: 1 }, machine(parts));
+const open = (device: "auto" | "cpu" | "webgpu" | "cuda", parts: Parts = {}) => openDevice({ model, device, threads: 1 }, machine(parts));
 const fail = (message: string) => (): never => {
   throw new Error(message);
 };
@@ -79,8 +79,17 @@ test("a device that is asked for by name is opened or fails; nothing takes its p
   await assert.rejects(open("webgpu", { open: { webgpu: fail("no adapter") } }), /no adapter/);
 });
 
+test("a network that no ONNX graph holds runs with CUDA, and is refused elsewhere", async () => {
+  const surface = { ...tiny.surface, solver: "dense" } as typeof tiny.surface;
+  const dense = { config: { ...tiny, surface }, weights: model.weights };
+  const opened = await openDevice({ model: dense, device: "auto", threads: 1 }, machine({ cuda: true, open: { cpu: fail("no graph") } }));
+  assert.equal(opened.session.device, "cuda");
+  for (const device of ["auto", "cpu", "webgpu"] as const)
+    await assert.rejects(openDevice({ model: dense, device, threads: 1 }, machine({ gpu: true })), /needs a linear solve/);
+});
+
 test("this machine opens something, and it runs", async () => {
-  const { session, reason } = await openSession({ model, device: "auto", threads: 1 });
+  const { session, reason } = await openDevice({ model, device: "auto", threads: 1 });
   const images = { data: new Float32Array(2 * 3 * 32 * 32).fill(0.5), shape: [1, 2, 3, 32, 32] };
   const { probability } = await session.run({ images, focusDistances: { data: Float32Array.of(0, 1), shape: [1, 2] } });
   assert.equal(probability?.data.length, 2 * 32 * 32);

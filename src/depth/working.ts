@@ -1,0 +1,78 @@
+import { alignStack, type AlignedStack } from "../align/align.ts";
+import { resizeAlignment } from "../align/alignment.ts";
+import { reduction, smallLuminance } from "../align/workingFrame.ts";
+import { usualStep } from "../check/stepBlur.ts";
+import type { Image, Size } from "../image/image.ts";
+import { resize } from "../image/resize.ts";
+import type { FocalStack } from "../stack/focalStack.ts";
+import type { StackSource } from "../stack/stackSource.ts";
+import { WORKING_SIDE } from "./options.ts";
+import type { OnStage } from "./progress.ts";
+
+export interface WorkingOptions {
+  /** Longer side of what the network sees; "auto": `WORKING_SIDE`, or more where planes differ by too little blur. */
+  readonly workingSide: number | "auto";
+  readonly onStage: OnStage;
+  readonly signal: AbortSignal;
+}
+
+/** A panorama's shorter side is kept this long, else nothing would be left of it. */
+const LEAST_SIDE = 32;
+
+/** The images in the size the network sees them in. */
+export async function readWorking(source: StackSource, { workingSide, onStage, signal }: WorkingOptions): Promise<FocalStack> {
+  const { width, height } = source.size;
+  const side = workingSide === "auto" ? WORKING_SIDE : workingSide;
+  const factor = Math.min(1, Math.max(side / Math.max(width, height), LEAST_SIDE / Math.min(width, height)));
+  const images: Image[] = [];
+  for (const plane of source.files.keys()) {
+    signal.throwIfAborted();
+    images.push(await source.readScaled(plane, width * height * factor ** 2));
+    onStage("read", plane + 1, source.files.length);
+  }
+  return { images, focusDistances: source.focusDistances, space: source.space };
+}
+
+interface Working {
+  readonly aligned: AlignedStack | undefined;
+  readonly stack: FocalStack;
+}
+
+/** The same stack, read again in a larger size where its planes differ by too little blur for the network to see. */
+export async function wellSized({ aligned, stack }: Working, source: StackSource, options: WorkingOptions): Promise<Working> {
+  const enlargement = options.workingSide === "auto" ? goodEnlargement(stack) : 1;
+  if (enlargement === 1) return { aligned, stack };
+  const [{ width, height }] = stack.images as [Image];
+  const size = { width: Math.round(width * enlargement), height: Math.round(height * enlargement) };
+  const read = await readWorking(source, { ...options, workingSide: Math.max(size.width, size.height) });
+  const larger = { ...read, images: read.images.map((image) => enlargedTo(image, size)) };
+  if (!aligned) return { aligned, stack: larger };
+  const again = await alignStack(larger, { alignment: resizeAlignment(aligned.alignment, larger.images[0] as Image) });
+  return { aligned: again, stack: again.stack };
+}
+
+/** Pixels of blur that a step to the next plane should add in the size the network sees: less is hard to see (docs/depth.md). */
+const GOOD_STEP = 4;
+/** More only interpolates. */
+const MOST = 2;
+/** Less is not worth reading the pictures again. */
+const LEAST = 1.2;
+/** Pixels of all planes together: bounds time and memory. */
+const MOST_PIXELS = 12_000_000;
+/** Blur is measured on about as many pixels as the stack check looks at. */
+const MEASURED_PIXELS = 400_000;
+
+/** How many times larger the network should see an aligned stack whose planes blur it by too little; 1 where it is well as it is. */
+export function goodEnlargement({ images }: Pick<FocalStack, "images">): number {
+  const [first] = images as [Image];
+  const factor = reduction(first, MEASURED_PIXELS);
+  const step = usualStep(images.map((image) => smallLuminance(image, factor)));
+  if (step === undefined) return 1;
+  const affordable = Math.sqrt(MOST_PIXELS / (images.length * first.width * first.height));
+  const wanted = Math.min(GOOD_STEP / (Math.max(step, 0.1) * factor), MOST, affordable);
+  return wanted < LEAST ? 1 : wanted;
+}
+
+/** Pictures as large as they are wanted, interpolated where the files do not hold as much. */
+export const enlargedTo = (image: Image, { width, height }: Size): Image =>
+  image.width >= width && image.height >= height ? image : { ...image, ...resize(image, { width, height, filter: "lanczos" }) };

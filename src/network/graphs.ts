@@ -1,0 +1,68 @@
+import { EngineError } from "../engine/errors.ts";
+import type { NetworkConfig } from "../model/config.ts";
+import { FIELD_NAMES, recordGraph, type GraphSize } from "../model/graph.ts";
+import type { Session } from "./session.ts";
+import type { Model } from "./weightsFile.ts";
+
+/** A runtime that graphs are loaded into. */
+export interface GraphRuntime {
+  readonly device: Session["device"];
+  /** `keepMemory`: keep a run's memory for the next one, a little faster; else it is given back after each run. */
+  readonly load: (graph: Uint8Array, options?: { readonly keepMemory?: boolean }) => Promise<Session>;
+}
+
+/** Graphs kept loaded; the windows over a stack have one or two plane counts between them. */
+const MOST_GRAPHS = 2;
+
+/** Whether a network can be recorded as an ONNX graph at all. */
+export const isRecordable = (config: NetworkConfig): boolean =>
+  config.kind === "dfv" || config.surface === undefined || config.surface.solver === "cosine";
+
+/** Whether a graph is for images of one size: with DFV's pooling, or with a grid that follows the image. */
+export const hasFixedSize = (config: NetworkConfig): boolean => config.kind === "dfv" || config.surface?.grid === "native";
+
+/**
+ * The network in ONNX Runtime: one graph for all stacks, or as many as it takes. On the CPU one is recorded for each number of planes, which
+ * is 1.1 (small) to 1.3 times (base) as fast as one for any; a network that depends on the size has one for each. The one for all is loaded
+ * now, others when a stack asks for them. Inputs and outputs are those of `recordGraph`.
+ */
+export async function createGraphs(
+  { config, weights }: Pick<Model, "config" | "weights">,
+  { device, load }: GraphRuntime,
+  { fields = false }: { readonly fields?: boolean } = {},
+): Promise<Session> {
+  const forCpu = device === "cpu";
+  const sizeFor = ([batch, planes, , height, width]: readonly number[]): GraphSize => {
+    if (planes === undefined) throw new EngineError("run: images are missing or have no axis of planes; they are [B, N, 3, H, W]");
+    if (hasFixedSize(config)) return { batch, planes, height, width } as Required<GraphSize>;
+    return forCpu ? { planes } : {};
+  };
+  const graphs = new Map<string, Promise<Session>>();
+  const drop = async (key: string): Promise<void> => {
+    const graph = graphs.get(key);
+    graphs.delete(key);
+    await (await graph?.catch(() => undefined))?.dispose(); // its failure has been reported
+  };
+  const graphFor = async (size: GraphSize): Promise<Session> => {
+    const key = JSON.stringify(size);
+    const graph = graphs.get(key) ?? Promise.resolve().then(() => load(recordGraph({ config, weights, size, forCpu, fields })));
+    graphs.delete(key); // to the end of the line
+    graphs.set(key, graph);
+    const [oldest] = graphs.keys();
+    if (graphs.size > MOST_GRAPHS && oldest !== undefined) await drop(oldest);
+    return graph.catch(async (error: unknown) => {
+      await drop(key);
+      throw error;
+    });
+  };
+  if (!forCpu && !hasFixedSize(config)) await graphFor({});
+  return {
+    device,
+    inputNames: ["images", "focusDistances"],
+    outputNames: ["depth", "probability", "spread", ...(fields ? FIELD_NAMES : [])],
+    run: async (inputs) => (await graphFor(sizeFor(inputs["images"]?.shape ?? []))).run(inputs),
+    async dispose() {
+      await Promise.all([...graphs.keys()].map(drop));
+    },
+  };
+}
