@@ -35,7 +35,7 @@ function torchDepth(): Float32Array {
 /** What the page does: fetch the graph, run it, return the numbers. */
 const pageScript = `
   import { createOnnxSession } from "../src/network/browser/onnxSession.ts";
-  import { wireInputs } from "../helpers/wireNet.ts";
+  import { wireInputs } from "./helpers/wireNet.ts";
   globalThis.runWireNet = async (device, threads) => {
     const model = new Uint8Array(await (await fetch("/wire.onnx")).arrayBuffer());
     const session = await createOnnxSession(model, { device, threads, wasmPath: new URL("/runtime/", location.href).href });
