@@ -12,7 +12,7 @@ export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./depth
 export type { Average, ErrorTable, NetworkFacts, TrainingRun } from "./network/facts.ts";
 export type { DepthNetwork } from "./network/depthNetwork.ts";
 export type { Fields, FocusProbability, PredictOptions } from "./network/focusProbability.ts";
-export type { Value } from "./network/session.ts";
+export type { Device, Value } from "./network/session.ts";
 export { alignStack, type AlignedStack, type AlignOptions } from "./align/align.ts";
 export { AlignmentError, formatAlignment, parseAlignment, type Alignment, type FrameAlignment } from "./align/alignment.ts";
 export type { Gain } from "./align/exposure.ts";

@@ -4,7 +4,7 @@ import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { UNCALIBRATED, type Average, type ErrorTable, type NetworkFacts } from "./facts.ts";
 import { focusProbability, MOST_PLANES, type FocusProbability, type PredictOptions } from "./focusProbability.ts";
 import { hasFixedSize, type GraphRuntime } from "./graphs.ts";
-import type { Session } from "./session.ts";
+import type { Device, Session } from "./session.ts";
 import { createStages } from "./stages.ts";
 import type { Model } from "./weightsFile.ts";
 
@@ -20,7 +20,7 @@ export interface DepthNetwork {
   readonly errorTable: ErrorTable;
   /** What a person should know about facts that are missing. */
   readonly notes: readonly string[];
-  readonly device: Session["device"];
+  readonly device: Device;
   /** Why this device. */
   readonly reason: string;
   /** p of an aligned stack. One stack at a time: wait for the answer before the next. */

@@ -1,12 +1,12 @@
 import { EngineError } from "../engine/errors.ts";
 import type { NetworkConfig } from "../model/config.ts";
 import { FIELD_NAMES, recordGraph, type GraphSize } from "../model/graph.ts";
-import type { Session } from "./session.ts";
+import type { Device, Session } from "./session.ts";
 import type { Model } from "./weightsFile.ts";
 
 /** A runtime that graphs are loaded into. */
 export interface GraphRuntime {
-  readonly device: Session["device"];
+  readonly device: Device;
   /** `keepMemory`: keep a run's memory for the next one, a little faster; else it is given back after each run. */
   readonly load: (graph: Uint8Array, options?: { readonly keepMemory?: boolean }) => Promise<Session>;
 }

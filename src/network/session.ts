@@ -13,9 +13,12 @@ export interface Value {
 /** p [planes, H, W] of some of the encoded planes, in this order; good until the session encodes others. */
 export type Decode = (planes: readonly number[]) => Promise<Float32Array>;
 
+/** Where a network runs. */
+export type Device = "cpu" | "webgpu" | "wasm" | "cuda";
+
 /** A graph loaded by a runtime, ready to run. */
 export interface Session {
-  readonly device: "cpu" | "webgpu" | "wasm" | "cuda";
+  readonly device: Device;
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   /** One run at a time: wait for the answer before the next. */
@@ -41,7 +44,7 @@ type SessionDType = keyof typeof RUNTIME_TYPE;
 /** Either runtime's session behind our interface: the two share ONNX Runtime's JavaScript API. */
 export function wrapSession(
   session: InferenceSession,
-  { Tensor, device }: { readonly Tensor: TensorConstructor; readonly device: Session["device"] },
+  { Tensor, device }: { readonly Tensor: TensorConstructor; readonly device: Device },
 ): Session {
   let disposed: Promise<void> | undefined;
   return {

@@ -29,6 +29,12 @@ export function readModel(bytes: Uint8Array, file: string): Model {
   return model;
 }
 
+/** What a weights file says about its network, without its tensors. */
+export function readFacts(bytes: Uint8Array, file: string): NetworkFacts {
+  const texts = Object.entries(readMetadata(bytes, file)).filter(([key]) => key !== "config");
+  return parseFacts(Object.fromEntries(texts), file);
+}
+
 export function writeModel({ config, weights, facts }: Model, { storage }: { readonly storage: Storage }): Uint8Array {
   return writeWeights(weights, { storage, metadata: { ...formatFacts(facts), config: JSON.stringify(config) } });
 }

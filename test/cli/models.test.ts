@@ -16,6 +16,7 @@ interface Row {
   readonly parameters: number;
   readonly parametersWithClassifier: number;
   readonly multiplyAccumulates: number;
+  readonly facts?: { readonly training: readonly { readonly steps: number }[] };
 }
 
 test("parameters and multiply-accumulates of every network are printed, and are the published ones", () => {
@@ -28,14 +29,16 @@ test("parameters and multiply-accumulates of every network are printed, and are 
   assert.ok(small.parameters <= 4e6 && small.multiplyAccumulates <= 25e9);
   assert.ok(Math.abs(dfv.multiplyAccumulates - 90.1e9) < 0.2e9, `DFV's own code takes 90.1 G, counted ${dfv.multiplyAccumulates}`);
   assert.ok(Math.abs(base.multiplyAccumulates - 258e9) < 3e9);
+  assert.deepEqual(small.facts?.training.map(({ steps }) => steps), [18_506, 14_947, 4_040, 8_350]); // prettier-ignore
+  assert.equal(dfv.facts, undefined);
 });
 
 test("without --json a table is printed, one line a network", () => {
   const [header = "", ...lines] = models().trimEnd().split("\n");
-  assert.match(header, /model +parameters +with classifier +MAC at 5×384×576 +weights/);
+  assert.match(header, /model +parameters +with classifier +MAC at 5×384×576 +weights +planes +average +trained +licence/);
   assert.deepEqual(
     lines.map((line) => line.split(/ +/)[0]),
     ["base", "small", "dfv"],
   );
-  assert.match(lines[0] ?? "", /26,580,643 +27,093,643 +258\.\d G/);
+  assert.match(lines[0] ?? "", /26,580,643 +27,093,643 +258\.\d G +26\.8 MB +3–10 +dioptres +24\.3 min +Apache-2\.0$/);
 });
