@@ -51,7 +51,7 @@ const script = `
   globalThis.openScene = () => {
     globalThis.measured = [];
     globalThis.scene = createScene3d(canvas, { result });
-    scene.onMeasure((measurement) => measured.push(measurement?.distance ?? null));
+    scene.onMeasure((measurement) => measured.push(measurement ?? null));
     canvas.focus();
     return nextFrame();
   };
@@ -131,13 +131,14 @@ test("the surface turns by mouse and keys, stretches, and is measured in metres 
     await page.evaluate("scene.setExaggeration(1); scene.startRuler()");
     await page.mouse.click(200, 180);
     await page.mouse.click(340, 220);
-    const [first, second] = await page.evaluate<(number | null)[]>("measured");
-    assert.ok(first === null && typeof second === "number" && second > 0.2 && second < 1, `${second} m across part of the floor`);
+    const [first, second] = await page.evaluate<(string | null)[]>("measured");
+    const millimetres = Number(/^(\d+) mm/.exec(second ?? "")?.[1]);
+    assert.ok(first === null && millimetres > 200 && millimetres < 1000, `${second} across part of the floor`);
     await changed("the ruler is drawn");
     await page.keyboard.press("Enter");
     await page.keyboard.press("Enter");
-    assert.equal((await page.evaluate<(number | null)[]>("measured")).at(-1), 0, "twice the same point, by the keyboard");
+    assert.match((await page.evaluate<(string | null)[]>("measured")).at(-1) ?? "", /^0 /, "twice the same point, by the keyboard");
     await page.evaluate("scene.stopRuler(); scene.dispose()");
-    assert.equal((await page.evaluate<(number | null)[]>("measured")).at(-1), null);
+    assert.equal((await page.evaluate<(string | null)[]>("measured")).at(-1), null);
   });
 });

@@ -50,54 +50,6 @@ export interface ViewResult {
   readonly engine: EngineInfo;
 }
 
-export interface Measurement {
-  /** In the result's unit; a fraction of the longer side if that is not a length. */
-  readonly distance: number;
-  /** For display: "12.3 mm". */
-  readonly text: string;
-}
-
-export interface Scene3d {
-  /** 1 is true to scale. */
-  setExaggeration(factor: number): void;
-  /** Radians to turn by. */
-  rotate(turn: { readonly azimuth: number; readonly polar: number }): void;
-  /** Above 1 comes nearer. */
-  zoom(factor: number): void;
-  reset(): void;
-  /** Measures between every two points that are clicked, until `stopRuler`. */
-  startRuler(): void;
-  stopRuler(): void;
-  /** Called after the second point, and with undefined when a measurement is removed. */
-  onMeasure(listener: (measurement: Measurement | undefined) => void): void;
-  /** To call after the canvas changed its size on the page. */
-  resize(): void;
-  dispose(): void;
-}
-/** web/src/scene3d/scene3d.ts. Throws an Error with a readable message where WebGL is missing. */
-export type CreateScene3d = (canvas: HTMLCanvasElement, input: Pick<ViewResult, "result">) => Scene3d;
-
-export interface Refocus {
-  /** `focus` in the unit of the depth; `fNumber` as on a lens: small is a shallow depth of field. */
-  set(lens: { readonly focus: number; readonly fNumber: number }): void;
-  dispose(): void;
-}
-/** web/src/refocus/refocus.ts. */
-export type CreateRefocus = (canvas: HTMLCanvasElement, input: Pick<ViewResult, "result" | "focusDistances">) => Refocus;
-
-export interface Download {
-  /** The library's output name, or "alignment", "result". */
-  readonly name: string;
-  readonly file: string;
-  /** One line for display. */
-  readonly label: string;
-  make(): Promise<Blob>;
-}
-/** web/src/downloads/downloads.ts. */
-export type Downloads = (result: ViewResult) => readonly Download[];
-/** web/src/downloads/downloads.ts: all outputs and result.json in one zip; `onProgress` is called with the share done. */
-export type ZipAll = (result: ViewResult, onProgress: (share: number) => void) => Promise<Blob>;
-
 /** URLs relative to the page; the build puts the files there. */
 export const PATHS = {
   weights: "models/small.safetensors",

@@ -2,7 +2,7 @@ import { availableOutputs, OUTPUT_FILES } from "../../../src/output/outputs.ts";
 import type { OutputName } from "../../../src/output/outputs.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { encodeResultJson } from "../../../src/output/resultJson.ts";
-import type { Downloads, ZipAll } from "../contract.ts";
+import type { ViewResult } from "../contract.ts";
 import type { EncodeAnswer, EncodeRequest } from "./encodeWorker.ts";
 
 const LABELS: Readonly<Record<OutputName, string>> = {
@@ -21,8 +21,17 @@ const LABELS: Readonly<Record<OutputName, string>> = {
   probability: "Focus probability over the planes, NumPy array",
 };
 
+export interface Download {
+  /** The library's output name, or "alignment", "result". */
+  readonly name: string;
+  readonly file: string;
+  /** One line for display. */
+  readonly label: string;
+  make(): Promise<Blob>;
+}
+
 /** Everything `dualfocus depth --save` writes, from the same encoders. */
-export const downloads: Downloads = ({ result, summary, alignmentJson }) => [
+export const downloads = ({ result, summary, alignmentJson }: ViewResult): Download[] => [
   ...availableOutputs(result).map((name) => ({
     name,
     file: OUTPUT_FILES[name],
@@ -48,7 +57,8 @@ export const downloads: Downloads = ({ result, summary, alignmentJson }) => [
   },
 ];
 
-export const zipAll: ZipAll = ({ result, summary, alignmentJson }, onProgress) =>
+/** All outputs and result.json in one zip. */
+export const zipAll = ({ result, summary, alignmentJson }: ViewResult, onProgress: (share: number) => void): Promise<Blob> =>
   inWorker({ kind: "all", input: { result, summary, ...(alignmentJson === undefined ? {} : { alignmentJson }) } }, onProgress);
 
 /** Large maps, and the outputs that need them. */

@@ -1,4 +1,4 @@
-import type { CreateRefocus } from "../contract.ts";
+import type { DepthResult } from "../../../src/output/result.ts";
 import { pixelsOf } from "../paint.ts";
 import { createGather, type Painter } from "./gather.ts";
 import type { LensSetting } from "./lens.ts";
@@ -10,8 +10,13 @@ const SIDE = 1024;
 /** The same on the CPU, without WebGL. */
 const CPU_SIDE = 320;
 
+export interface Refocus {
+  set(lens: LensSetting): void;
+  dispose(): void;
+}
+
 /** The result through another lens. `set` may be called at any rate: only the last setting before a frame is drawn. */
-export const createRefocus: CreateRefocus = (canvas, { result }) => {
+export function createRefocus(canvas: HTMLCanvasElement, { result }: { readonly result: DepthResult }): Refocus {
   const plan = planRefocus(result, { side: SIDE });
   fit(canvas, plan);
   const painter = createGather(canvas, plan) ?? paintExactly(canvas, planRefocus(result, { side: CPU_SIDE }));
@@ -29,7 +34,7 @@ export const createRefocus: CreateRefocus = (canvas, { result }) => {
       painter.dispose();
     },
   };
-};
+}
 
 function fit(canvas: HTMLCanvasElement, { width, height }: RefocusPlan): void {
   canvas.width = width;

@@ -1,6 +1,6 @@
 import { Vector2 } from "three";
 
-import type { Scene3d } from "../contract.ts";
+import type { Stage } from "./stage.ts";
 
 /** A press that moves farther than this [pixels] rotates the view; less is a tap. */
 const TAP = 5;
@@ -30,7 +30,7 @@ const CLOSER = 1.1;
 /** Arrow keys rotate, + and - zoom, Home resets, Enter marks the point in the middle. Returns a function that stops it. */
 export function onKeys(
   canvas: HTMLCanvasElement,
-  { rotate, zoom, reset, mark }: Pick<Scene3d, "rotate" | "zoom" | "reset"> & { mark: () => void },
+  { rotate, zoom, reset, mark }: Pick<Stage, "rotate" | "zoom" | "reset"> & { mark: () => void },
 ): () => void {
   const actions: Readonly<Record<string, () => void>> = {
     ArrowLeft: () => {

@@ -3,7 +3,6 @@ import type { Vector3 } from "three";
 
 import type { Projection } from "../../../src/output/projection.ts";
 import { displayUnit } from "../../../src/output/ticks.ts";
-import type { Measurement } from "../contract.ts";
 
 const COLOR = 0xff5a36;
 
@@ -12,7 +11,7 @@ export interface Ruler {
   /** To add next to the surface, so that both are exaggerated alike. */
   readonly group: Group;
   /** The distance once there are two points; a third point starts over. Points are in the projection's unit. */
-  add(point: Vector3): Measurement | undefined;
+  add(point: Vector3): string | undefined;
   clear(): void;
   dispose(): void;
 }
@@ -57,10 +56,9 @@ export function createRuler(projection: Projection): Ruler {
 }
 
 /** The distance in the most readable unit; without a unit, as a fraction of the image's longer side. */
-export function measured(distance: number, projection: Projection): Measurement {
-  if (projection.kind === "relief")
-    return { distance, text: `${Number(distance.toPrecision(3))} × the picture's longer side (no unit is known)` };
+export function measured(distance: number, projection: Projection): string {
+  if (projection.kind === "relief") return `${Number(distance.toPrecision(3))} × the picture's longer side (no unit is known)`;
   const { name, factor } = displayUnit("m", distance);
   const assumed = projection.kind === "pinhole" && projection.assumed ? " (camera unknown, 60° field of view assumed)" : "";
-  return { distance, text: `${Number((distance * factor).toPrecision(3))} ${name}${assumed}` };
+  return `${Number((distance * factor).toPrecision(3))} ${name}${assumed}`;
 }

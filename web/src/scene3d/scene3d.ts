@@ -1,15 +1,23 @@
 import { Vector2 } from "three";
 
 import { projectionOf } from "../../../src/output/projection.ts";
-import type { CreateScene3d, Measurement } from "../contract.ts";
+import type { DepthResult } from "../../../src/output/result.ts";
 import { frameOf } from "./framing.ts";
 import { onKeys, onTap } from "./input.ts";
 import { createRuler } from "./ruler.ts";
-import { createStage } from "./stage.ts";
+import { createStage, type Stage } from "./stage.ts";
 import { createSurface } from "./surface.ts";
 
-/** The result as a textured surface to rotate, exaggerate and measure. */
-export const createScene3d: CreateScene3d = (canvas, { result }) => {
+export interface Scene3d extends Pick<Stage, "setExaggeration" | "rotate" | "zoom" | "reset" | "dispose"> {
+  /** Measures between every two points that are clicked, until `stopRuler`. */
+  startRuler(): void;
+  stopRuler(): void;
+  /** Called with the distance ("12.3 mm") after the second point, and with undefined when it is removed. */
+  onMeasure(listener: (distance: string | undefined) => void): void;
+}
+
+/** The result as a textured surface to rotate, exaggerate and measure. Throws if WebGL is missing. */
+export function createScene3d(canvas: HTMLCanvasElement, { result }: { readonly result: DepthResult }): Scene3d {
   const projection = projectionOf(result);
   const surface = createSurface(result);
   const { mesh } = surface;
@@ -17,9 +25,9 @@ export const createScene3d: CreateScene3d = (canvas, { result }) => {
   const ruler = createRuler(projection);
   stage.model.add(mesh, ruler.group);
 
-  const listeners: ((measurement: Measurement | undefined) => void)[] = [];
-  const report = (measurement: Measurement | undefined): void => {
-    for (const listener of listeners) listener(measurement);
+  const listeners: ((distance: string | undefined) => void)[] = [];
+  const report = (distance: string | undefined): void => {
+    for (const listener of listeners) listener(distance);
     stage.draw();
   };
   let isMeasuring = false;
@@ -32,7 +40,6 @@ export const createScene3d: CreateScene3d = (canvas, { result }) => {
   };
   const stopInput = [onTap(canvas, mark), onKeys(canvas, { ...stage, mark: markMiddle })];
   stage.setExaggeration(1);
-  stage.resize();
   stage.reset();
 
   return {
@@ -55,4 +62,4 @@ export const createScene3d: CreateScene3d = (canvas, { result }) => {
       stage.dispose();
     },
   };
-};
+}

@@ -2,14 +2,21 @@ import { Group, PerspectiveCamera, Raycaster, Scene, Vector3, WebGLRenderer } fr
 import type { Object3D, Vector2 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
-import type { Scene3d } from "../contract.ts";
 import { fieldOfView, viewingDistance, type Frame } from "./framing.ts";
 
 /** The first view is slightly from the side: from the front a textured surface looks like the flat image. */
 const FIRST_VIEW = { azimuth: 0.35, polar: 0.15 } as const;
 
 /** A model on a canvas that can be rotated. */
-export interface Stage extends Pick<Scene3d, "setExaggeration" | "rotate" | "zoom" | "reset" | "resize" | "dispose"> {
+export interface Stage {
+  /** 1 is true to scale. */
+  setExaggeration(factor: number): void;
+  /** Radians to rotate by. */
+  rotate(turn: { readonly azimuth: number; readonly polar: number }): void;
+  /** Above 1 comes nearer. */
+  zoom(factor: number): void;
+  reset(): void;
+  dispose(): void;
   /** The model, in its own units. */
   readonly model: Group;
   /** Draws with the next frame. */
@@ -38,12 +45,12 @@ export function createStage(canvas: HTMLCanvasElement, frame: Frame): Stage {
   };
   const observer = new ResizeObserver(resize);
   observer.observe(canvas);
+  resize();
   controls.addEventListener("change", draw);
   return {
     model,
     draw,
     rotate,
-    resize,
     zoom(factor) {
       controls.dollyIn(1 / factor);
     },

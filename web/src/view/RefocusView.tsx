@@ -2,8 +2,8 @@ import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { validRange } from "../../../src/output/result.ts";
-import { TEST_IDS, type Refocus } from "../contract.ts";
-import { createRefocus } from "../refocus/refocus.ts";
+import { TEST_IDS } from "../contract.ts";
+import { createRefocus, type Refocus } from "../refocus/refocus.ts";
 import { depthText } from "../state/words.ts";
 import { Slider } from "./fields.tsx";
 import type { ResultProps } from "./ResultView.tsx";

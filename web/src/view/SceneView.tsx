@@ -1,7 +1,8 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { TEST_IDS, type Measurement, type Scene3d, type ViewResult } from "../contract.ts";
+import { TEST_IDS, type ViewResult } from "../contract.ts";
+import type { Scene3d } from "../scene3d/scene3d.ts";
 import { Slider } from "./fields.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 
@@ -42,7 +43,7 @@ export function SceneView({ result: view }: ResultProps): VNode {
           </button>
         </div>
         <p role="status" data-testid={TEST_IDS.sceneMeasure}>
-          {isMeasuring ? (measurement ? `Distance: ${measurement.text}` : "Click two points.") : ""}
+          {isMeasuring ? (measurement ? `Distance: ${measurement}` : "Click two points.") : ""}
         </p>
       </figcaption>
     </figure>
@@ -55,7 +56,7 @@ const SCENE_LABEL =
 interface SceneState {
   readonly canvas: { current: HTMLCanvasElement | null };
   readonly scene: { current: Scene3d | undefined };
-  readonly measurement: Measurement | undefined;
+  readonly measurement: string | undefined;
   readonly problem: string | undefined;
 }
 
@@ -63,7 +64,7 @@ interface SceneState {
 function useScene(view: ViewResult): SceneState {
   const canvas = useRef<HTMLCanvasElement>(null);
   const scene = useRef<Scene3d | undefined>(undefined);
-  const [measurement, setMeasurement] = useState<Measurement>();
+  const [measurement, setMeasurement] = useState<string>();
   const [problem, setProblem] = useState<string>();
   useEffect(() => {
     const controller = new AbortController();
@@ -76,11 +77,8 @@ function useScene(view: ViewResult): SceneState {
     begin().catch((error: unknown) => {
       setProblem(error instanceof Error ? error.message : String(error));
     });
-    const observer = new ResizeObserver(() => scene.current?.resize());
-    if (canvas.current) observer.observe(canvas.current);
     return () => {
       controller.abort();
-      observer.disconnect();
       scene.current?.dispose();
       scene.current = undefined;
     };
