@@ -74,6 +74,7 @@ const AVERAGE: Readonly<Record<PresetName, "dioptres" | "metres">> = {
   render: "dioptres",
   smoke: "dioptres",
   nyu: "metres",
+  nyuTuned: "metres",
   fod500: "metres",
   ddff12: "metres",
   dfv: "metres",
