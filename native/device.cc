@@ -2,6 +2,7 @@
 #include "entries.h"
 
 #include <ATen/Parallel.h>
+#include <dlfcn.h>
 
 namespace dualfocus {
 
@@ -13,6 +14,9 @@ napi_value setThreads(napi_env env, const Arguments& arguments) {
   const int64_t count = arguments.integer(0, "count");
   if (count < 1 || count > 1024) throw std::invalid_argument("count: expected 1 to 1024 threads, got " + std::to_string(count));
   at::set_num_threads(static_cast<int>(count));
+  // OpenBLAS, which Debian's libtorch multiplies matrices with, has threads of its own: one for each core unless told.
+  using Set = void (*)(int);
+  if (const auto set = reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(static_cast<int>(count));
   return makeUndefined(env);
 }
 

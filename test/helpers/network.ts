@@ -3,7 +3,7 @@ import { createParameters } from "../../src/nn/module.ts";
 import { small, type DualFocusConfig, type NetworkConfig } from "../../src/model/config.ts";
 import { createNetwork } from "../../src/model/network.ts";
 import type { TorchEngine } from "../../src/engine/torch/torchEngine.ts";
-import { createRandom } from "../../src/random.ts";
+import { createRandom, type Random } from "../../src/random.ts";
 
 /** `small`'s wiring with eight channels everywhere: for tests that need a network, but no good one. */
 export const tiny: DualFocusConfig = {
@@ -16,12 +16,12 @@ export const tiny: DualFocusConfig = {
 
 /** Random weights whose batch-norm statistics are random too, so that folding them wrongly shows. */
 export function randomWeights(engine: TorchEngine, config: NetworkConfig, seed = 1): Weights {
-  const tree = createParameters(engine, { random: createRandom(seed) });
+  const tree = createParameters(engine, { random: cheap(createRandom(seed)) });
   createNetwork(tree.source, config);
   const random = createRandom(seed).split("statistics");
   const weights = new Map(
     [...tree.state].map(([name, tensor]) => {
-      const data = Float32Array.from(engine.read(tensor) as Float32Array);
+      const data = new Float32Array(engine.read(tensor) as Float32Array);
       if (name.endsWith("running_mean")) data.forEach((_, i) => (data[i] = 0.1 * random.normal()));
       if (name.endsWith("running_var")) data.forEach((_, i) => (data[i] = 0.5 + random.uniform()));
       return [name, { shape: tensor.shape as readonly number[], data }];
@@ -29,6 +29,24 @@ export function randomWeights(engine: TorchEngine, config: NetworkConfig, seed =
   );
   for (const tensor of tree.state.values()) tensor.dispose();
   return weights;
+}
+
+const NORMALS = Float64Array.from(
+  { length: 65_537 },
+  (
+    (random) => () =>
+      random.normal()
+  )(createRandom(3)),
+);
+
+/** A generator whose normal numbers come from a table, each sequence from a place of its own: tens of millions are wanted, in every test file. */
+function cheap(random: Random): Random {
+  let at = random.integer(NORMALS.length);
+  return {
+    ...random,
+    normal: () => NORMALS[(at = (at + 1) % NORMALS.length)] as number,
+    split: (name) => cheap(random.split(name)),
+  };
 }
 
 /** Focal-stack-like pictures [B, N, 3, H, W]: smooth waves that differ from plane to plane, with noise. */
