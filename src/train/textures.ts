@@ -8,10 +8,15 @@ import { generateTextures, type TextureSet } from "../optics/texture/texture.ts"
  * (count × size × size × 3 bytes) for machines without an image decoder.
  */
 export async function loadTextures(path?: string): Promise<TextureSet> {
-  if (path === undefined) return generateTextures();
-  if (path.endsWith(".bin")) return addRaw(generateTextures(), await readFile(path), path);
-  return addFolder(generateTextures(), path);
+  if (path === undefined) return generated();
+  if (path.endsWith(".bin")) return addRaw(generated(), await readFile(path), path);
+  return addFolder(generated(), path);
 }
+
+let painted: TextureSet | undefined;
+
+/** Always the same, and a second of work. */
+const generated = (): TextureSet => (painted ??= generateTextures());
 
 function addRaw({ count, size, data }: TextureSet, bytes: Uint8Array, file: string): TextureSet {
   const pixels = size * size;

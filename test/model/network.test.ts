@@ -14,7 +14,7 @@ import type { Weights } from "../../src/io/safetensors.ts";
 import { createRandom } from "../../src/random.ts";
 import { randomImages, randomWeights, tiny } from "../helpers/network.ts";
 
-const engine = createTorchEngine({ threads: 2 });
+const engine = createTorchEngine({ threads: 1 });
 
 type Size = { readonly N: number; readonly H: number; readonly W: number };
 
@@ -51,7 +51,7 @@ async function compare(
     const graph = graphOf(weights, size);
     if (opened?.graph !== graph) {
       await opened?.session.dispose();
-      opened = { graph, session: await createOnnxSession(graph, { threads: 2 }) };
+      opened = { graph, session: await createOnnxSession(graph, { threads: 1 }) };
     }
     const { probability, depth } = await opened.session.run({
       images: { data, shape: [1, N, 3, H, W] },
@@ -144,7 +144,7 @@ test("every ablation is a configuration that runs: no surface, C₂, grids, nati
 
 test("Γ, z* and θ_grad(z*) can be had from the graph", async () => {
   const weights = randomWeights(engine, small);
-  const session = await createOnnxSession(recordGraph({ config: small, weights, fields: true }), { threads: 2 });
+  const session = await createOnnxSession(recordGraph({ config: small, weights, fields: true }), { threads: 1 });
   const result = await session.run({
     images: { data: randomImages({ B: 1, N: 2, H: 64, W: 64 }), shape: [1, 2, 3, 64, 64] },
     focusDistances: { data: Float32Array.of(1, 2), shape: [1, 2] },
