@@ -178,5 +178,5 @@ test("weights that are missing, too many or of another shape are named", () => {
   assert.throws(() => recordGraph({ config: small, weights }), /decoder.logit.weight is \[1, 16, 3, 3\], not \[1, 16, 3, 3, 3\]/);
   weights.set(name, kept as NonNullable<typeof kept>);
   weights.set("stray", { shape: [1], data: new Float32Array(1) });
-  assert.throws(() => recordGraph({ config: small, weights }), /stray is no tensor/);
+  assert.throws(() => recordGraph({ config: small, weights }), /stray is not a tensor/);
 });
