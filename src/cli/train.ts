@@ -117,13 +117,13 @@ async function trainFrom(options: TrainOptions, membership: Membership | undefin
 }
 
 /** The start of a run: a checkpoint to continue, or a recipe and perhaps weights. */
-async function findStart(options: TrainOptions): Promise<Pick<TrainRequest, "checkpoint" | "config" | "weights">> {
+async function findStart(options: TrainOptions): Promise<Pick<TrainRequest, "before" | "checkpoint" | "config" | "weights">> {
   const checkpoint = options.resume ? await readCheckpoint(runFiles(options.output).checkpoint) : undefined;
   const init = options.init === undefined ? undefined : await readInitial(options.init);
   const config = await chooseConfig(options, { checkpoint, init });
   if (init) checkInitial(init, config.model, options.init ?? "");
   const weights = init?.weights ?? (options.encoder === undefined ? undefined : await pretrained(config, options.encoder));
-  return { checkpoint, config, weights };
+  return { before: init?.facts.training, checkpoint, config, weights };
 }
 
 /** The weights a run of this configuration starts from, but for the encoder's trunk. */

@@ -23,7 +23,7 @@ const errorTable = z
  */
 export type ErrorTable = z.infer<typeof errorTable>;
 
-const trainingRun = z
+export const trainingRun = z
   .strictObject({
     /** `render`, or the published set. */
     data: z.string(),

@@ -14,15 +14,24 @@ import {
 } from "../io/safetensors.ts";
 import type { NetworkConfig } from "../model/config.ts";
 import { stateShapes } from "../model/state.ts";
-import type { NetworkFacts } from "../network/facts.ts";
+import { trainingRun, type NetworkFacts } from "../network/facts.ts";
 import { readModel, writeModel, type Model } from "../network/weightsFile.ts";
 import { writeAtomically } from "../system/atomicFile.ts";
 import { changedSettings, checkConfig, ConfigError, type TrainConfig } from "./config.ts";
 import { DivergedError } from "./loop.ts";
+import { trainedFacts } from "./trainedOn.ts";
 import type { Trainer } from "./trainer.ts";
 
 /** Where the data of a run is, as absolute paths; its configuration gives only the kind. */
-const trainedOn = z.object({ textures: z.string().optional(), textureCount: z.int().optional(), data: z.string().optional() }).readonly();
+const trainedOn = z
+  .object({
+    textures: z.string().optional(),
+    textureCount: z.int().optional(),
+    data: z.string().optional(),
+    /** The runs that led to the weights it started from. */
+    before: z.array(trainingRun).readonly().optional(),
+  })
+  .readonly();
 export type TrainedOn = z.infer<typeof trainedOn>;
 
 const position = z.object({
@@ -147,10 +156,10 @@ export async function readInitial(file: string): Promise<Model> {
   const bytes = await readFile(file);
   const decoded = decodeSafetensors(bytes, file);
   if (decoded.metadata.kind !== KIND) return readModel(bytes, file);
-  const { tensors, config } = parseCheckpoint(decoded, file);
+  const { tensors, ...checkpoint } = parseCheckpoint(decoded, file);
   const averages = [...tensors].filter(([name]) => name.startsWith(AVERAGES));
   const weights = new Map(averages.map(([name, raw]) => [name.slice(AVERAGES.length), { shape: raw.shape, data: values(raw) }]));
-  return { config: config.model, weights, facts: {} };
+  return { config: checkpoint.config.model, weights, facts: trainedFacts(checkpoint) };
 }
 
 function values({ bytes }: RawTensor): Float32Array {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Tensor } from "../engine/engine.ts";
 import { createTorchEngine, type TorchEngine } from "../engine/torch/torchEngine.ts";
 import type { Weights } from "../io/safetensors.ts";
-import type { NetworkFacts } from "../network/facts.ts";
+import type { TrainingRun } from "../network/facts.ts";
 import { writeAtomically } from "../system/atomicFile.ts";
 import {
   averagedWeights,
@@ -20,7 +20,7 @@ import { describeEntry, openLog, readLog } from "./log.ts";
 import { createClock, train, type LogEntry } from "./loop.ts";
 import { formatReport, type Example } from "./report.ts";
 import { openSource, type TrainSource } from "./source.ts";
-import { checkTextures, findData } from "./trainedOn.ts";
+import { checkTextures, findData, trainedFacts } from "./trainedOn.ts";
 import { createTrainer, type Trainer } from "./trainer.ts";
 
 export interface TrainRequest {
@@ -34,6 +34,8 @@ export interface TrainRequest {
   readonly checkpoint?: Checkpoint | undefined;
   /** Weights to start from, when there is no checkpoint. */
   readonly weights?: Weights | undefined;
+  /** The training runs that led to these weights. */
+  readonly before?: readonly TrainingRun[] | undefined;
   /** Paths of the textures and of a published set; a checkpoint holds those of its run. */
   readonly textures?: string | undefined;
   readonly data?: string | undefined;
@@ -88,7 +90,8 @@ export async function runTraining(request: TrainRequest): Promise<TrainResult> {
     if (checkpoint) restoreCheckpoint(checkpoint, { engine, trainer, config });
     group?.broadcast([...checkpointTensors(trainer).values()]);
     await unlessStopped(stop, () => source.prepare(checkpoint?.step ?? 0, stop)); // its time is not training time
-    const trainedOn = { ...data, ...(source.textures !== undefined && { textureCount: source.textures }) };
+    const before = request.before ?? checkpoint?.trainedOn?.before;
+    const trainedOn = { ...data, ...(before && { before }), ...(source.textures !== undefined && { textureCount: source.textures }) };
     return await trainWith(request, { engine, trainer, source, group, trainedOn });
   } finally {
     await source.close();
@@ -201,21 +204,15 @@ interface Save {
 
 /** The checkpoint to continue from, and the averaged weights as they would ship. */
 async function save({ files, ...state }: Save): Promise<void> {
-  const { engine, trainer, config, step, seconds } = state;
+  const { engine, trainer, config, step, seconds, trainedOn } = state;
   await saveCheckpoint(files.checkpoint, state);
   const weights = averagedWeights(engine, trainer.ema.averages);
-  await exportWeights(files.weights, { model: config.model, weights, storage: "f16", facts: trainedFacts(config, { step, seconds }) });
-}
-
-/** What the weights file of a run says about its network. */
-export function trainedFacts({ data, augment, batch, seed }: TrainConfig, { step, seconds }: Pick<Save, "step" | "seconds">): NetworkFacts {
-  const isOurs = data.kind === "render" || data.kind === "folder" || data.kind === "pairs";
-  return {
-    average: data.kind === "render" && augment.dioptres === 1 ? "dioptres" : "metres", // eq. 6, PAPER.md 34
-    planes: [Math.min(...batch.planes), Math.max(...batch.planes)],
-    ...(isOurs ? {} : { licence: `terms of the ${data.kind} data (docs/datasets.md)` }),
-    training: [{ data: data.kind, steps: step, minutes: Number((seconds / 60).toFixed(1)), seed }],
-  };
+  await exportWeights(files.weights, {
+    model: config.model,
+    weights,
+    storage: "f16",
+    facts: trainedFacts({ config, step, seconds, trainedOn }),
+  });
 }
 
 function budgetOf({ budget }: TrainConfig, { stepsPerEpoch }: TrainSource): { steps: number } | { minutes: number } {

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { FormatError } from "../io/formatError.ts";
-import type { Checkpoint, TrainedOn } from "./checkpoint.ts";
+import type { NetworkFacts } from "../network/facts.ts";
+import type { Checkpoint, Position, TrainedOn } from "./checkpoint.ts";
 import type { TrainConfig } from "./config.ts";
 
 export interface DataRequest {
@@ -35,4 +36,16 @@ export function checkTextures(count: number | undefined, { checkpoint, ...given 
   if (given.textures !== undefined) return `warning: trained on ${before} so far, from now on ${count} (${given.textures})`;
   const remedy = textures === undefined ? "" : `; to continue with these, add --textures ${textures}`;
   throw new FormatError(`the run was trained on ${before}, but there are ${count} now${remedy}`);
+}
+
+/** What the weights file of a run says about its network. */
+export function trainedFacts({ config: { data, augment, batch, seed }, step, seconds, trainedOn }: Position): NetworkFacts {
+  const isOurs = data.kind === "render" || data.kind === "folder" || data.kind === "pairs";
+  const run = { data: data.kind, steps: step, minutes: Number((seconds / 60).toFixed(1)), seed };
+  return {
+    average: data.kind === "render" && augment.dioptres === 1 ? "dioptres" : "metres", // eq. 6, PAPER.md 34
+    planes: [Math.min(...batch.planes), Math.max(...batch.planes)],
+    ...(isOurs ? {} : { licence: `terms of the ${data.kind} data (docs/datasets.md)` }),
+    training: [...(trainedOn?.before ?? []), run],
+  };
 }

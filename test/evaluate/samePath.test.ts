@@ -12,7 +12,7 @@ import { loadModel } from "../../src/network/node/loadModel.ts";
 import { writeModel, type Model } from "../../src/network/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
 import { presets, type PresetName } from "../../src/train/presets.ts";
-import { trainedFacts } from "../../src/train/run.ts";
+import { trainedFacts } from "../../src/train/trainedOn.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { assertClose } from "../helpers/close.ts";
 import { runCommand } from "../helpers/command.ts";
@@ -76,7 +76,7 @@ const untrained = { config: tiny, weights: initialWeights(tiny, createRandom(5))
 
 for (const name of Object.keys(presets) as PresetName[])
   test(`weights of the preset ${name} give by the library and by depth, to the bit, what evaluate measures`, async (context) => {
-    const model = writeTiny(name, trainedFacts(presets[name], { step: 1, seconds: 60 }), untrained);
+    const model = writeTiny(name, trainedFacts({ config: presets[name], step: 1, seconds: 60 }), untrained);
     const { depth, p } = await byLibrary(model);
     const turned = (value: number): number => (IN_DIOPTRES.includes(name) ? 1 / value : value);
     const expected = depth.map((_, i) =>

@@ -23,7 +23,7 @@ import { ConfigError, overrideConfig, type TrainConfig } from "../../src/train/c
 import { readLog } from "../../src/train/log.ts";
 import { smoke } from "../../src/train/presets.ts";
 import { DivergedError } from "../../src/train/loop.ts";
-import { runFiles, runTraining } from "../../src/train/run.ts";
+import { runFiles, runTraining, type TrainRequest } from "../../src/train/run.ts";
 import { createTrainer } from "../../src/train/trainer.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-checkpoint-"));
@@ -85,7 +85,7 @@ test("a cut-off or foreign file is refused by name", async () => {
 });
 
 /** The lines of a run that is told to stop before it begins: it opens its data, saves and ends. */
-async function opened(name: string, request: { checkpoint?: Checkpoint; textures?: string }): Promise<string[]> {
+async function opened(name: string, request: Pick<TrainRequest, "before" | "checkpoint" | "textures">): Promise<string[]> {
   const lines: string[] = [];
   const stop = AbortSignal.abort();
   const progress = (line: string): void => void lines.push(line);
@@ -119,6 +119,18 @@ test("a resumed run finds the data it was trained on, and refuses other data unl
   const { trainedOn, ...old } = checkpoint; // as older versions wrote it
   assert.ok(trainedOn);
   assert.deepEqual(await opened("old", { checkpoint: old }), [`${count} textures`]);
+});
+
+test("the weights of a run, resumed or not, say which runs led to them", async () => {
+  const earlier = { data: "render", steps: 7, minutes: 0.1, seed: 3 };
+  const { checkpoint, weights } = runFiles(join(folder, "history"));
+  const training = async (file: string): Promise<readonly string[]> =>
+    ((await readInitial(file)).facts.training ?? []).map(({ steps, seed }) => `${steps} of seed ${seed}`);
+  await opened("history", { before: [earlier] });
+  assert.deepEqual(await training(weights), ["7 of seed 3", `0 of seed ${config.seed}`]);
+  await opened("history", { checkpoint: await readCheckpoint(checkpoint) });
+  assert.deepEqual(await training(weights), ["7 of seed 3", `0 of seed ${config.seed}`]);
+  assert.deepEqual(await training(checkpoint), await training(weights));
 });
 
 test("weights that the last update spoilt do not replace a good checkpoint", async () => {
