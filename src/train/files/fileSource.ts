@@ -39,29 +39,7 @@ export async function fileSource({ engine, config, data: dir, share, progress }:
     checkBudget(config, stepsPerEpoch);
     for (const line of describeSets(sets)) progress(line);
     const order = shuffledOrder(sets.train.count, { seed, share });
-    const budget = data.memory === undefined ? MEMORY_SHARE * engine.memory().free : 1e9 * data.memory;
-    const check = (stack: HeldStackSize): void => {
-      checkCrop(stack, { batch: sets.batch, data });
-    };
-    const held = await holdStacks(engine, {
-      ...sets.train,
-      order: (place) => order(place).index,
-      check,
-      budget,
-      least: plan.largest,
-      progress,
-    });
-    const count = Math.min(data.validation.count, sets.validation.count);
-    const validating = {
-      ...sets.validation,
-      count,
-      order: (place: number) => place,
-      check: () => undefined,
-      budget,
-      least: count,
-      progress,
-    };
-    const validation = await holdStacks(engine, validating);
+    const { held, validation } = await holdSets(engine, sets, { data, plan, order, progress });
     const options = { engine, config: { ...config, batch: sets.batch }, data, sets };
     const prepare = async (step: number, stop?: AbortSignal): Promise<void> => {
       await held.advance(step, stop);
@@ -93,6 +71,8 @@ export async function fileSource({ engine, config, data: dir, share, progress }:
       },
       close: () => {
         sets.close();
+        held.dispose();
+        validation.dispose();
         return Promise.resolve();
       },
     };
@@ -102,7 +82,44 @@ export async function fileSource({ engine, config, data: dir, share, progress }:
   }
 }
 
-type HeldStackSize = Pick<HeldStack, "name" | "width" | "height">;
+interface Holding {
+  readonly data: FileData;
+  readonly plan: BatchPlan;
+  readonly order: StackOrder;
+  readonly progress: (line: string) => void;
+}
+
+/** The stacks to train on, some at a time where memory is short, and all of those to validate on. */
+async function holdSets(
+  engine: TorchEngine,
+  sets: HeldSets,
+  { data, plan, order, progress }: Holding,
+): Promise<{ readonly held: HeldStacks; readonly validation: HeldStacks }> {
+  const budget = data.memory === undefined ? MEMORY_SHARE * engine.memory().free : 1e9 * data.memory;
+  const count = Math.min(data.validation.count, sets.validation.count);
+  const validation = await holdStacks(engine, {
+    ...sets.validation,
+    count,
+    order: (place) => place,
+    check: () => undefined,
+    budget: budget / 2,
+    least: count,
+    remedy: "lower data.validation.count, or raise data.memory (GB)",
+    progress,
+  });
+  const held = await holdStacks(engine, {
+    ...sets.train,
+    order: (place) => order(place).index,
+    check: (stack) => {
+      checkCrop(stack, { batch: sets.batch, data });
+    },
+    budget: budget - validation.bytes,
+    least: plan.largest,
+    remedy: "lower batch.size, or raise data.memory (GB)",
+    progress,
+  });
+  return { held, validation };
+}
 
 function checkBudget({ budget, batch }: TrainConfig, stepsPerEpoch: number): void {
   if ("epochs" in budget && Math.round(budget.epochs * stepsPerEpoch) === 0)

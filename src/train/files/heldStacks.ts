@@ -26,6 +26,8 @@ export type HeldStack = Omit<HostStack, "pictures" | "depth">;
 export interface HeldStacks {
   /** How many are held; fewer than the set has where they roll. */
   readonly size: number;
+  /** Of the device's memory, as the first stack has it. */
+  readonly bytes: number;
   /** Whether only a part of the set is held at a time, in slots that are refilled as training goes on. */
   readonly rolling: boolean;
   /** Pictures of each stack. */
@@ -41,6 +43,8 @@ export interface HeldStacks {
   at(slot: number): HeldStack;
   /** Brings the slots to how they stand before `step`. */
   advance(step: number, stop?: AbortSignal): Promise<void>;
+  /** Frees the device's memory. */
+  dispose(): void;
 }
 
 export interface HoldOptions {
@@ -54,8 +58,9 @@ export interface HoldOptions {
   readonly check: (stack: HostStack) => void;
   /** Bytes of the device's memory for the set. */
   readonly budget: number;
-  /** Fewest stacks that training can draw from. */
+  /** Fewest stacks that will do, and what to change where fewer fit. */
   readonly least: number;
+  readonly remedy: string;
   readonly progress: (line: string) => void;
 }
 
@@ -67,14 +72,14 @@ const REFILL_EVERY = 8;
  * stream, so what is held follows from the step alone.
  */
 export async function holdStacks(engine: TorchEngine, options: HoldOptions): Promise<HeldStacks> {
-  const { count, read, order, check, budget, least, progress } = options;
+  const { count, read, order, check, budget, least, remedy, progress } = options;
   const first = await read(order(0));
   const size = Math.min(count, Math.floor(budget / bytesOf(first)));
   const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(bytes < 1e9 ? 3 : 1)} GB`;
   if (size < Math.min(count, least))
     throw new ConfigError(
-      `${gigabytes(budget)} of the device's memory hold ${size} of the set's ${count} stacks (${first.name} takes ${gigabytes(bytesOf(first))}), ` +
-        `a batch needs ${least}: give data.memory more GB, free the device, or lower batch.size`,
+      `only ${size} of ${count} stacks fit into ${gigabytes(budget)} of the device's memory, ${Math.min(count, least)} are needed ` +
+        `(${first.name} takes ${gigabytes(bytesOf(first))}): ${remedy}`,
     );
   const rolling = size < count;
   if (rolling) progress(`${size} of ${count} stacks fit into ${gigabytes(budget)} of the device's memory: they roll through it`);
@@ -88,9 +93,18 @@ export async function holdStacks(engine: TorchEngine, options: HoldOptions): Pro
     const { name, width, height, valid, focus } = stack;
     held[slot] = { name, width, height, focus, ...(valid && { valid }) };
   };
+  let ahead: { readonly place: number; readonly stack: Promise<HostStack> } | undefined; // of a rolling set, the next one is read meanwhile
+  const readAt = (place: number): Promise<HostStack> => {
+    if (ahead?.place === place) return ahead.stack;
+    const stack = read(rolling ? order(place) : place);
+    stack.catch(() => undefined); // a failure ahead of time is reported when its place is asked for
+    ahead = { place, stack };
+    return stack;
+  };
   let made = 0; // places 0 to made − 1 have been held, the last `size` of them still are
   return {
     size,
+    bytes: size * bytesOf(first),
     rolling,
     pictures: first.pictures.length,
     get pixels() {
@@ -110,10 +124,15 @@ export async function holdStacks(engine: TorchEngine, options: HoldOptions): Pro
       const wanted = rolling ? size + Math.floor(step / REFILL_EVERY) : size;
       for (let place = Math.max(made, wanted - size); place < wanted; place++) {
         stop?.throwIfAborted();
-        put(place % size, rolling ? await read(order(place)) : await read(place));
-        if (place % 16 === 0) await setImmediate(); // signals arrive only when the event loop turns
+        put(place % size, await readAt(place));
+        if (made === 0 && size >= 100 && (place + 1) % Math.ceil(size / 5) === 0) progress(`read ${place + 1} of ${size} stacks`);
+        await setImmediate(); // signals arrive only when the event loop turns
       }
       made = wanted;
+      if (rolling) void readAt(made);
+    },
+    dispose: () => {
+      store.dispose();
     },
   };
 }
@@ -146,7 +165,10 @@ function createStore(engine: TorchEngine, { size, like }: { size: number; like: 
       move(tensors.depth, before.depth);
       move(tensors.valid, before.valid);
     });
-    for (const tensor of [before.pixels, before.depth, before.valid]) tensor.dispose();
+    release(before);
+  };
+  const release = ({ pixels, depth, valid }: typeof tensors): void => {
+    for (const tensor of [pixels, depth, valid]) tensor.dispose();
   };
   const write = (slot: number, { width, height, pictures: all, depth, valid }: HostStack): void => {
     const pixels = width * height;
@@ -168,5 +190,11 @@ function createStore(engine: TorchEngine, { size, like }: { size: number; like: 
       into(tensors.valid, slot * stride, engine.constant(known, { shape: [pixels], dtype: "u8" }));
     });
   };
-  return { tensors: () => tensors, write };
+  return {
+    tensors: () => tensors,
+    write,
+    dispose: () => {
+      release(tensors);
+    },
+  };
 }
