@@ -1,23 +1,19 @@
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { access, constants, mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 
 import { DatasetError, type Split } from "../data/dataset.ts";
 import { asUserError } from "../depth/errors.ts";
-import { CLASSICAL_NAMES, classicalPredictor, isClassicalName, networkPredictor, type Predictor } from "../evaluate/predictor.ts";
-import { EVALUATION_SETS, type EvaluationSet, type EvaluationSetName, openEvaluationSet } from "../evaluate/protocol.ts";
+import { evaluateModels, loadPredictor, type LoadPredictor } from "../evaluate/evaluateModels.ts";
+import { CLASSICAL_NAMES } from "../evaluate/predictor.ts";
+import { EVALUATION_SETS, type EvaluationSetName } from "../evaluate/protocol.ts";
 import type { CreateRenderer } from "../evaluate/renderedSet.ts";
 import { csvTable, jsonEntry, markdownTable } from "../evaluate/report.ts";
-import { fileStore } from "../evaluate/results.ts";
-import { evaluate, type Evaluation, type Progress } from "../evaluate/run.ts";
+import type { Evaluation, Progress, Shown } from "../evaluate/run.ts";
 import { Sheet } from "../evaluate/sheet.ts";
 import { UserError } from "../system/userError.ts";
-import { loadModel } from "../network/node/loadModel.ts";
 import { DEVICES, type DeviceName } from "../network/node/devices.ts";
-import { openNetwork } from "../network/node/openNetwork.ts";
-import { packageVersion } from "../system/packageFolder.ts";
 import { duration } from "../output/duration.ts";
 import { renderHost } from "./renderHost.ts";
 import { wholeNumber } from "./numbers.ts";
@@ -41,9 +37,6 @@ interface EvaluateOptions {
   readonly sheet?: string;
   readonly sheetImages: number;
 }
-
-/** A model by its name on the command line. */
-export type LoadPredictor = (name: string, options: { readonly device: DeviceName; readonly threads: number }) => Promise<Predictor>;
 
 /** `load` may be replaced to measure predictors of one's own. */
 export function evaluateCommand({ load = loadPredictor }: { readonly load?: LoadPredictor } = {}): Command {
@@ -79,60 +72,23 @@ export function evaluateCommand({ load = loadPredictor }: { readonly load?: Load
     .action((options: EvaluateOptions) => runEvaluate(options, load));
 }
 
-async function runEvaluate(options: EvaluateOptions, load: LoadPredictor): Promise<void> {
+async function runEvaluate({ model: models, ...options }: EvaluateOptions, load: LoadPredictor): Promise<void> {
   for (const file of [options.csv, options.sheet]) await checkWritable(file);
   if (options.resumeDir !== undefined) await makeFolder(options.resumeDir);
-  const predictors = await Promise.all(options.model.map((name) => load(name, options)));
   const createRenderer: CreateRenderer = (textures) => {
     const host = renderHost("auto", textures);
     return (scene, samples) => host.render(scene, samples);
   };
   const rendered = { scenes: options.limit, textures: options.textures, createRenderer };
   const sheet = options.sheet === undefined ? undefined : new Sheet();
-  try {
-    const evaluations: Evaluation[] = [];
-    for (const planes of options.planes ?? [undefined]) {
-      const request = { ...options, planes, rendered };
-      evaluations.push(...(await naming(async () => evaluateSet(await openEvaluationSet(request), predictors, { options, sheet }))));
-    }
-    if (options.csv !== undefined) await writeFile(options.csv, csvTable(evaluations));
-    if (sheet && options.sheet !== undefined) await writeFile(options.sheet, await sheet.encode());
-    print(evaluations, options);
-  } finally {
-    for (const predictor of predictors) await predictor.dispose();
-  }
-}
-
-const loadPredictor: LoadPredictor = async (name, { device, threads }) => {
-  if (isClassicalName(name)) return classicalPredictor(name);
-  const model = loadModel(name, { others: CLASSICAL_NAMES });
-  const fingerprint = createHash("sha256")
-    .update(await readFile(model.file))
-    .digest("hex");
-  const network = await openNetwork(model, { device, threads, many: true });
-  return networkPredictor(network, { name, fingerprint: device === "cpu" ? fingerprint : `${fingerprint}-${device}` });
-};
-
-async function evaluateSet(
-  set: EvaluationSet,
-  predictors: readonly Predictor[],
-  { options, sheet }: { options: EvaluateOptions; sheet: Sheet | undefined },
-): Promise<Evaluation[]> {
-  const { dataset, limit, resumeDir, sheetImages } = options;
-  const { split, protocol, planes } = set;
-  const run = { dataset, data: resolve(options.data ?? "."), split, protocol, planes, version: packageVersion() };
-  try {
-    return await evaluate(set, predictors, {
-      limit,
-      ...(resumeDir !== undefined && {
-        storeFor: ({ name: model, fingerprint }: Predictor) => fileStore(resumeDir, { ...run, model, fingerprint }),
-      }),
-      ...(!options.quiet && { onImage: progressLine(process.stderr) }),
-      ...(sheet && { show: sheetImages, onShown: (shown) => { sheet.add(shown); } }), // prettier-ignore
-    });
-  } finally {
-    set.close();
-  }
+  const watch = {
+    ...(!options.quiet && { onImage: progressLine(process.stderr) }),
+    ...(sheet && { show: options.sheetImages, onShown: (shown: Shown) => { sheet.add(shown); } }), // prettier-ignore
+  };
+  const evaluations = await naming(() => evaluateModels({ ...options, models, rendered }, { load, ...watch }));
+  if (options.csv !== undefined) await writeFile(options.csv, csvTable(evaluations));
+  if (sheet && options.sheet !== undefined) await writeFile(options.sheet, await sheet.encode());
+  print(evaluations, options);
 }
 
 /** Hours of work should not end at a file that cannot be written. One that is there keeps its content until then; no new one is left. */
@@ -181,7 +137,7 @@ function progressLine(stream: NodeJS.WriteStream): (progress: Progress) => void 
   };
 }
 
-function print(evaluations: readonly Evaluation[], { json, perImage }: EvaluateOptions): void {
+function print(evaluations: readonly Evaluation[], { json, perImage }: Pick<EvaluateOptions, "json" | "perImage">): void {
   const [first] = evaluations;
   if (!first) throw new UserError("nothing was evaluated", { exitCode: 3, remedy: "check --limit and the dataset" });
   if (json) {

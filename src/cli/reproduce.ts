@@ -3,14 +3,14 @@ import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { UserError } from "../system/userError.ts";
 import { isConfigName, shippedModel } from "../network/node/loadModel.ts";
 import { configs, type ConfigName } from "../model/config.ts";
-import { runInChild, type RunCommand } from "../reproduce/child.ts";
 import { evaluateTable } from "../reproduce/evaluateRunner.ts";
 import { describeFailure, makeTables, throwFailures, type Made } from "../reproduce/makeTables.ts";
 import { evaluatedTables, paperTables, trainedTables, type TableName } from "../reproduce/paperFigures.ts";
 import type { PaperTable } from "../reproduce/paperTable.ts";
 import { formatTable, writeTable, type ReproducedTable } from "../reproduce/report.ts";
 import { timeTable } from "../reproduce/timeRunner.ts";
-import { trainInProcess } from "../reproduce/trainingProcess.ts";
+import type { JobContext } from "../reproduce/jobs.ts";
+import { inProcesses, type Runner } from "../reproduce/processes.ts";
 import { isPublished, type TrainSettings } from "../reproduce/trainingRun.ts";
 import { planRuns, trainTables } from "../reproduce/trainRunner.ts";
 import { ConfigError } from "../train/config.ts";
@@ -94,8 +94,7 @@ async function runReproduce(names: readonly TableName[], options: ReproduceOptio
   };
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   try {
-    const run = runInChild({ program: [process.argv[1] ?? ""], progress });
-    const steps = planSteps([...new Set(names)], options, { run, stop: stop.signal, progress });
+    const steps = planSteps([...new Set(names)], options, { run: inProcesses(), stop: stop.signal, progress });
     const { tables: made, failures } = await makeTables(steps, { stop: stop.signal, onTable: printTable(options) });
     if (options.json) process.stdout.write(`${JSON.stringify({ tables: made, failures: failures.map(describeFailure) })}\n`);
     throwFailures(failures);
@@ -104,10 +103,8 @@ async function runReproduce(names: readonly TableName[], options: ReproduceOptio
   }
 }
 
-interface Means {
-  readonly run: RunCommand;
-  readonly stop: AbortSignal;
-  readonly progress: (line: string) => void;
+interface Means extends JobContext {
+  readonly run: Runner;
 }
 
 /** Prints each table as soon as it is complete; a JSON document is printed at the end. */
@@ -132,7 +129,7 @@ function planSteps(names: readonly TableName[], options: ReproduceOptions, means
     ...others.map((name) => () => {
       if (name === "runtime") return single(timeTable(paperTables.runtime, { device, threads, ...means }));
       const data = folderOf(name, options.data);
-      return single(evaluateTable(paperTables[name], { data, weights, isShipped, limit, threads, folder, ...means }));
+      return single(evaluateTable(name, { data, weights, isShipped, limit, threads, folder, ...means }));
     }),
   ];
 }
@@ -153,7 +150,7 @@ function planTraining(names: readonly (keyof typeof trainedTables)[], options: R
   } catch (error) {
     throw error instanceof ConfigError ? new UserError(error.message, { exitCode: 2, cause: error }) : error;
   }
-  return () => trainTables({ ...plan, jobs, limit, train: trainInProcess, ...means });
+  return () => trainTables({ ...plan, jobs, limit, ...means });
 }
 
 /** Rendered: short runs, so that all variants fit into minutes of one GPU. On a published set: the paper's recipe. Equal for all. */

@@ -1,9 +1,35 @@
-import { paperFigures } from "./evaluation.ts";
 import type { Figures, PaperTable, TrainRecipe } from "./paperTable.ts";
 
-/** Figures of one run by name; null where one is not defined. */
+/** By name; a metric that is not defined is not finite, or not there. */
+type Metrics = Readonly<Record<string, number>>;
+
+/** What was measured of one network. */
 export interface Measured {
-  readonly metrics: Readonly<Record<string, number | null>>;
+  readonly metrics: Metrics;
+}
+
+/** The paper's columns by the metric's name; shares that it prints in percent. */
+const COLUMNS: readonly { readonly column: string; readonly metric: string; readonly percent?: true }[] = [
+  { column: "invalid trend %", metric: "invalidFocusTrend", percent: true },
+  { column: "MSE", metric: "mse" },
+  { column: "RMSE", metric: "rmse" },
+  { column: "logRMSE", metric: "logRmse" },
+  { column: "AbsRel", metric: "absRel" },
+  { column: "SqRel", metric: "sqRel" },
+  { column: "δ1", metric: "delta1" },
+  { column: "δ2", metric: "delta2" },
+  { column: "δ3", metric: "delta3" },
+  { column: "Bump", metric: "bump" },
+];
+
+/** In the columns the paper's table has. */
+export function inPaperColumns({ rows }: PaperTable, metrics: Metrics): Figures {
+  const figures = COLUMNS.flatMap(({ column, metric, percent }) => {
+    const value = metrics[metric];
+    if (value === undefined || !Number.isFinite(value) || !rows.some(({ paper }) => column in paper)) return [];
+    return [[column, percent ? 100 * value : value] as const];
+  });
+  return Object.fromEntries(figures);
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -30,7 +56,7 @@ export function renderedFigures(runs: readonly Measured[], { planes }: TrainReci
 
 /** Means over the seeds of what the protocol of a published set measures, in the columns of the paper's table. */
 export function publishedFigures(table: PaperTable, runs: readonly Measured[]): Figures {
-  const figures = runs.map(({ metrics }) => paperFigures(table, metrics));
+  const figures = runs.map(({ metrics }) => inPaperColumns(table, metrics));
   const all = (name: string): number[] => figures.map((each) => each[name] ?? NaN);
   const names = [...new Set(figures.flatMap((each) => Object.keys(each)))];
   return { ...Object.fromEntries(names.map((name) => [name, mean(all(name))])), ...spread(all("RMSE")) };

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import { writeAtomically } from "../system/atomicFile.ts";
-import type { Figures } from "./paperTable.ts";
+import type { Figures, PaperRow, PaperTable, Recipe } from "./paperTable.ts";
 
 /** A row with the paper's figures and ours. */
 export interface ReproducedRow {
@@ -15,15 +15,23 @@ export interface ReproducedRow {
   readonly needs?: string;
 }
 
-export interface ReproducedTable {
-  readonly name: string;
-  readonly number: number;
-  readonly title: string;
-  /** What the paper measured on. */
-  readonly on: string;
+export interface ReproducedTable extends Omit<PaperTable, "rows"> {
   /** What ours were measured on. */
   readonly measured: string;
   readonly rows: readonly ReproducedRow[];
+}
+
+/** The rows of a table, those of the project's own methods with what `fill` gives for their recipe. */
+export function fillRows<Kind extends Recipe["kind"]>(
+  { rows }: PaperTable,
+  kind: Kind,
+  fill: (recipe: Extract<Recipe, { kind: Kind }>, row: PaperRow) => Omit<ReproducedRow, "label" | "paper">,
+): ReproducedRow[] {
+  const isFilled = (recipe: Recipe | undefined): recipe is Extract<Recipe, { kind: Kind }> => recipe?.kind === kind;
+  return rows.map((row) => {
+    const { label, paper, recipe } = row;
+    return { label, paper, ...(isFilled(recipe) ? fill(recipe, row) : { needs: "a method this project does not have" }) };
+  });
 }
 
 /** Markdown: the paper's columns, then ours; "needs" at the end where something is missing. */
@@ -58,4 +66,13 @@ export async function writeTable(table: ReproducedTable, folder: string): Promis
   await mkdir(folder, { recursive: true });
   await writeAtomically(join(folder, `${table.name}.rows.json`), Buffer.from(`${JSON.stringify(table, undefined, 1)}\n`));
   await writeAtomically(join(folder, `${table.name}.md`), Buffer.from(formatTable(table)));
+}
+
+/** What a person would type: `dualfocus` with each option that has a value, quoted for a shell. */
+export function commandLine(command: string, options: Readonly<Record<string, string | number | readonly string[] | undefined>>): string {
+  const quoted = (value: string | number): string => (/^[\w./=@:,-]+$/.test(`${value}`) ? `${value}` : `'${value}'`);
+  const given = Object.entries(options).flatMap(([name, value = []]) =>
+    (typeof value === "object" ? value : [value]).map((one) => `--${name} ${quoted(one)}`),
+  );
+  return ["dualfocus", command, ...given].join(" ");
 }

@@ -1,59 +1,35 @@
-import { z } from "zod";
-
+import type { Measurement } from "../bench/run.ts";
 import { configs, type ConfigName } from "../model/config.ts";
 import { countParameters } from "../model/state.ts";
-import type { RunCommand } from "./child.ts";
+import type { JobContext } from "./jobs.ts";
 import type { Figures, PaperTable } from "./paperTable.ts";
-import type { ReproducedRow, ReproducedTable } from "./report.ts";
+import type { Runner } from "./processes.ts";
+import { commandLine, fillRows, type ReproducedTable } from "./report.ts";
 
-export interface TimeTableRequest {
+export interface TimeTableRequest extends JobContext {
   readonly device: string;
   readonly threads: number | undefined;
-  readonly run: RunCommand;
-  readonly stop: AbortSignal;
+  readonly run: Pick<Runner, "time">;
 }
 
-/** DDFF 12-Scene's padded size. */
-const SIZE = { planes: 5, size: "384x576" } as const;
+const SIZE = { batch: 1, planes: 5, height: 384, width: 576 }; // DDFF 12-Scene, padded
 
-const bench = z.object({
-  description: z.string(),
-  rows: z.array(z.object({ model: z.string(), median: z.number(), p90: z.number(), ofLimit: z.number() })),
-});
-
-/** Times the networks on this machine by `dualfocus bench`. */
-export async function timeTable(table: PaperTable, { device, threads, run, stop }: TimeTableRequest): Promise<ReproducedTable> {
-  const args = (models: readonly ConfigName[]): string[] => [
-    ...[
-      "bench",
-      "--model",
-      models.join(","),
-      "--planes",
-      `${SIZE.planes}`,
-      "--size",
-      SIZE.size,
-      "--grid",
-      "14",
-      "--device",
-      device,
-      "--json",
-    ],
-    ...(threads === undefined ? [] : ["--threads", `${threads}`]),
-  ];
+/** Times the networks on this machine, as `dualfocus bench` does. */
+export async function timeTable(table: PaperTable, { device, threads, run, stop, progress }: TimeTableRequest): Promise<ReproducedTable> {
   const models = table.rows.flatMap(({ recipe }) => (recipe?.kind === "time" ? [recipe.model] : []));
-  const { description, rows: timed } = bench.parse(JSON.parse(await run(args(models), { name: table.name, stop })));
-  const rows = table.rows.map(({ label, paper, recipe }): ReproducedRow => {
-    if (recipe?.kind !== "time") return { label, paper, needs: "a method this project does not have" };
-    const command = `dualfocus ${args([recipe.model]).join(" ")}`;
-    const found = timed.find(({ model }) => model === recipe.model);
-    return { label, paper, command, ...(found && { ours: timeFigures(recipe.model, found) }) };
+  const cases = models.map((model) => ({ model, ...SIZE }));
+  const { description, rows: timed } = await run.time({ cases, device, threads }, { name: table.name, stop, progress });
+  const { planes, height, width } = SIZE;
+  const rows = fillRows(table, "time", ({ model }) => {
+    const command = commandLine("bench", { model, planes, size: `${height}x${width}`, grid: 14, device, threads });
+    const found = timed.find((each) => each.model === model);
+    return { command, ...(found && { ours: timeFigures(model, found) }) };
   });
-  const measured = `${description}; ${SIZE.planes}×${SIZE.size}, random images`;
-  return { name: table.name, number: table.number, title: table.title, on: table.on, measured, rows };
+  return { ...table, measured: `${description}; ${planes}×${height}×${width}, random images`, rows };
 }
 
 /** Parameters with ResNet-18's unused classifier, as the paper and DFV count. */
-function timeFigures(model: ConfigName, { median, p90, ofLimit }: z.infer<typeof bench>["rows"][number]): Figures {
+function timeFigures(model: ConfigName, { median, p90, ofLimit }: Measurement): Figures {
   const config = configs[model];
   const counted = { ...config, encoder: { ...config.encoder, classifier: true } };
   return {

@@ -1,26 +1,18 @@
 import { join } from "node:path";
 
 import { UserError } from "../system/userError.ts";
+import type { EvaluationRequest } from "../evaluate/evaluateModels.ts";
+import type { Evaluation } from "../evaluate/run.ts";
 import { presets } from "../train/presets.ts";
 import { runFiles } from "../train/run.ts";
-import type { RunCommand } from "./child.ts";
-import { readEvaluations, type EvaluationEntry } from "./evaluation.ts";
+import { evaluateCommand } from "./evaluateRunner.ts";
 import type { Made } from "./makeTables.ts";
-import { publishedFigures, renderedFigures } from "./ourFigures.ts";
+import { publishedFigures, renderedFigures, type Measured } from "./ourFigures.ts";
 import type { PaperRow, PaperTable, TrainRecipe } from "./paperTable.ts";
-import { writeTable, type ReproducedRow, type ReproducedTable } from "./report.ts";
-import type { Train } from "./trainingProcess.ts";
-import {
-  commandLine,
-  isPublished,
-  optionList,
-  runName,
-  trainingRun,
-  trainOnce,
-  type Outcome,
-  type TrainingRun,
-  type TrainSettings,
-} from "./trainingRun.ts";
+import { fillRows, writeTable, type ReproducedTable } from "./report.ts";
+import type { JobContext } from "./jobs.ts";
+import type { Runner } from "./processes.ts";
+import { isPublished, runName, trainingRun, trainOnce, type Outcome, type TrainingRun, type TrainSettings } from "./trainingRun.ts";
 
 /** What is trained. */
 export interface RunPlan {
@@ -34,19 +26,19 @@ export interface RunPlan {
   readonly folder: string;
 }
 
-export interface TrainTablesRequest extends RunPlan {
+export interface TrainTablesRequest extends RunPlan, JobContext {
   /** Images to measure on, spread over the set; all if left out. */
   readonly limit: number | undefined;
   /** Training runs at a time. */
   readonly jobs: number;
-  readonly train: Train;
-  readonly run: RunCommand;
-  readonly stop: AbortSignal;
-  readonly progress: (line: string) => void;
+  readonly run: Pick<Runner, "train" | "evaluate">;
 }
 
+/** Measured by the protocol of a published set. */
+type Evaluated = Measured & Pick<Evaluation, "split" | "images">;
+
 /** What rows are filled from, by the run: training's own figures, on a published set those of its protocol. */
-type Outcomes = Map<string, Outcome | EvaluationEntry>;
+type Outcomes = Map<string, Outcome | Evaluated>;
 
 /** Trains what the tables need, each network once, and writes the tables after each; the other runs continue when one fails. */
 export async function trainTables(request: TrainTablesRequest): Promise<Made> {
@@ -106,17 +98,18 @@ export function planRuns(plan: RunPlan): TrainingRun[] {
  * Measures what a run has trained by the protocol of its set: errors of each image, then their mean. Training's own figures are over all
  * pixels together, in the scaled unit of its losses. Results of single images are kept in the run's folder.
  */
-async function measureRun(run: TrainingRun, request: TrainTablesRequest): Promise<EvaluationEntry> {
-  const [found] = readEvaluations(await request.run(measureArguments(run, request), { name: run.name, stop: request.stop }));
-  if (!found) throw new Error(`${run.name}: nothing was measured`);
-  return found;
+async function measureRun({ name, ...trained }: TrainingRun, request: TrainTablesRequest): Promise<Evaluated> {
+  const { stop, progress, run } = request;
+  const [found] = await run.evaluate(measurement(trained, request), { name, stop, progress });
+  if (!found) throw new Error(`${name}: nothing was measured`);
+  return { ...found, metrics: { ...found.metrics } };
 }
 
-function measureArguments({ folder, planes }: TrainingRun, { settings, limit }: TrainTablesRequest): string[] {
-  const { preset, data, threads } = settings;
+function measurement({ folder, planes }: Omit<TrainingRun, "name">, { settings, limit }: TrainTablesRequest): EvaluationRequest {
+  const { preset, data, threads = 0 } = settings;
   const device = settings.device === "cuda" ? "cuda" : "cpu"; // `evaluate` takes no other GPU than the first
-  const given = { dataset: presets[preset].data.kind, data, model: runFiles(folder).weights, planes, device, threads, limit };
-  return ["evaluate", ...optionList({ ...given, "resume-dir": folder }), "--json"];
+  const dataset = presets[preset].data.kind;
+  return { dataset, data, models: [runFiles(folder).weights], planes: [planes], device, threads, limit, resumeDir: folder };
 }
 
 async function writeTables(request: TrainTablesRequest, outcomes: Outcomes): Promise<readonly ReproducedTable[]> {
@@ -128,22 +121,19 @@ async function writeTables(request: TrainTablesRequest, outcomes: Outcomes): Pro
 function reproducedTable(table: PaperTable, request: TrainTablesRequest, outcomes: Outcomes): ReproducedTable {
   const { settings, seeds } = request;
   const published = isPublished(settings);
-  const rows = table.rows.map((row): ReproducedRow => {
-    const { label, paper, recipe, set } = row;
-    if (recipe?.kind !== "train") return { label, paper, needs: "a method this project does not have" };
-    if (set !== undefined && !isMeasured(row, settings)) return { label, paper, needs: `its own training run: --preset ${set} --data DIR` };
+  const rows = fillRows(table, "train", (recipe, row) => {
+    if (!isMeasured(row, settings)) return { needs: `its own training run: --preset ${row.set ?? ""} --data DIR` };
     const runs = runsOf(recipe, request);
     const found = runs.flatMap((run) => outcomes.get(run.name) ?? []);
-    const measuring = (run: TrainingRun): string[] => (published ? [commandLine(measureArguments(run, request))] : []);
+    const measuring = (run: TrainingRun): string[] => (published ? [evaluateCommand(measurement(run, request))] : []);
     const command = runs.flatMap((run) => [run.command, ...measuring(run)]).join("\n");
-    if (found.length === 0) return { label, paper, command, needs: published ? "its training run and evaluation" : "its training run" };
-    return { label, paper, command, ours: published ? publishedFigures(table, found) : renderedFigures(found, recipe) };
+    if (found.length === 0) return { command, needs: published ? "its training run and evaluation" : "its training run" };
+    return { command, ours: published ? publishedFigures(table, found) : renderedFigures(found, recipe) };
   });
-  const measured = `${describeData(settings, [...outcomes.values()][0])}; seed ${seeds.join(", ")}`;
-  return { name: table.name, number: table.number, title: table.title, on: table.on, measured, rows };
+  return { ...table, measured: `${describeData(settings, [...outcomes.values()][0])}; seed ${seeds.join(", ")}`, rows };
 }
 
-function describeData({ preset, steps }: TrainSettings, measured: Outcome | EvaluationEntry | undefined): string {
+function describeData({ preset, steps }: TrainSettings, measured: Outcome | Evaluated | undefined): string {
   const trained = steps === undefined ? "trained as in the paper" : `${steps} steps each`;
   if (presets[preset].data.kind === "render") return `rendered scenes (${preset}), held-out textures, ${trained}`;
   return [preset, trained, ...(measured && "split" in measured ? [`split "${measured.split}", ${measured.images} images`] : [])].join(", ");

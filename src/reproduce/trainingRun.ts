@@ -12,7 +12,9 @@ import { presets, type PresetName } from "../train/presets.ts";
 import { runFiles } from "../train/run.ts";
 import { applyVariant } from "../train/variants.ts";
 import type { TrainRecipe } from "./paperTable.ts";
-import type { Train, TrainingJob } from "./trainingProcess.ts";
+import type { JobContext, TrainingJob } from "./jobs.ts";
+import type { Runner } from "./processes.ts";
+import { commandLine } from "./report.ts";
 
 /** What all training runs of a table have in common. */
 export interface TrainSettings {
@@ -61,18 +63,19 @@ export function trainingRun(
   const sets = [...settings.settings, `batch.planes=${JSON.stringify(trained)}`];
   const start: TrainConfig = { ...presets[preset], ...(model !== undefined && { model: configs[model] }) };
   const config = applyVariant(overrideConfig(start, [...shortSettings({ steps, seed }), ...sets]), recipe.variant);
-  const options = optionList({ preset, model, variant: recipe.variant, steps, seed, device, data, textures, threads });
-  const command = commandLine(["train", ...options, ...sets.flatMap((set) => ["--set", set]), "-o", folder]);
-  return { name, config, folder, device, data, textures, threads, planes: recipe.planes[0] as number, command };
+  const options = { preset, model, variant: recipe.variant, steps, seed, device, data, textures, threads, set: sets, output: folder };
+  return {
+    name,
+    config,
+    folder,
+    device,
+    data,
+    textures,
+    threads,
+    planes: recipe.planes[0] as number,
+    command: commandLine("train", options),
+  };
 }
-
-/** `--name value` for each that has a value. */
-export const optionList = (options: Readonly<Record<string, string | number | undefined>>): string[] =>
-  Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, `${value}`]));
-
-/** Arguments of `dualfocus` for a shell. */
-export const commandLine = (args: readonly string[]): string =>
-  ["dualfocus", ...args.map((arg) => (/^[\w./=@:,-]+$/.test(arg) ? arg : `'${arg}'`))].join(" ");
 
 const outcome = z.object({ step: z.number(), seconds: z.number(), stopped: z.boolean(), metrics: z.record(z.string(), z.number()) });
 export type Outcome = z.infer<typeof outcome>;
@@ -82,10 +85,10 @@ const record = z.object({ config: z.custom<TrainConfig>().optional(), outcome: o
 
 /** Trains one run, continues one that was interrupted, or takes the outcome of one that is finished. */
 export async function trainOnce(
-  run: TrainingRun,
-  { train, stop, progress }: { readonly train: Train; readonly stop: AbortSignal; readonly progress: (line: string) => void },
+  planned: TrainingRun,
+  { run: { train }, stop, progress }: JobContext & { readonly run: Pick<Runner, "train"> },
 ): Promise<Outcome> {
-  const { name, config, folder, device, data, textures, threads } = run;
+  const { name, config, folder, device, data, textures, threads } = planned;
   await mkdir(folder, { recursive: true });
   const file = join(folder, "run.json");
   const before = await readRecord(file);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunCommand } from "../../src/reproduce/child.ts";
+import type { EvaluationRequest } from "../../src/evaluate/evaluateModels.ts";
+import type { Evaluation } from "../../src/evaluate/run.ts";
+import type { Runner } from "../../src/reproduce/processes.ts";
 import { evaluateTable, type EvaluateTableRequest } from "../../src/reproduce/evaluateRunner.ts";
 import { paperTables } from "../../src/reproduce/paperFigures.ts";
 import type { PaperTable } from "../../src/reproduce/paperTable.ts";
@@ -8,13 +10,23 @@ import { formatTable } from "../../src/reproduce/report.ts";
 
 const { nyu, fod500, ddff12 } = paperTables;
 
-function request(run: RunCommand, change: Partial<EvaluateTableRequest> = {}): EvaluateTableRequest {
+type Evaluate = Runner["evaluate"];
+
+function request(evaluate: Evaluate, change: Partial<EvaluateTableRequest> = {}): EvaluateTableRequest {
   const isShipped = (name: string): boolean => name !== "dfv";
-  const rest = { weights: {}, isShipped, limit: undefined, threads: undefined, folder: undefined, run };
+  const rest = {
+    weights: {},
+    isShipped,
+    limit: undefined,
+    threads: undefined,
+    folder: undefined,
+    run: { evaluate },
+    progress: () => undefined,
+  };
   return { data: undefined, stop: new AbortController().signal, ...rest, ...change };
 }
 
-const never: RunCommand = () => Promise.reject(new Error("nothing can run"));
+const never: Evaluate = () => Promise.reject(new Error("nothing can run"));
 
 test("the tables are the paper's eleven but for the hyperparameters, each once", () => {
   const tables: readonly PaperTable[] = Object.values(paperTables);
@@ -41,44 +53,33 @@ test("the paper's improvements follow from the figures of its tables", () => {
 });
 
 test("without the set every row says what it needs, and nothing runs", async () => {
-  const table = await evaluateTable(nyu, request(never));
+  const table = await evaluateTable("nyu", request(never));
   assert.ok(table.rows.every(({ ours, needs }) => ours === undefined && needs !== undefined));
   assert.match(table.rows[8]?.needs ?? "", /^NYU Depth v2, test split: --data DIR/);
-  assert.match(table.rows[8]?.command ?? "", /^dualfocus evaluate --dataset nyu --model base --planes 5 --json --data DIR$/);
+  assert.match(table.rows[8]?.command ?? "", /^dualfocus evaluate --dataset nyu --data DIR --model base --planes 5 --device cpu$/);
   assert.match(formatTable(table), /\| Ours \(DFF\) \| 0\.075 \| 0\.013 \| 0\.999 \| 1 \| 1 \| NYU Depth v2, test split/);
 });
 
-test("with the set all that can be measured is, in one command, and missing weights are named", async () => {
-  const calls: (readonly string[])[] = [];
-  const run: RunCommand = (args) => {
-    calls.push(args);
-    const models = (args[args.indexOf("--model") + 1] ?? "").split(",");
-    const results = models.map((model, i) => ({
-      model,
-      split: "val",
-      images: 3,
-      metrics: { mse: 0.01 * i, rmse: 0.1 * i, absRel: null, delta1: 0.9, coverage: 1 },
-    }));
-    return Promise.resolve(JSON.stringify({ results }));
+test("with the set all that can be measured is, in one pass, and missing weights are named", async () => {
+  const requests: EvaluationRequest[] = [];
+  const evaluate: Evaluate = (asked) => {
+    requests.push(asked);
+    const result = (model: string, i: number) => ({
+      ...{ model, split: "val", images: 3, metrics: { mse: 0.01 * i, rmse: 0.1 * i, absRel: NaN, delta1: 0.9, coverage: 1 } },
+    });
+    return Promise.resolve(asked.models.map(result) as unknown as Evaluation[]);
   };
-  const table = await evaluateTable(ddff12, request(run, { data: "set", limit: 3, folder: "kept", weights: { base: "mine.safetensors" } }));
-  assert.deepEqual(calls, [
-    [
-      ...["evaluate", "--dataset", "ddff12", "--model", "rdf,mine.safetensors,small,laplacian", "--planes", "5", "--json"],
-      ...["--data", "set", "--limit", "3", "--resume-dir", "kept"],
-    ],
+  const given = { data: "set", limit: 3, folder: "kept", weights: { base: "mine.safetensors" } };
+  const table = await evaluateTable("ddff12", request(evaluate, given));
+  assert.deepEqual(requests, [
+    {
+      ...{ dataset: "ddff12", data: "set", models: ["rdf", "mine.safetensors", "small", "laplacian"], planes: [5], limit: 3 },
+      ...{ device: "cpu", threads: 0, resumeDir: "kept" },
+    },
   ]);
   const ours = Object.fromEntries(table.rows.map((row) => [row.label, row.ours]));
   assert.deepEqual(ours["Ours"], { MSE: 0.01, RMSE: 0.1, δ1: 0.9 });
   assert.deepEqual(ours["RDF"], { MSE: 0, RMSE: 0, δ1: 0.9 });
   assert.match(table.rows[3]?.needs ?? "", /--preset ddff12 --model dfv .* --weights dfv=/);
   assert.match(table.measured, /^split "val", 3 images, 5 planes; .*base from mine\.safetensors/);
-});
-
-test("a single model's result is read too", async () => {
-  const run: RunCommand = () =>
-    Promise.resolve(JSON.stringify({ model: "rdf", split: "val", images: 1, metrics: { rmse: 0.5, logRmse: 1 } }));
-  const only = { ...ddff12, rows: ddff12.rows.slice(0, 1) };
-  const { rows } = await evaluateTable(only, request(run, { data: "set" }));
-  assert.deepEqual(rows[0]?.ours, { RMSE: 0.5 });
 });

@@ -1,20 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunCommand } from "../../src/reproduce/child.ts";
+import type { Bench } from "../../src/bench/run.ts";
+import type { TimingJob } from "../../src/reproduce/jobs.ts";
 import { paperTables } from "../../src/reproduce/paperFigures.ts";
+import type { Runner } from "../../src/reproduce/processes.ts";
 import { timeTable } from "../../src/reproduce/timeRunner.ts";
 
 test("the networks are timed in one run at the paper's size; parameters count as the paper's do", async () => {
-  const calls: (readonly string[])[] = [];
-  const run: RunCommand = (args) => {
-    calls.push(args);
-    const rows = ["dfv", "base", "small"].map((model, i) => ({ model, median: 0.25 * (i + 1), p90: 1, ofLimit: 0.5 }));
-    return Promise.resolve(JSON.stringify({ description: "a machine", rows }));
+  const jobs: TimingJob[] = [];
+  const time: Runner["time"] = (job) => {
+    jobs.push(job);
+    const rows = job.cases.map(({ model }, i) => ({ model, median: 0.25 * (i + 1), p90: 1, ofLimit: 0.5 }));
+    return Promise.resolve({ description: "a machine", rows } as unknown as Bench);
   };
-  const table = await timeTable(paperTables.runtime, { device: "cpu", threads: 2, run, stop: new AbortController().signal });
-  assert.deepEqual(
-    calls.map((args) => args.slice(0, 7)),
-    [["bench", "--model", "dfv,base,small", "--planes", "5", "--size", "384x576"]],
+  const context = { stop: new AbortController().signal, progress: () => undefined };
+  const table = await timeTable(paperTables.runtime, { device: "cpu", threads: 2, run: { time }, ...context });
+  const size = { batch: 1, planes: 5, height: 384, width: 576 };
+  assert.deepEqual(jobs, [{ cases: ["dfv", "base", "small"].map((model) => ({ model, ...size })), device: "cpu", threads: 2 }]);
+  assert.equal(
+    table.rows.find(({ label }) => label === "DFV (N = 5)")?.command,
+    "dualfocus bench --model dfv --planes 5 --size 384x576 --grid 14 --device cpu --threads 2",
   );
   const ours = Object.fromEntries(table.rows.flatMap(({ label, ours }) => (ours ? [[label, ours]] : [])));
   assert.deepEqual(ours["DFV (N = 5)"], {

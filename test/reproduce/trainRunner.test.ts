@@ -3,11 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import type { EvaluationRequest } from "../../src/evaluate/evaluateModels.ts";
+import type { Evaluation } from "../../src/evaluate/run.ts";
 import { UserError } from "../../src/system/userError.ts";
-import type { RunCommand } from "../../src/reproduce/child.ts";
 import { paperTables } from "../../src/reproduce/paperFigures.ts";
 import type { ReproducedTable } from "../../src/reproduce/report.ts";
-import type { Train, TrainingJob } from "../../src/reproduce/trainingProcess.ts";
+import type { TrainingJob } from "../../src/reproduce/jobs.ts";
+import type { Runner } from "../../src/reproduce/processes.ts";
 import type { TrainSettings } from "../../src/reproduce/trainingRun.ts";
 import { trainTables, type TrainTablesRequest } from "../../src/reproduce/trainRunner.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
@@ -37,12 +39,12 @@ const result = (metrics: TrainResult["metrics"], stopped = false): TrainResult =
   return { step: 10, seconds: 1, stopped, metrics, files };
 };
 
-const noCommand: RunCommand = () => Promise.reject(new Error("nothing but training runs is needed"));
+const noEvaluation: Runner["evaluate"] = () => Promise.reject(new Error("nothing but training runs is needed"));
 
 /** Stands in for training: the error at N = 5 is 0.5, and 0.1 more for each seed. */
 function fakeTraining({ broken, stopAt }: { broken?: string; stopAt?: string } = {}) {
   const trained: (TrainingJob & { readonly name: string })[] = [];
-  const train: Train = (job, { name }) => {
+  const train: Runner["train"] = (job, { name }) => {
     trained.push({ ...job, name });
     if (name === broken) return Promise.reject(new Error(`${name}: out of memory`));
     const metrics = Object.fromEntries(
@@ -54,12 +56,10 @@ function fakeTraining({ broken, stopAt }: { broken?: string; stopAt?: string } =
     );
     return Promise.resolve(result(metrics, name === stopAt));
   };
-  return { trained, train, run: noCommand };
+  return { trained, run: { train, evaluate: noEvaluation } };
 }
 
-type Means = Pick<TrainTablesRequest, "train" | "run">;
-
-function request({ train, run }: Means, change: Partial<TrainTablesRequest> = {}): TrainTablesRequest {
+function request({ run }: Pick<TrainTablesRequest, "run">, change: Partial<TrainTablesRequest> = {}): TrainTablesRequest {
   const { grid, channels } = paperTables;
   return {
     tables: [grid, channels],
@@ -69,7 +69,6 @@ function request({ train, run }: Means, change: Partial<TrainTablesRequest> = {}
     limit: undefined,
     folder: join(root, `${folders++}`),
     jobs: 2,
-    train,
     run,
     stop: new AbortController().signal,
     progress: () => undefined,
@@ -89,7 +88,7 @@ test("rows that are the same network are trained once, and a second call trains 
   assert.deepEqual([config?.budget, config?.batch.planes, config?.seed], [{ steps: 10 }, [5, 10], 0]);
   assert.equal(
     grid?.rows[2]?.command,
-    `dualfocus train --preset render --model small --variant grid20 --steps 10 --seed 0 --device cpu --set 'batch.planes=[5,10]' -o ${folder ?? ""}`,
+    `dualfocus train --preset render --model small --variant grid20 --steps 10 --seed 0 --device cpu --set 'batch.planes=[5,10]' --output ${folder ?? ""}`,
   );
   assert.deepEqual(grid.rows[1]?.ours, channels?.rows[2]?.ours);
   const again = await trainTables(asked);
@@ -173,22 +172,22 @@ test("errors with different numbers of planes are given as shares of the range t
   );
 });
 
-/** Stands in for training on files, which measures itself otherwise (9), and for `evaluate`: RMSE 0.5, and 0.1 more for each seed. */
+/** Stands in for training on files, which measures itself otherwise (9), and for evaluation: RMSE 0.5, and 0.1 more for each seed. */
 function fakePublished({ broken }: { broken?: string } = {}) {
   const trained: TrainingJob[] = [];
-  const calls: (readonly string[])[] = [];
-  const train: Train = (job) => {
+  const evaluated: EvaluationRequest[] = [];
+  const train: Runner["train"] = (job) => {
     trained.push(job);
     return Promise.resolve(result({ rmse: 9 }));
   };
-  const run: RunCommand = (args, { name }) => {
-    calls.push(args);
+  const evaluate: Runner["evaluate"] = (asked, { name }) => {
+    evaluated.push(asked);
     if (name === broken) return Promise.reject(new Error(`${name}: no such set`));
     const rmse = 0.5 + 0.1 * Number(/-seed(\d+)/.exec(name)?.[1] ?? 0);
-    const metrics = { rmse, logRmse: 0.25, absRel: 0.125, sqRel: null, invalidFocusTrend: 0.5, bump: 3 };
-    return Promise.resolve(JSON.stringify({ model: "weights.safetensors", split: "test", images: 7, metrics }));
+    const metrics = { rmse, logRmse: 0.25, absRel: 0.125, sqRel: NaN, invalidFocusTrend: 0.5, bump: 3 };
+    return Promise.resolve([{ model: "weights.safetensors", split: "test", images: 7, metrics }] as unknown as Evaluation[]);
   };
-  return { trained, calls, train, run };
+  return { trained, evaluated, run: { train, evaluate } };
 }
 
 const published = (preset: "nyu" | "ddff12"): TrainSettings => ({ ...settings, preset, data: "set", steps: undefined, threads: 1 });
@@ -205,19 +204,22 @@ test("on a published set a variant is measured by the set's protocol, in the pap
   });
   const [table] = (await trainTables(asked)).tables;
   const folder = join(asked.folder, "variants", "both");
-  const measuring = [
-    ...["evaluate", "--dataset", "nyu", "--data", "set", "--model", join(folder, "weights.safetensors"), "--planes", "5"],
-    ...["--device", "cpu", "--threads", "1", "--limit", "7", "--resume-dir", folder, "--json"],
-  ];
+  const weights = join(folder, "weights.safetensors");
   assert.deepEqual(
     fake.trained.map(({ config, data, threads }) => [config.seed, config.batch.planes, data, threads]),
     [0, 2].map((seed) => [seed, [5], "set", 1]), // trained with as many planes as it is measured with
   );
-  assert.deepEqual([fake.calls.length, fake.calls[0]], [2, measuring]);
+  assert.equal(fake.evaluated.length, 2);
+  assert.deepEqual(fake.evaluated[0], {
+    ...{ dataset: "nyu", data: "set", models: [weights], planes: [5], limit: 7, device: "cpu", threads: 1, resumeDir: folder },
+  });
   const { "RMSE spread over seeds": spread, RMSE, ...others } = table?.rows.at(-1)?.ours ?? {};
   assert.ok(Math.abs((RMSE ?? NaN) - 0.6) < 1e-12 && Math.abs((spread ?? NaN) - 0.2) < 1e-12, `${RMSE} ${spread}`); // 0.5 and 0.7
   assert.deepEqual(others, { logRMSE: 0.25, AbsRel: 0.125 });
-  assert.equal(table?.rows.at(-1)?.command?.split("\n")[1], `dualfocus ${measuring.join(" ")}`);
+  assert.equal(
+    table?.rows.at(-1)?.command?.split("\n")[1],
+    `dualfocus evaluate --dataset nyu --data set --model ${weights} --planes 5 --limit 7 --device cpu --threads 1 --resume-dir ${folder}`,
+  );
   assert.match(table.measured, /^nyu, trained as in the paper, split "test", 7 images; seed 0, 2$/);
   assert.equal(table.rows[0]?.needs, "its training run and evaluation");
 });
@@ -226,7 +228,7 @@ test("on a published set the rows of another stay empty", async () => {
   const fake = fakePublished();
   const asked = { tables: [paperTables.focal], settings: published("ddff12") };
   const [table] = (await trainTables(request(fake, asked))).tables;
-  assert.deepEqual([fake.trained.length, fake.calls.length], [3, 3]); // without L_fv, with it, with the loss on the trend
+  assert.deepEqual([fake.trained.length, fake.evaluated.length], [3, 3]); // without L_fv, with it, with the loss on the trend
   const needs = "its own training run: --preset nyu --data DIR";
   assert.deepEqual(
     table?.rows.map((row) => [row.ours?.["invalid trend %"], row.ours?.["RMSE"], row.needs]),
@@ -247,7 +249,7 @@ test("a run whose measurement fails leaves its row empty, and is measured by the
   assert.equal(tables[1]?.rows[2]?.needs, "its training run and evaluation");
   const fake = fakePublished();
   const again = await trainTables({ ...asked, ...fake });
-  assert.deepEqual([fake.trained.length, fake.calls.length], [0, 1]);
+  assert.deepEqual([fake.trained.length, fake.evaluated.length], [0, 1]);
   assert.equal(again.tables[1]?.rows[2]?.ours?.["RMSE"], 0.5);
 });
 
