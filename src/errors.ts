@@ -57,6 +57,7 @@ export const ERRORS = {
   // Depth
   "image-too-large": { kind: "input", remedy: "export the images in a smaller size, or crop them" },
   "truth-unusable": { kind: "input" },
+  "truth-size-differs": { kind: "input", remedy: "use a truth in the size of the images" },
 
   // Networks
   "unknown-model": { kind: "input" },
@@ -72,7 +73,7 @@ export const ERRORS = {
 
   // Where results go
   "output-not-empty": { kind: "usage" },
-  "output-unusable": { kind: "usage" },
+  "output-unusable": { kind: "usage", remedy: "choose another folder" },
   "output-in-use": { kind: "usage" },
   "write-failed": { kind: "usage" },
 
@@ -124,6 +125,12 @@ export class DualFocusError extends Error implements ErrorReport {
   }
 }
 
+/** What of any error crosses the border of a process; one that nobody foresaw is `internal`. */
+export function reportOf(error: unknown): ErrorReport {
+  if (error instanceof DualFocusError) return { code: error.code, message: error.message, facts: error.facts };
+  return { code: "internal", message: error instanceof Error ? error.message : String(error), facts: {} };
+}
+
 /** What to do, as a sentence without a capital or a full stop. */
 export type Remedy = string | ((facts: ErrorFacts) => string);
 
@@ -135,6 +142,7 @@ export type OwnRemedies = Readonly<Record<Exclude<ErrorCode, Shared>, Remedy> & 
 /** What one face says about an error. */
 export function remedies(own: OwnRemedies): (error: Pick<ErrorReport, "code" | "facts">) => string {
   return ({ code, facts }) => {
+    if (typeof facts["remedy"] === "string") return facts["remedy"]; // of errors that have not been given a code of their own yet
     const entry: Entry = ERRORS[code];
     const remedy = (own as Partial<Record<ErrorCode, Remedy>>)[code] ?? entry.remedy ?? "";
     return typeof remedy === "string" ? remedy : remedy(facts);

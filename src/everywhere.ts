@@ -5,6 +5,7 @@ export { image, type Image } from "./image/image.ts";
 export type { Space } from "./image/depthMap.ts";
 export { checkFocusDistances, choosePlanes, focalStack, selectPlanes, type FocalStack } from "./stack/focalStack.ts";
 export { depthMap, type DepthMap } from "./image/depthMap.ts";
+export { DualFocusError, ERRORS, type ErrorCode, type ErrorFacts, type ErrorKind } from "./errors.ts";
 export { createRandom, type Random, type RandomState } from "./random.ts";
 
 // From a stack to depth
@@ -14,7 +15,7 @@ export type { DepthNetwork } from "./network/depthNetwork.ts";
 export type { Fields, FocusProbability, PredictOptions } from "./network/focusProbability.ts";
 export type { Device, Value } from "./network/session.ts";
 export { alignStack, type AlignedStack, type AlignOptions } from "./align/align.ts";
-export { AlignmentError, formatAlignment, parseAlignment, type Alignment, type FrameAlignment } from "./align/alignment.ts";
+export { formatAlignment, parseAlignment, type Alignment, type FrameAlignment } from "./align/alignment.ts";
 export type { Gain } from "./align/exposure.ts";
 export type { Similarity } from "./align/similarity.ts";
 export { checkStack, type CheckOptions } from "./check/checkStack.ts";

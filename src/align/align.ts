@@ -1,6 +1,7 @@
 import type { Image } from "../image/image.ts";
 import { type FocalStack, focalStack } from "../stack/focalStack.ts";
-import { type Alignment, AlignmentError, checkFits, type FrameAlignment } from "./alignment.ts";
+import { DualFocusError } from "../errors.ts";
+import { type Alignment, checkFits, type FrameAlignment } from "./alignment.ts";
 import { commonArea, warpedRows, warpImage } from "./apply.ts";
 import { estimateAlignment, type EstimateOptions } from "./estimate.ts";
 import { applyGain, gainRows } from "./exposure.ts";
@@ -32,7 +33,7 @@ export interface AlignedStack {
 
 /**
  * Aligns the frames of a stack: corrects focus breathing, camera shift and rotation, and exposure. Frames that have not moved are not
- * resampled. Frames that cannot be aligned are left out and reported; fewer than two remaining frames are an AlignmentError.
+ * resampled. Frames that cannot be aligned are left out and reported; fewer than two remaining frames are an error.
  */
 export async function alignStack(stack: FocalStack, options: AlignOptions = {}): Promise<AlignedStack> {
   const { images, focusDistances, space } = focalStack(stack);
@@ -58,7 +59,10 @@ export function usablePlanes({ frames }: Alignment): number[] {
   const planes = frames.flatMap(({ ok }, n) => (ok ? [n] : []));
   if (planes.length >= 2) return planes;
   const reasons = frames.flatMap(({ reason }, n) => (reason === undefined ? [] : [`plane ${n}: ${reason}`]));
-  throw new AlignmentError(`only ${planes.length} of ${frames.length} frames could be aligned; ${reasons.join("; ")}`);
+  const facts = { aligned: planes.length, frames: frames.length };
+  throw new DualFocusError("too-few-aligned", `only ${planes.length} of ${frames.length} frames could be aligned; ${reasons.join("; ")}`, {
+    facts,
+  });
 }
 
 /** One frame, aligned to the reference; the same object if it has neither moved nor changed brightness. */

@@ -1,4 +1,6 @@
 import { z } from "zod";
+
+import { DualFocusError } from "../errors.ts";
 import type { Gain } from "./exposure.ts";
 import type { Size } from "../image/image.ts";
 import { resized, type Similarity, similaritySchema } from "./similarity.ts";
@@ -23,11 +25,6 @@ export interface Alignment {
   /** The frame that is not moved. */
   readonly reference: number;
   readonly frames: readonly FrameAlignment[];
-}
-
-/** Too few frames could be aligned, or an alignment does not fit its stack. */
-export class AlignmentError extends Error {
-  override readonly name = "AlignmentError";
 }
 
 const alignmentSchema = z
@@ -58,10 +55,14 @@ export function parseAlignment(text: string, where = "alignment"): Alignment {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new AlignmentError(`${where}: not JSON (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new DualFocusError("bad-alignment-file", `${where}: not JSON (${reason})`, { facts: { file: where }, cause });
   }
   const parsed = alignmentSchema.safeParse(value);
-  if (!parsed.success) throw new AlignmentError(`${where}: not a saved alignment: ${z.prettifyError(parsed.error).replaceAll("\n", " ")}`);
+  if (!parsed.success) {
+    const reason = z.prettifyError(parsed.error).replaceAll("\n", " ");
+    throw new DualFocusError("bad-alignment-file", `${where}: not a saved alignment: ${reason}`, { facts: { file: where } });
+  }
   const { width, height, reference, frames } = parsed.data;
   return { width, height, reference, frames: frames as FrameAlignment[] };
 }
@@ -70,7 +71,8 @@ export function parseAlignment(text: string, where = "alignment"): Alignment {
 export function checkFits(alignment: Alignment, stack: Size & { readonly planes: number }): void {
   const { width, height, frames } = alignment;
   if (width !== stack.width || height !== stack.height || frames.length !== stack.planes)
-    throw new AlignmentError(
+    throw new DualFocusError(
+      "alignment-mismatch",
       `the alignment is for ${frames.length} planes of ${width}×${height}, the stack has ${stack.planes} of ${stack.width}×${stack.height}`,
     );
 }

@@ -48,7 +48,7 @@ function checkDistances({ images, focusDistances, space }: Candidate, nameOf: (p
   }
   if (space === "index") {
     const message = "no focus distances are known, so depth will be a plane index, not metres";
-    const remedy = "give them with --distances, in a stack.json, or in the file names (plane_0.65.jpg)";
+    const remedy = "give them, or state them in a stack.json or in the file names (plane_0.65.jpg)";
     return [{ code: "missing-distances", severity: "note", message, remedy }];
   }
   const wrong = focusDistances.findIndex((_, n) => !areValid(focusDistances.slice(0, n + 1), space));

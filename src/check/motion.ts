@@ -33,7 +33,7 @@ function checkAligned({ frames }: Alignment, { nameOf, known }: Pick<MotionOptio
   const failed = frames.flatMap(({ ok }, n) => (ok || known.includes(n) ? [] : [n]));
   if (frames.length - failed.length - known.length < 2 && failed.length > 0) {
     const message = "the pictures cannot be aligned to one another";
-    const remedy = "check that they show one still scene; give --align off if they need no aligning";
+    const remedy = "check that they show one still scene; switch alignment off if they need none";
     return [{ code: "unaligned", severity: "error", message, remedy }];
   }
   return failed.map((plane) => ({
@@ -97,7 +97,10 @@ function checkScale({ frames }: Alignment, { aligned, space }: { aligned: readon
     code: "reversed",
     severity: space === "index" ? "note" : "warning",
     message: `the scene appears ${(100 * growth).toFixed(1)} % larger at the far end; with most lenses it appears smaller, so near and far may be swapped`,
-    remedy: space === "index" ? "if the files run from far to near, depth will be inverted: give --distances" : "check the focus distances",
+    remedy:
+      space === "index"
+        ? "if the files run from far to near, depth will be inverted: give the focus distances"
+        : "check the focus distances",
   };
   return [found, reversed];
 }

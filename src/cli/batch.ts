@@ -1,26 +1,24 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { basename, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
-import { UNITS } from "../stack/stackFormat.ts";
-import { asUserError } from "../depth/errors.ts";
-import { WORKING_SIDE } from "../depth/options.ts";
 import { depthSettings, MODEL_NAMES, type DepthSettings } from "../depth/settings.ts";
 import { defaultOutput, placed } from "../depth/node/stackRun.ts";
 import { UserError } from "../system/userError.ts";
 import { fillFolder } from "../system/outputFolder.ts";
-import { DEFAULT_OUTPUTS, OUTPUT_NAMES, type OutputName } from "../output/outputs.ts";
+import { DualFocusError } from "../errors.ts";
+import type { OutputName } from "../output/outputs.ts";
 import { jobPrefix, type Job } from "../queue/job.ts";
 import { openStore } from "../queue/openStore.ts";
 import { hasEnded, type JobQueue, type JobStatus } from "../queue/queue.ts";
 import { readResults, type JobResult } from "../queue/results.ts";
 import { downloadResults, stackJob, uploadStack } from "../queue/stackJob.ts";
+import { withRedisQueue } from "../queue/redisQueue.ts";
 import type { FileStore } from "../queue/store.ts";
-import { finished, reportBatch, stackFolders } from "./batchFolders.ts";
-import { outputNames, workingSize } from "./depthArguments.ts";
-import type { BatchEntry } from "./depthText.ts";
-import { withRedisQueue } from "./redisQueue.ts";
-import { wholeNumber } from "./numbers.ts";
+import { finiteNumber, listOf, wholeNumber } from "./arguments.ts";
+import { saveOption, sizeOption, unitOption } from "./depthOptions.ts";
+import { failed, finished, reportBatch, stackFolders, type BatchEntry } from "./depthResults.ts";
+import { stoppable } from "./stop.ts";
 
 interface BatchOptions {
   readonly redis: string;
@@ -41,41 +39,28 @@ interface BatchOptions {
 export function batchCommand(): Command {
   return new Command("batch")
     .argument("<folder>", "holds one sub-folder for each stack")
-    .addOption(new Option("--redis <URL>", "of the queue").env("DUALFOCUS_REDIS").makeOptionMandatory())
+    .addOption(new Option("--redis <URL>", "address of the queue").env("DUALFOCUS_REDIS").makeOptionMandatory())
     .addOption(
-      new Option("--store <PLACE>", "where files are handed over: a directory that the workers can see, or s3://bucket/prefix")
+      new Option("--store <PLACE>", "where files are exchanged: a directory that the workers share, or s3://bucket/prefix")
         .env("DUALFOCUS_STORE")
         .makeOptionMandatory(),
     )
     .option("-o, --output <DIR>", "folder for the results (default: NAME-depth in the current folder)")
-    .option("--distances <LIST>", "focus distances of every stack, separated by commas, in the order of the file names", numbers)
-    .addOption(new Option("--unit <UNIT>", "of the focus distances (default: m)").choices(UNITS))
+    .option(
+      "--distances <LIST>",
+      "focus distances of every stack, separated by commas, in the order of the file names",
+      listOf(finiteNumber),
+    )
+    .addOption(unitOption())
     .addOption(new Option("--model <NAME>", "network").choices(MODEL_NAMES).default("small"))
     .addOption(new Option("--align <auto|off>", "align the frames").choices(["auto", "off"]).default("auto"))
-    .option(
-      "--size <PX|full|auto>",
-      `longer side the network sees (auto: ${WORKING_SIDE}, more where planes differ by little blur)`,
-      workingSize,
-      "auto",
-    )
-    .option("--save <LIST>", `what to write, of ${OUTPUT_NAMES.join(", ")}`, outputNames, DEFAULT_OUTPUTS)
-    .option("--ahead <N>", "stacks on their way at the same time", wholeNumber(1), 64)
-    .option("--force", "compute again what is there already", false)
+    .addOption(sizeOption())
+    .addOption(saveOption())
+    .option("--ahead <N>", "stacks in the queue at the same time", wholeNumber(1), 64)
+    .option("--force", "compute again what is finished", false)
     .option("--json", "print the table as one JSON document", false)
     .option("--quiet", "no progress", false)
-    .action(async (folder: string, options: BatchOptions) => {
-      try {
-        await batch(folder, options);
-      } catch (error) {
-        throw asUserError(error);
-      }
-    });
-}
-
-function numbers(text: string): number[] {
-  const values = text.split(",").map((part) => (part.trim() === "" ? NaN : Number(part)));
-  if (values.some((value) => !Number.isFinite(value))) throw new InvalidArgumentError("It takes numbers separated by commas.");
-  return values;
+    .action(batch);
 }
 
 interface Run {
@@ -94,32 +79,23 @@ async function batch(folder: string, options: BatchOptions): Promise<void> {
   if (!settings.success)
     throw new UserError(settings.error.issues.map(({ message }) => message).join("; "), { exitCode: 2, remedy: "correct the option" });
   const store = await openStore(options.store);
-  const stop = new AbortController();
-  const onSignal = (): void => {
-    stop.abort(
-      new UserError("stopped; what was sent is computed all the same", { exitCode: 130, remedy: "run the command again to collect it" }),
-    );
-  };
-  process.once("SIGINT", onSignal);
-  try {
-    await withRedisQueue(options.redis, async (queue) => {
-      await queue.ping();
-      const run = { options, settings: settings.data, store, queue, signal: stop.signal };
-      let ended = 0;
-      const entries = await inParallel(names, options.ahead, async (name) => {
-        const entry = await attempt({ folder: join(folder, name), name, output: join(root, name) }, run);
-        ended += 1;
-        if (!options.quiet) process.stderr.write(`${name} (${ended} of ${names.length}): ${describe(entry)}\n`);
-        return entry;
-      });
-      reportBatch(entries, options.json);
+  const body = async (queue: JobQueue, signal: AbortSignal): Promise<void> => {
+    await queue.ping();
+    const run = { options, settings: settings.data, store, queue, signal };
+    let ended = 0;
+    const entries = await inParallel(names, options.ahead, async (name) => {
+      const entry = await attempt({ folder: join(folder, name), name, output: join(root, name) }, run);
+      ended += 1;
+      if (!options.quiet) process.stderr.write(`${name} (${ended} of ${names.length}): ${describe(entry)}\n`);
+      return entry;
     });
-  } finally {
-    process.off("SIGINT", onSignal);
-  }
+    reportBatch(entries, options.json);
+  };
+  const words = { reason: "stopped; what was sent is still computed", remedy: "run the command again to collect it" };
+  await stoppable((signal) => withRedisQueue(options.redis, (queue) => body(queue, signal)), words);
 }
 
-const describe = ({ status, error }: BatchEntry): string => (status === "skipped" ? "done before" : (error?.message ?? status));
+const describe = ({ status, error }: BatchEntry): string => (status === "skipped" ? "finished earlier" : (error?.message ?? status));
 
 /** At most `most` at the same time, results in the order of `items`. */
 async function inParallel<T, R>(items: readonly T[], most: number, body: (item: T) => Promise<R>): Promise<R[]> {
@@ -154,14 +130,11 @@ async function attempt({ folder, name, output }: Place, run: Run): Promise<Batch
     return { name, status: "done", output, result: { ...results.document, files: placed(files, output) } };
   } catch (failure) {
     signal.throwIfAborted();
-    const error = asUserError(failure);
-    if (!(error instanceof UserError)) throw error;
-    const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
-    return { name, status: "failed", output, error: { message: error.message, ...remedy } };
+    return failed({ name, output }, failure);
   }
 }
 
-/** Submits the job, unless it is on its way already, and waits for its results. */
+/** Submits the job, unless it is in the queue already, and waits for its results. */
 async function compute(job: Job, { queue, store, signal }: Run, upload: () => Promise<void>): Promise<JobResult> {
   await upload();
   if ((await patiently(signal, () => queue.get(job.id)))?.state === "failed") await patiently(signal, () => queue.remove(job.id));
@@ -170,8 +143,8 @@ async function compute(job: Job, { queue, store, signal }: Run, upload: () => Pr
   signal.throwIfAborted();
   const results = await readResults(store, job.id);
   if (results) return results;
-  const { message = `the job is ${status?.state ?? "gone"}`, remedy } = status?.error ?? {};
-  throw new UserError(message, { exitCode: 3, ...(remedy === undefined ? {} : { remedy }) });
+  if (!status?.error) throw new UserError(`the job is ${status?.state ?? "gone"}`, { exitCode: 3, remedy: "run the command again" });
+  throw new DualFocusError(status.error.code, status.error.message, status.error);
 }
 
 async function lastStatus(queue: JobQueue, id: string, signal: AbortSignal): Promise<JobStatus | undefined> {
@@ -180,7 +153,7 @@ async function lastStatus(queue: JobQueue, id: string, signal: AbortSignal): Pro
   return last;
 }
 
-/** A Redis that is away for a while, to be restarted for instance, is waited for. */
+/** Waits for a Redis that is away for a while, for instance while it restarts. */
 async function patiently<T>(signal: AbortSignal, body: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 
 import type { Case } from "../bench/case.ts";
 import { peakMemory } from "../bench/memory.ts";
@@ -9,11 +9,10 @@ import { formatBench } from "../bench/report.ts";
 import { bench } from "../bench/run.ts";
 import type { BenchRuntime } from "../bench/runtime.ts";
 import { UserError } from "../system/userError.ts";
-import { isConfigName } from "../network/node/loadModel.ts";
 import { configs, type ConfigName } from "../model/config.ts";
 import { DFV_LEAST_SIDE } from "../model/dfv.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
-import { wholeNumber } from "./numbers.ts";
+import { listOf, oneOf, parser, sidePair, wholeNumber } from "./arguments.ts";
 
 type Size = readonly [height: number, width: number];
 
@@ -37,23 +36,25 @@ export type RunSelf = (args: readonly string[]) => Promise<string>;
 /** `self` may be replaced where this program is not the process's own. */
 export function benchCommand({ self = runSelf }: { readonly self?: RunSelf } = {}): Command {
   return new Command("bench")
-    .option("--device <NAME>", "where the networks run: cpu, webgpu, cuda or cuda:N", deviceName, "cpu")
-    .option("--model <LIST>", "base, small, dfv; several with commas", modelList, ["small"] as const)
-    .option("--size <LIST>", "height×width of the pictures, as 192x288,384x576", sizeList, [
+    .option("--device <NAME>", "where the networks run: cpu, webgpu, cuda or cuda:N", device, "cpu")
+    .option("--model <LIST>", "base, small, dfv; several with commas", listOf(oneOf(Object.keys(configs) as ConfigName[])), [
+      "small",
+    ] as const)
+    .option("--size <LIST>", "height×width of the images, as 192x288,384x576", listOf(sidePair({ multiple: SIZE_MULTIPLE })), [
       [128, 192],
       [192, 288],
       [384, 576],
     ] as const) // prettier-ignore
-    .option("--planes <LIST>", "planes of the stacks, as 3,5,10", countList(2), [3, 5, 10] as const)
-    .option("--grid <LIST>", "sides of the grid of Γ and z*, timed at the first size and number of planes", countList(2), [
+    .option("--planes <LIST>", "planes of the stacks, as 3,5,10", listOf(wholeNumber(2)), [3, 5, 10] as const)
+    .option("--grid <LIST>", "sides of the grid of Γ and z*, timed at the first size and number of planes", listOf(wholeNumber(2)), [
       10, 14, 20, 28,
     ] as const)
-    .option("--batch <LIST>", "stacks in one run, as 1,4,16", countList(1), [1] as const)
-    .option("--repeats <K>", "timed runs of each, more where they take milliseconds", wholeNumber(1), 5)
-    .option("--threads <N>", "of the CPU; 0 uses every core", wholeNumber(0), 0)
+    .option("--batch <LIST>", "stacks in one run, as 1,4,16", listOf(wholeNumber(1)), [1] as const)
+    .option("--repeats <K>", "timed runs of each case, more where they take milliseconds", wholeNumber(1), 5)
+    .option("--threads <N>", "CPU threads (0: one per core)", wholeNumber(0), 0)
     .option("--json", "print one JSON document", false)
     .option("--quiet", "no progress", false)
-    .addOption(new Option("--memory-only", "print the memory of the first case alone").default(false).hideHelp())
+    .addOption(new Option("--memory-only", "print only the memory of the first case").default(false).hideHelp())
     .action((options: BenchCommandOptions) => runBench(options, self));
 }
 
@@ -76,12 +77,12 @@ async function runBench(options: BenchCommandOptions, self: RunSelf): Promise<vo
   process.stdout.write(options.json ? `${JSON.stringify(measured)}\n` : formatBench(measured));
 }
 
-/** DFV's pooling leaves nothing of smaller pictures. */
+/** DFV's pooling leaves nothing of smaller images. */
 function checkSizes(cases: readonly Case[]): void {
   const small = cases.find(({ model, height, width }) => configs[model].kind === "dfv" && Math.min(height, width) < DFV_LEAST_SIDE);
   if (!small) return;
   throw new UserError(
-    `--size ${small.height}x${small.width}: ${small.model} takes pictures of ${DFV_LEAST_SIDE}x${DFV_LEAST_SIDE} and more`,
+    `--size ${small.height}x${small.width}: ${small.model} takes images of ${DFV_LEAST_SIDE}x${DFV_LEAST_SIDE} and more`,
     {
       exitCode: 2,
       remedy: `leave the size or ${small.model} out`,
@@ -128,10 +129,7 @@ export async function withAdapter(runtime: BenchRuntime): Promise<BenchRuntime> 
   }
 }
 
-function deviceName(text: string): string {
-  if (!/^(cpu|webgpu|cuda(:\d+)?)$/.test(text)) throw new InvalidArgumentError("cpu, webgpu, cuda or cuda:N");
-  return text;
-}
+const device = parser("cpu, webgpu, cuda or cuda:N", (text) => (/^(cpu|webgpu|cuda(:\d+)?)$/.test(text) ? text : undefined));
 
 type CaseOptions = Pick<BenchCommandOptions, "model" | "size" | "planes" | "grid" | "batch">;
 
@@ -145,28 +143,4 @@ export function benchCases({ model, size, planes, grid, batch }: CaseOptions): C
     const others = grid.filter((side) => configs[name].kind === "dualfocus" && side !== configs[name].surface?.grid);
     return [...whole, ...others.map((side): Case => ({ ...first, grid: side }))];
   });
-}
-
-function modelList(text: string): readonly ConfigName[] {
-  const names = text.split(",");
-  if (!names.every(isConfigName)) throw new InvalidArgumentError(`${Object.keys(configs).join(", ")}, with commas between them`);
-  return names;
-}
-
-function sizeList(text: string): readonly Size[] {
-  return text.split(",").map((size): Size => {
-    const [, height = NaN, width = NaN] = (/^(\d+)[x×](\d+)$/.exec(size) ?? []).map(Number);
-    if (!(height > 0 && width > 0 && height % SIZE_MULTIPLE === 0 && width % SIZE_MULTIPLE === 0))
-      throw new InvalidArgumentError(`height×width, multiples of ${SIZE_MULTIPLE}, as 384x576`);
-    return [height, width];
-  });
-}
-
-function countList(least: number): (text: string) => readonly number[] {
-  return (text) => {
-    const counts = text.split(",").map(Number);
-    if (!counts.every((value) => Number.isInteger(value) && value >= least))
-      throw new InvalidArgumentError(`whole numbers, ${least} or more, as 3,5,10`);
-    return counts;
-  };
 }

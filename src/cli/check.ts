@@ -1,12 +1,14 @@
 import { basename } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { checkStack } from "../check/checkStack.ts";
 import type { Finding, Severity } from "../check/finding.ts";
 import type { Image } from "../image/image.ts";
-import { StackError } from "../stack/stackError.ts";
-import { type Unit, UNITS } from "../stack/stackFormat.ts";
+import { DualFocusError } from "../errors.ts";
+import type { Unit } from "../stack/stackFormat.ts";
 import { openStack, type StackSource } from "../stack/node/openStack.ts";
 import { UserError } from "../system/userError.ts";
+import { unitOption } from "./depthOptions.ts";
+import { findingRemedy, remedyOf } from "./words.ts";
 
 interface CheckCommandOptions {
   readonly distances?: string;
@@ -15,14 +17,14 @@ interface CheckCommandOptions {
   readonly quiet: boolean;
 }
 
-/** Pictures are judged at this size; a hundred of them fit in memory. */
+/** Images are checked at this size; a hundred of them fit in memory. */
 const CHECKED_PIXELS = 1 << 20;
 
 export function checkCommand(): Command {
   return new Command("check")
-    .argument("<stack...>", "a folder, pictures, a stack.json or a multi-page TIFF", given)
-    .option("--distances <LIST>", "focus distances, separated by commas, one per picture in the order of their names; or a text file")
-    .addOption(new Option("--unit <UNIT>", "of the focus distances (default: m)").choices(UNITS))
+    .argument("<stack...>", "a folder, images, a stack.json or a multi-page TIFF", given)
+    .option("--distances <LIST>", "focus distances, separated by commas, one per image in the order of their names; or a text file")
+    .addOption(unitOption())
     .option("--json", "print the findings as JSON", false)
     .option("--quiet", "no progress", false)
     .action(runCheck);
@@ -30,13 +32,14 @@ export function checkCommand(): Command {
 
 /** Findings go to stdout whether or not there are errors among them; these also end the command with exit code 3. */
 async function runCheck(inputs: string[], options: CheckCommandOptions): Promise<void> {
-  const { name, planes, findings } = await examine(inputs, options);
+  const { name, planes, findings: found } = await examine(inputs, options);
+  const findings = found.map((finding): Finding => ({ ...finding, remedy: findingRemedy(finding) }));
   const count = (severity: Severity): number => findings.filter((finding) => finding.severity === severity).length;
   const [errors, warnings] = [count("error"), count("warning")];
   const document = { stack: name, planes, ok: errors === 0, findings };
   process.stdout.write(options.json ? `${JSON.stringify(document)}\n` : readable(document, { errors, warnings }));
   if (errors > 0)
-    throw new UserError(`${name}: ${errors === 1 ? "one fault" : `${errors} faults`} that must be mended first`, {
+    throw new UserError(`${name}: ${errors === 1 ? "one error" : `${errors} errors`} must be fixed first`, {
       exitCode: 3,
       remedy: (findings[0] as Finding).remedy,
     });
@@ -51,7 +54,7 @@ interface Examined {
 /** A stack that cannot even be opened is a finding too. */
 async function examine(inputs: readonly string[], { distances, unit, quiet }: CheckCommandOptions): Promise<Examined> {
   const name = inputs.join(" ");
-  const tell = (line: string): void => {
+  const report = (line: string): void => {
     if (!quiet) process.stderr.write(`check: ${line}\n`);
   };
   try {
@@ -59,8 +62,8 @@ async function examine(inputs: readonly string[], { distances, unit, quiet }: Ch
       ...(distances === undefined ? {} : { distances }),
       ...(unit === undefined ? {} : { unit }),
     });
-    const images = await readPlanes(source, tell);
-    tell("comparing the planes");
+    const images = await readPlanes(source, report);
+    report("comparing the planes");
     const notes = source.notes.map((message): Finding => ({
       code: "assumption",
       severity: "note",
@@ -77,22 +80,22 @@ async function examine(inputs: readonly string[], { distances, unit, quiet }: Ch
     );
     return { name: source.name, planes: images.length, findings: [...findings, ...notes] };
   } catch (error) {
-    if (!(error instanceof StackError)) throw error;
-    const finding: Finding = { code: "unreadable", severity: "error", message: error.message, remedy: error.remedy };
+    if (!(error instanceof DualFocusError)) throw error;
+    const finding: Finding = { code: "unreadable", severity: "error", message: error.message, remedy: remedyOf(error) };
     return { name, planes: 0, findings: [finding] };
   }
 }
 
-async function readPlanes(source: StackSource, tell: (line: string) => void): Promise<Image[]> {
+async function readPlanes(source: StackSource, report: (line: string) => void): Promise<Image[]> {
   const images: Image[] = [];
   for (let plane = 0; plane < source.files.length; plane++) {
     images.push(await source.readScaled(plane, CHECKED_PIXELS));
-    tell(`read ${plane + 1} of ${source.files.length}`);
+    report(`read ${plane + 1} of ${source.files.length}`);
   }
   return images;
 }
 
-/** File names; pages of one file are told apart by their number. */
+/** File names; pages of one file are distinguished by their number. */
 function planeNames({ files }: StackSource): string[] {
   const single = new Set(files).size === 1;
   return files.map((file, plane) => (single ? `${basename(file)} plane ${plane}` : basename(file)));
@@ -108,11 +111,11 @@ function readable(
     const group = findings.filter((finding) => finding.severity === severity);
     if (group.length > 0) lines.push("", title, ...group.map(({ code, message, remedy }) => `  ${message} [${code}]\n    → ${remedy}`));
   }
-  if (counts.errors + counts.warnings === 0) lines.push("", "Nothing stands in the way of good depth.");
+  if (counts.errors + counts.warnings === 0) lines.push("", "No problems found.");
   return `${lines.join("\n")}\n`;
 }
 
 function given(value: string, before: string[] | undefined): string[] {
-  if (value === "") throw new InvalidArgumentError("an empty name");
+  if (value === "") throw new InvalidArgumentError("Expected a name.");
   return [...(before ?? []), value];
 }

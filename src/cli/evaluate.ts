@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
-import { access, constants, mkdir, open, rm, writeFile } from "node:fs/promises";
+import { open, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 
 import { DatasetError, type Split } from "../data/dataset.ts";
-import { asUserError } from "../depth/errors.ts";
 import { evaluateModels, loadPredictor, type LoadPredictor } from "../evaluate/evaluateModels.ts";
 import { CLASSICAL_NAMES } from "../evaluate/predictor.ts";
 import { EVALUATION_SETS, type EvaluationSetName } from "../evaluate/protocol.ts";
@@ -12,11 +11,13 @@ import type { CreateRenderer } from "../evaluate/renderedSet.ts";
 import { csvTable, jsonEntry, markdownTable } from "../evaluate/report.ts";
 import type { Evaluation, Progress, Shown } from "../evaluate/run.ts";
 import { Sheet } from "../evaluate/sheet.ts";
+import { cannotWrite } from "../system/errno.ts";
+import { makeFolder } from "../system/outputFolder.ts";
 import { UserError } from "../system/userError.ts";
 import { DEVICES, type DeviceName } from "../network/node/devices.ts";
 import { duration } from "../output/duration.ts";
 import { renderHost } from "./renderHost.ts";
-import { wholeNumber } from "./numbers.ts";
+import { listOf, parser, wholeNumber } from "./arguments.ts";
 
 interface EvaluateOptions {
   readonly dataset: EvaluationSetName;
@@ -41,34 +42,39 @@ interface EvaluateOptions {
 /** `load` may be replaced to measure predictors of one's own. */
 export function evaluateCommand({ load = loadPredictor }: { readonly load?: LoadPredictor } = {}): Command {
   return new Command("evaluate")
-    .addOption(new Option("--dataset <NAME>", "what to measure on").choices(EVALUATION_SETS).makeOptionMandatory())
-    .option("--data <DIR>", "folder of the dataset (docs/datasets.md shows each layout); render needs none")
+    .addOption(new Option("--dataset <NAME>", "dataset to measure on").choices(EVALUATION_SETS).makeOptionMandatory())
+    .option("--data <DIR>", "folder of the dataset (docs/datasets.md shows each layout); not needed for render")
     .requiredOption(
       "--model <LIST>",
       `base, small, dfv, a weights file, ${CLASSICAL_NAMES.join(", ")}; several with commas, or repeated`,
       names,
     )
-    .option("--planes <LIST>", "number of planes, as 5 or 3,5,10 (default: the protocol's, or all of the stack)", planeCounts)
+    .option("--planes <LIST>", "number of planes, as 5 or 3,5,10 (default: the protocol's, or all of the stack)", listOf(wholeNumber(2)))
     .addOption(
-      new Option("--split <NAME>", "part of the set (default: the one published tables use)").choices(["train", "val", "test", "all"]),
+      new Option("--split <NAME>", "part of the dataset (default: the one that published tables use)").choices([
+        "train",
+        "val",
+        "test",
+        "all",
+      ]),
     )
-    .option("--limit <K>", "only K images, spread evenly over the set (render: K scenes)", wholeNumber(1))
+    .option("--limit <K>", "only K images, spread evenly over the dataset (render: K scenes)", wholeNumber(1))
     .addOption(
-      new Option("--protocol <NAME>", "of RGB-D sets. paper: HybridDepth's planes and lens; adaptive: FOSSA's")
+      new Option("--protocol <NAME>", "protocol for RGB-D datasets. paper: HybridDepth's planes and lens; adaptive: FOSSA's")
         .choices(["paper", "adaptive"])
         .default("paper"),
     )
-    .option("--textures <PATH>", "render: pictures for the scenes, beside the generated textures; every tenth is used")
+    .option("--textures <PATH>", "render: images for the scenes, besides the generated textures; every tenth is used")
     .addOption(new Option("--device <DEVICE>", "where the networks run; the CPU is exact f32, cuda f16").choices(DEVICES).default("cpu"))
-    .option("--threads <N>", "for the networks; 0 uses every core", wholeNumber(0), 0)
-    .option("--resume-dir <DIR>", "keep each image's result there, and go on from what an earlier run kept")
+    .option("--threads <N>", "CPU threads of the networks (0: one per core)", wholeNumber(0), 0)
+    .option("--resume-dir <DIR>", "keep each image's result there, and continue from what an earlier run kept")
     .option("--json", "print one JSON document", false)
     .option("--quiet", "no progress", false)
     .option("--markdown", "print a Markdown table (the default)", false)
-    .option("--per-image", "with --json: the metrics of every image too", false)
-    .option("--csv <FILE>", "write the metrics of every image")
-    .option("--sheet <FILE.png>", "draw input, truth, each model's depth and its error")
-    .option("--sheet-images <K>", "how many images the sheet shows", wholeNumber(1), 4)
+    .option("--per-image", "with --json: also the metrics of every image", false)
+    .option("--csv <FILE>", "write the metrics of every image to this file")
+    .option("--sheet <FILE.png>", "draw input, ground truth, each model's depth and its error")
+    .option("--sheet-images <K>", "number of images on the sheet", wholeNumber(1), 4)
     .action((options: EvaluateOptions) => runEvaluate(options, load));
 }
 
@@ -95,37 +101,23 @@ async function runEvaluate({ model: models, ...options }: EvaluateOptions, load:
 async function checkWritable(file: string | undefined): Promise<void> {
   if (file === undefined) return;
   if (!existsSync(dirname(resolve(file))))
-    throw new UserError(`${file}: there is no folder ${dirname(resolve(file))} to write into`, { exitCode: 2, remedy: "make it first" });
+    throw new UserError(`${file}: there is no folder ${dirname(resolve(file))} to write into`, { exitCode: 2, remedy: "create it first" });
   const isNew = !existsSync(file);
   try {
     await (await open(file, "a")).close();
     if (isNew) await rm(file);
   } catch (cause) {
-    throw notWritable(file, { remedy: "choose another file", cause });
+    throw cannotWrite(file, cause);
   }
 }
 
-async function makeFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true });
-    await access(folder, constants.W_OK);
-  } catch (cause) {
-    throw notWritable(folder, { remedy: "--resume-dir takes a folder, which is made if it is not there", cause });
-  }
-}
-
-function notWritable(path: string, { remedy, cause }: { remedy: string; cause: unknown }): UserError {
-  const [why] = (cause as Error).message.split(", ");
-  return new UserError(`${path}: cannot be written (${why})`, { exitCode: 2, remedy, cause });
-}
-
-/** Files that are missing or wrong are the user's to mend. */
+/** Files that are missing or wrong are bad input. */
 async function naming<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
     if (cause instanceof DatasetError || cause instanceof RangeError) throw new UserError(cause.message, { exitCode: 3, cause });
-    throw asUserError(cause);
+    throw cause;
   }
 }
 
@@ -149,15 +141,5 @@ function print(evaluations: readonly Evaluation[], { json, perImage }: Pick<Eval
   process.stdout.write(`${first.dataset} (${first.split}). ${protocols.join("\n")}\n\n${markdownTable(evaluations)}`);
 }
 
-function names(text: string, before: readonly string[] = []): readonly string[] {
-  const given = text.split(",").map((name) => name.trim());
-  if (given.includes("")) throw new InvalidArgumentError("names separated by commas");
-  return [...new Set([...before, ...given])];
-}
-
-function planeCounts(text: string): readonly number[] {
-  const counts = text.split(",").map(Number);
-  if (!counts.every((value) => Number.isInteger(value) && value >= 2))
-    throw new InvalidArgumentError("whole numbers, 2 or more, as 5 or 3,5,10");
-  return counts;
-}
+const name = parser("names separated by commas", (text) => text);
+const names = (text: string, before: readonly string[] = []): readonly string[] => [...new Set([...before, ...listOf(name)(text)])];

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 
 import { EngineError, ShapeError } from "../engine/errors.ts";
 import type { Storage } from "../io/safetensors.ts";
@@ -10,6 +10,7 @@ import { writeAtomically } from "../system/atomicFile.ts";
 import { UserError } from "../system/userError.ts";
 import { isConfigName, loadModel, shippedModel, untrainedModel } from "../network/node/loadModel.ts";
 import { packageVersion } from "../system/packageFolder.ts";
+import { sidePair, wholeNumber } from "./arguments.ts";
 
 interface ExportOptions {
   readonly model: string;
@@ -26,13 +27,17 @@ export function exportCommand(): Command {
   return new Command("export")
     .requiredOption("--model <base|small|dfv|FILE>", "shipped weights, or a .safetensors file")
     .requiredOption("-o, --output <FILE.onnx|FILE.safetensors>", "where to write it")
-    .option("--planes <N>", "fix the number of planes (default: any)", planes)
-    .option("--size <WxH>", `fix the picture size, multiples of ${SIZE_MULTIPLE} (default: any such size)`, pictureSize)
+    .option("--planes <N>", "fix the number of planes (default: any)", wholeNumber(2))
+    .option(
+      "--size <WxH>",
+      `fix the image size, multiples of ${SIZE_MULTIPLE} (default: any such size)`,
+      sidePair({ multiple: SIZE_MULTIPLE }),
+    )
     .addOption(
       new Option("--storage <type>", "how the weights are stored (int8: .safetensors only)").choices(["f32", "f16", "int8"]).default("f32"),
     )
     .option("--fields", "also output Γ, z* and θ_grad(z*)", false)
-    .option("--untrained", "take freshly initialised weights where none are shipped", false)
+    .option("--untrained", "use freshly initialised weights where none are shipped", false)
     .option("--json", "print the result as JSON", false)
     .action(async (options: ExportOptions) => {
       const toOnnx = options.output.endsWith(".onnx");
@@ -40,7 +45,7 @@ export function exportCommand(): Command {
         throw new UserError(`${options.output}: neither .onnx nor .safetensors`, { exitCode: 2, remedy: "end -o with one of them" });
       const model = chooseModel(options);
       const bytes = toOnnx ? graphOf(model, options) : writeModel(model, { storage: options.storage });
-      await write(options.output, bytes);
+      await writeAtomically(options.output, bytes);
       const result = { file: options.output, bytes: bytes.length, storage: options.storage };
       process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : `${result.file}: ${(result.bytes / 1e6).toFixed(1)} MB\n`);
     });
@@ -55,39 +60,17 @@ function graphOf({ config, weights, facts }: Model, { planes, size: given, field
   if (config.kind === "dfv" && (planes === undefined || given === undefined))
     throw new UserError("dfv's pooling windows depend on the stack's size", { exitCode: 2, remedy: "give --planes N and --size WxH" });
   if (fields && (config.kind === "dfv" || config.surface === undefined))
-    throw new UserError("this network has no spatial constraint, so no Γ and z* to give", { exitCode: 2, remedy: "leave --fields out" });
+    throw new UserError("this network has no spatial constraint, so it has no Γ and z*", { exitCode: 2, remedy: "leave --fields out" });
   const metadata = { ...formatFacts(facts), producer: `dualfocus ${packageVersion()}` };
   try {
     return recordGraph({ config, weights, size, fields, storage, metadata });
   } catch (cause) {
     if (!(cause instanceof EngineError || cause instanceof ShapeError)) throw cause;
-    const remedy = "a surface on its native grid wants --size WxH; a dense or confidence-weighted solve runs with the torch engine only";
+    const remedy = "a surface on its native grid needs --size WxH; a dense or confidence-weighted solve runs with the torch engine only";
     throw new UserError(`this network cannot be an ONNX graph: ${cause.message}`, { exitCode: 3, remedy, cause });
-  }
-}
-
-async function write(file: string, bytes: Uint8Array): Promise<void> {
-  try {
-    await writeAtomically(file, bytes);
-  } catch (cause) {
-    throw new UserError((cause as Error).message, { exitCode: 2, remedy: "choose another -o", cause });
   }
 }
 
 function chooseModel({ model, untrained }: ExportOptions): Model {
   return untrained && isConfigName(model) && shippedModel(model) === undefined ? untrainedModel(model) : loadModel(model);
-}
-
-function planes(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 2) throw new InvalidArgumentError("a whole number, 2 or more");
-  return count;
-}
-
-function pictureSize(text: string): readonly [number, number] {
-  const [, width, height] = /^(\d+)x(\d+)$/.exec(text) ?? [];
-  const size = [Number(width), Number(height)] as const;
-  if (!size.every((side) => side > 0 && side % SIZE_MULTIPLE === 0))
-    throw new InvalidArgumentError(`WIDTHxHEIGHT, both multiples of ${SIZE_MULTIPLE}`);
-  return size;
 }

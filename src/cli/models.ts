@@ -65,6 +65,9 @@ function table(rows: readonly Row[]): string {
   const header = ["model", "parameters", "with classifier", `MAC at ${size}`, "weights", "planes", "average", "trained", "licence"];
   const widths = header.map((title, column) => Math.max(title.length, ...cells.map((row) => (row[column] ?? "").length)));
   const line = (row: readonly string[]): string =>
-    row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  ").trimEnd();
+    row
+      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
+      .join("  ")
+      .trimEnd();
   return [header, ...cells].map((row) => `${line(row)}\n`).join("");
 }

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 
 import { readBytes } from "../stack/node/diskFiles.ts";
 import { loadTextures } from "../train/textures.ts";
@@ -9,13 +9,14 @@ import type { Scene } from "../optics/scene/scene.ts";
 import { SceneError, formatScene, parseScene } from "../optics/scene/scene.ts";
 import { randomScene } from "../optics/scene/random.ts";
 import { createRandom } from "../random.ts";
+import { isMissing } from "../system/errno.ts";
 import { UserError } from "../system/userError.ts";
 import { fillFolder, makeFolder, removeLeftovers } from "../system/outputFolder.ts";
 import type { RenderDevice, RenderHost } from "./renderHost.ts";
 import { RENDER_DEVICES, renderHost } from "./renderHost.ts";
 import { packageVersion } from "../system/packageFolder.ts";
 import { writeStack } from "./writeStack.ts";
-import { wholeNumber } from "./numbers.ts";
+import { listOf, parser, positiveNumber, share, sidePair, wholeNumber } from "./arguments.ts";
 
 interface RenderOptions {
   readonly output: string;
@@ -36,15 +37,19 @@ const MOST_SAMPLES = 65536; // what the native kernel counts to
 
 export function renderCommand(): Command {
   return new Command("render")
-    .option("--scenes <N>", "how many random scenes", wholeNumber(1))
+    .option("--scenes <N>", "number of random scenes", wholeNumber(1))
     .option("--scene <FILE>", "render this scene instead (a scene.json)")
-    .option("--seed <S>", "of the random scenes; the same seed gives the same scenes", wholeNumber(0), 0)
-    .option("--planes <N>", "planes of each stack (default: 5)", wholeNumber(1))
-    .option("--size <PX>", "PX or WIDTHxHEIGHT of the pictures (default: 256)", pictureSize)
+    .option("--seed <S>", "random seed; the same seed gives the same scenes", wholeNumber(0), 0)
+    .option("--planes <N>", "number of planes of each stack (default: 5)", wholeNumber(1))
+    .option("--size <PX>", "PX or WIDTHxHEIGHT of the images (default: 256)", imageSize)
     .option("--samples <S>", "rays per pixel and plane", wholeNumber(1, MOST_SAMPLES), DEFAULT_SAMPLES)
-    .option("--textures <DIR>", "folder of JPEG or PNG pictures to texture scenes with, besides the generated ones")
+    .option("--textures <DIR>", "folder of JPEG or PNG images to texture scenes with, besides the generated textures")
     .option("--metres <RANGE...>", "range of the nearest distance, for instance 0.3 2 (default: 0.02 3)", distances)
-    .option("--imperfect <SHARE>", "share of scenes with noise, drift, misalignment and other flaws of real stacks (default: 0)", share)
+    .option(
+      "--imperfect <SHARE>",
+      "share of scenes with noise, drift, misalignment and other flaws of real stacks, 0 to 1 (default: 0)",
+      share,
+    )
     .addOption(new Option("--device <NAME>", "auto: cpu where the addon is built, else js").choices(RENDER_DEVICES).default("auto"))
     .requiredOption("-o, --output <DIR>", "folder for scene_000000, scene_000001, …; finished ones are kept and skipped")
     .option("--json", "print the result as JSON", false)
@@ -99,7 +104,7 @@ function randomScenes(options: RenderOptions, textureCount: number): { count: nu
   return { count, at };
 }
 
-/** What scene data gets wrong is the user's to mend. */
+/** Errors in scene data are bad input. */
 function badInput<T>(work: () => T, file?: string): T {
   try {
     return work();
@@ -127,7 +132,7 @@ async function isFinished(folder: string, { scene, samples }: { scene: Scene; sa
   if (sceneText === undefined || stackText === undefined) return false;
   const remedy = "choose another -o, or the options it was made with";
   if (sceneText !== formatScene(scene))
-    throw new UserError(`${folder} holds another scene than these options give`, { exitCode: 2, remedy });
+    throw new UserError(`${folder} holds a different scene than these options give`, { exitCode: 2, remedy });
   const before = (JSON.parse(stackText) as { render?: { samples?: number } }).render?.samples;
   if (before !== samples) throw new UserError(`${folder} was rendered with ${before} samples, not ${samples}`, { exitCode: 2, remedy });
   return true;
@@ -137,7 +142,7 @@ async function textOf(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (isMissing(cause)) return undefined;
     throw cause;
   }
 }
@@ -166,26 +171,14 @@ interface Outcome {
 
 function report({ output, json, samples }: RenderOptions, outcome: Outcome): void {
   const { rendered, skipped, device, seconds } = outcome;
-  const kept = skipped > 0 ? `, ${skipped} were there already` : "";
+  const kept = skipped > 0 ? `, ${skipped} finished earlier` : "";
   const text = `${output}: ${rendered} ${rendered === 1 ? "stack" : "stacks"} rendered in ${seconds.toFixed(1)} s (${device})${kept}`;
   process.stdout.write(`${json ? JSON.stringify({ output, samples, ...outcome }) : text}\n`);
 }
 
-function pictureSize(text: string): readonly [number, number] {
-  const [width, height = width, ...rest] = text.split(/[x×]/i).map(Number) as [number, number?, ...number[]];
-  const good = (side: number): boolean => Number.isInteger(side) && side >= 8 && side <= 8192;
-  if (rest.length > 0 || !good(width) || !good(height)) throw new InvalidArgumentError("PX or WIDTHxHEIGHT, 8 to 8192 pixels each");
-  return [width, height];
-}
+const sides = { least: 8, most: 8192 } as const;
+const imageSize = parser("PX or WIDTHxHEIGHT, 8 to 8192 pixels each", (text): readonly [number, number] =>
+  sidePair(sides)(/^\d+$/.test(text) ? `${text}x${text}` : text),
+);
 
-function distances(text: string, before: readonly number[] = []): number[] {
-  const values = text.split(",").map(Number);
-  if (!values.every((value) => Number.isFinite(value) && value > 0)) throw new InvalidArgumentError("positive numbers, in metres");
-  return [...before, ...values];
-}
-
-function share(text: string): number {
-  const value = Number(text);
-  if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError("a number from 0 to 1");
-  return value;
-}
+const distances = (text: string, before: readonly number[] = []): readonly number[] => [...before, ...listOf(positiveNumber)(text)];

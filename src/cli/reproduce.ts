@@ -15,7 +15,8 @@ import { isPublished, type TrainSettings } from "../reproduce/trainingRun.ts";
 import { planRuns, trainTables } from "../reproduce/trainRunner.ts";
 import { ConfigError } from "../train/config.ts";
 import { presets, type PresetName } from "../train/presets.ts";
-import { wholeNumber } from "./numbers.ts";
+import { collect, listOf, parser, wholeNumber } from "./arguments.ts";
+import { stoppable } from "./stop.ts";
 
 interface ReproduceOptions {
   readonly preset: PresetName;
@@ -43,38 +44,42 @@ const isTrained = (name: string): name is keyof typeof trainedTables => name in 
 
 export function reproduceCommand(): Command {
   return new Command("reproduce")
-    .addArgument(new Argument("[tables...]", "which tables").choices(Object.keys(paperTables)))
+    .addArgument(new Argument("[tables...]", "tables of the paper").choices(Object.keys(paperTables)))
     .option(
       "--data <dir>",
-      "folder of the tables' set (docs/datasets.md); as NAME=DIR of one set, for tables of several (repeatable)",
+      "folder of the dataset (docs/datasets.md); NAME=DIR where the tables need several datasets (repeatable)",
       dataOption,
       {},
     )
     .option("--weights <name=file>", "measure these weights instead of the shipped ones (repeatable)", weightsOption, {})
-    .option("--limit <count>", "number of images to measure on, spread over the set", wholeNumber(1))
+    .option("--limit <count>", "number of images to measure, spread evenly over the dataset", wholeNumber(1))
     .addOption(
       new Option("--preset <name>", "recipe of the training runs")
         .choices(["render", "smoke", "nyu", "fod500", "ddff12"])
         .default("render"),
     )
     .addOption(
-      new Option("--model <name>", "network whose parts are changed (default: small, and base on a published set)").choices([
+      new Option("--model <name>", "network whose parts are changed (default: small, and base on a published dataset)").choices([
         "base",
         "small",
       ]),
     )
-    .option("--steps <count>", "steps of each training run (default: 4000, and the recipe's own on a published set)", wholeNumber(1))
-    .option("--seeds <list>", "random seeds, as 0 or 0,1,2; each variant is trained once with each", seedList, [0])
+    .option(
+      "--steps <count>",
+      "number of training steps of each run (default: 4000, and the recipe's own on a published dataset)",
+      wholeNumber(1),
+    )
+    .option("--seeds <list>", "random seeds, as 0 or 0,1,2; each variant is trained once per seed", seedList, [0])
     .option("--crop <pixels>", "side of the training crops (default: 160 on rendered scenes)", wholeNumber(1))
-    .option("--pool <stacks>", "rendered stacks held at a time (default: 4000)", wholeNumber(1))
+    .option("--pool <stacks>", "rendered stacks held in memory (default: 4000)", wholeNumber(1))
     .option("--batch <stacks>", "stacks per step", wholeNumber(1))
     .option("--set <name=value>", "change any setting of the training runs, as in dualfocus train (repeatable)", collect, [])
     .option("--only <list>", "train only these variants, by the names of their folders", nameList)
     .option("--textures <path>", "images as textures of rendered scenes (a folder, or raw pixels in a .bin)")
-    .option("--device <device>", "of the training runs and timings: cpu, cuda or cuda:N", "cpu")
+    .option("--device <device>", "device of the training runs and timings: cpu, cuda or cuda:N", "cpu")
     .option("--threads <count>", "CPU threads of each process", wholeNumber(1))
-    .option("--jobs <count>", "training runs at a time", wholeNumber(1), 1)
-    .option("-o, --output <dir>", "folder of the training runs, tables and kept results; the same folder continues them")
+    .option("--jobs <count>", "training runs at the same time", wholeNumber(1), 1)
+    .option("-o, --output <dir>", "folder of the training runs, tables and kept results; with the same one an interrupted run continues")
     .option("--json", "print one JSON document", false)
     .option("--quiet", "no progress", false)
     .action(runReproduce);
@@ -88,19 +93,12 @@ async function runReproduce(names: readonly TableName[], options: ReproduceOptio
   const progress = (line: string): void => {
     if (!options.quiet) process.stderr.write(`${line}\n`);
   };
-  const stop = new AbortController();
-  const interrupt = (): void => {
-    stop.abort();
-  };
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
-  try {
-    const steps = planSteps([...new Set(names)], options, { run: inProcesses(), stop: stop.signal, progress });
-    const { tables: made, failures } = await makeTables(steps, { stop: stop.signal, onTable: printTable(options) });
+  await stoppable(async (stop) => {
+    const steps = planSteps([...new Set(names)], options, { run: inProcesses(), stop, progress });
+    const { tables: made, failures } = await makeTables(steps, { stop, onTable: printTable(options) });
     if (options.json) process.stdout.write(`${JSON.stringify({ tables: made, failures: failures.map(describeFailure) })}\n`);
     throwFailures(failures);
-  } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
-  }
+  });
 }
 
 interface Means extends JobContext {
@@ -137,7 +135,10 @@ function planSteps(names: readonly TableName[], options: ReproduceOptions, means
 function planTraining(names: readonly (keyof typeof trainedTables)[], options: ReproduceOptions, means: Means): () => Promise<Made> {
   const { output: folder, seeds, only, jobs, limit } = options;
   if (folder === undefined)
-    throw new UserError("missing -o, the folder of the training runs", { exitCode: 2, remedy: "add -o DIR; the same one continues them" });
+    throw new UserError("missing -o DIR, the folder of the training runs", {
+      exitCode: 2,
+      remedy: "with the same one an interrupted run continues",
+    });
   const settings = trainSettings(options);
   if (isPublished(settings) && settings.data === undefined)
     throw new UserError(`--preset ${options.preset} trains on files`, {
@@ -185,13 +186,7 @@ function listTables(): string {
     .join("");
 }
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-
-function seedList(text: string): readonly number[] {
-  const seeds = text.split(",").map(Number);
-  if (!seeds.every((seed) => Number.isInteger(seed) && seed >= 0)) throw new InvalidArgumentError("whole numbers, 0 or more, as 0,1,2");
-  return [...new Set(seeds)];
-}
+const seedList = (text: string): readonly number[] => [...new Set(listOf(wholeNumber(0))(text))];
 
 function weightsOption(text: string, before: ReproduceOptions["weights"]): ReproduceOptions["weights"] {
   const [, name = "", file = ""] = /^(\w+)=(.+)$/.exec(text) ?? [];
@@ -199,7 +194,7 @@ function weightsOption(text: string, before: ReproduceOptions["weights"]): Repro
   return { ...before, [name]: file };
 }
 
-/** Folders of the sets; `any` for each that is not named. */
+/** Folders of the datasets; `any` for each that is not named. */
 type DataFolders = Partial<Record<keyof typeof evaluatedTables | "any", string>>;
 
 const folderOf = (name: string, { any, ...named }: DataFolders): string | undefined => (named as Record<string, string>)[name] ?? any;
@@ -208,8 +203,8 @@ function dataOption(text: string, before: DataFolders): DataFolders {
   const [, name = "any", folder = ""] = /^(\w+)=(.*)$/.exec(text) ?? ["", "any", text];
   if (folder === "" || !(name === "any" || name in evaluatedTables))
     throw new InvalidArgumentError(`DIR or NAME=DIR, with NAME one of ${Object.keys(evaluatedTables).join(", ")}`);
-  if (name in before) throw new InvalidArgumentError("one folder for each set: name them as nyu=DIR");
+  if (name in before) throw new InvalidArgumentError("One folder for each dataset: name them as nyu=DIR.");
   return { ...before, [name]: folder };
 }
 
-const nameList = (text: string): readonly string[] => text.split(",").map((name) => name.trim());
+const nameList = listOf(parser("names separated by commas", (name) => name));

@@ -1,7 +1,7 @@
 import { Command, CommanderError, type Option } from "commander";
 
-import { UserError } from "../system/userError.ts";
 import { packageVersion } from "../system/packageFolder.ts";
+import { asUserError } from "./words.ts";
 
 interface Entry {
   readonly description: string;
@@ -128,12 +128,13 @@ function describeOption({ description, argChoices, defaultValue, envVar }: Optio
 }
 
 function report(error: unknown): number {
-  if (error instanceof UserError) {
-    process.stderr.write(`dualfocus: ${error.message}\n${error.remedy === undefined ? "" : `  ${error.remedy}\n`}`);
-    return error.exitCode;
+  const known = asUserError(error);
+  if (known) {
+    process.stderr.write(`dualfocus: ${known.message}\n${known.remedy === undefined ? "" : `  ${known.remedy}\n`}`);
+    return known.exitCode;
   }
   const debug = process.env["DUALFOCUS_DEBUG"] !== undefined && error instanceof Error;
   process.stderr.write(`dualfocus: ${debug ? String(error.stack) : error instanceof Error ? error.message : String(error)}\n`);
   if (error instanceof Error && "exitCode" in error) return Number(error.exitCode); // a process of a group: its own
-  return error instanceof Error && error.name === "FormatError" ? 3 : 1;
+  return 1;
 }

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 
 import { readDepth } from "../data/readDepth.ts";
 import { readImage } from "../stack/node/diskFiles.ts";
@@ -12,6 +12,7 @@ import type { Camera } from "../stack/stackFormat.ts";
 import { UserError } from "../system/userError.ts";
 import { fillFolder } from "../system/outputFolder.ts";
 import { packageVersion } from "../system/packageFolder.ts";
+import { listOf, positiveNumber, wholeNumber } from "./arguments.ts";
 import { writeJson, writeStack } from "./writeStack.ts";
 
 interface SynthesizeOptions {
@@ -32,7 +33,7 @@ interface SynthesizeOptions {
 
 export function synthesizeCommand(): Command {
   return new Command("synthesize")
-    .argument("<image>", "the sharp picture")
+    .argument("<image>", "the sharp image")
     .argument("<depth>", "its depth: npy, tif, exr or pfm in metres, or 16-bit png in millimetres; 0 is unknown")
     .requiredOption("-o, --output <DIR>", "folder for plane_*.png, stack.json, depth.npy, aif.png and synthesis.json")
     .addOption(
@@ -40,15 +41,15 @@ export function synthesizeCommand(): Command {
         .choices(CAMERA_PRESETS)
         .default("nyu"),
     )
-    .option("--f-number <N>", "instead of the camera's", positive)
-    .option("--focal-length-mm <MM>", "instead of the camera's", positive)
-    .option("--pixel-pitch-um <UM>", "instead of the camera's", positive)
-    .option("--planes <N>", "number of planes (default: 5)", planeCount)
-    .option("--focus <LIST>", "focus distances in metres, separated by commas, instead of a protocol", distanceList)
+    .option("--f-number <N>", "instead of the camera's", positiveNumber)
+    .option("--focal-length-mm <MM>", "instead of the camera's", positiveNumber)
+    .option("--pixel-pitch-um <UM>", "instead of the camera's", positiveNumber)
+    .option("--planes <N>", "number of planes (default: 5)", wholeNumber(2))
+    .option("--focus <LIST>", "focus distances in metres, separated by commas, instead of a protocol", listOf(positiveNumber))
     .addOption(
       new Option(
         "--protocol <NAME>",
-        "linear: evenly from least to greatest depth (default); adaptive: evenly in 1/depth between its 5 % and 95 % quantiles",
+        "linear: evenly spaced from least to greatest depth (default); adaptive: evenly spaced in 1/depth between its 5 % and 95 % quantiles",
       ).choices(["linear", "adaptive"]),
     )
     .addOption(
@@ -56,8 +57,8 @@ export function synthesizeCommand(): Command {
         .choices(["gaussian", "power", "disk"])
         .default("gaussian"),
     )
-    .option("--exponent <P>", "of the power kernel, from 2 (Gaussian) to 32 (nearly a disk); default 2", positive)
-    .option("--depth-scale <S>", "metres per unit of the depth file (default: 0.001 for integers, 1 for floats)", positive)
+    .option("--exponent <P>", "of the power kernel, from 2 (Gaussian) to 32 (nearly a disk); default 2", positiveNumber)
+    .option("--depth-scale <S>", "metres per unit of the depth file (default: 0.001 for integers, 1 for floats)", positiveNumber)
     .option("--force", "replace files in an output folder that is not empty", false)
     .option("--json", "print the result as JSON", false)
     .action(runSynthesize);
@@ -99,7 +100,7 @@ async function synthesizeInto(folder: string, options: SynthesizeOptions, { sour
 
 const RECORD = "synthesis.json";
 
-/** What an earlier run recorded that was asked for the same and whose sources have not changed since: an interrupted series goes on from there. */
+/** The record of an earlier run with the same options whose sources have not changed since: an interrupted series continues from there. */
 async function earlierRecord(options: SynthesizeOptions, asked: Asked): Promise<WrittenRecord | undefined> {
   const file = join(options.output, RECORD);
   const text = options.force ? undefined : await readFile(file, "utf8").catch(() => undefined);
@@ -118,7 +119,7 @@ const changedAt = (file: string): Promise<number | undefined> =>
     () => undefined,
   );
 
-/** What the optics refuse is bad input of the user's: the depth, or the distances asked for. */
+/** What the optics refuse is bad input: the depth, or the distances asked for. */
 function blurred<T>(work: () => T, depthFile: string): T {
   try {
     return work();
@@ -141,10 +142,11 @@ interface Outcome {
 function report({ output, json }: SynthesizeOptions, { record, kept, seconds }: Outcome): void {
   const metres = record.focusDistances.map((distance) => distance.toFixed(3)).join(", ");
   const text = `${output}: ${record.focusDistances.length} planes of ${record.width}×${record.height}, focused at ${metres} m`;
-  process.stdout.write(`${json ? JSON.stringify({ output, ...record, kept, seconds }) : `${text}${kept ? ", were there already" : ""}`}\n`);
+  process.stdout.write(`${json ? JSON.stringify({ output, ...record, kept, seconds }) : `${text}${kept ? ", finished earlier" : ""}`}\n`);
 }
 
 function focusProtocol({ focus, planes, protocol }: SynthesizeOptions): FocusProtocol {
+  if (focus?.length === 1) throw new UserError("--focus: a stack has two or more planes", { exitCode: 2, remedy: "give more distances" });
   if (focus && (planes !== undefined || protocol !== undefined))
     throw new UserError("--focus already says how many planes there are and where", {
       exitCode: 2,
@@ -166,23 +168,4 @@ function cameraOf({ camera, fNumber, focalLengthMm, pixelPitchUm }: SynthesizeOp
     fNumber: fNumber ?? preset.fNumber,
     pixelPitch: pixelPitchUm === undefined ? preset.pixelPitch : pixelPitchUm / 1e6,
   };
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!(Number.isFinite(value) && value > 0)) throw new InvalidArgumentError("a positive number");
-  return value;
-}
-
-function planeCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 2) throw new InvalidArgumentError("a whole number, 2 or more");
-  return count;
-}
-
-function distanceList(text: string): number[] {
-  const distances = text.split(",").map(Number);
-  if (distances.length < 2 || !distances.every((value) => Number.isFinite(value) && value > 0))
-    throw new InvalidArgumentError("two or more positive numbers, in metres, separated by commas");
-  return distances;
 }

@@ -17,8 +17,9 @@ import { runFiles, runTraining, type TrainRequest, type TrainResult } from "../t
 import { applyVariant, variants, type Variant } from "../train/variants.ts";
 import { UserError } from "../system/userError.ts";
 import { makeFolder } from "../system/outputFolder.ts";
-import { holdFolder } from "../system/runLock.ts";
-import { wholeNumber } from "./numbers.ts";
+import { holdFolder } from "../system/lock.ts";
+import { collect, finiteNumber, wholeNumber } from "./arguments.ts";
+import { stoppable } from "./stop.ts";
 
 interface TrainOptions {
   readonly preset?: PresetName;
@@ -42,14 +43,6 @@ interface TrainOptions {
   readonly quiet?: true;
 }
 
-const number = (text: string): number => {
-  const value = Number(text);
-  if (text.trim() === "" || !Number.isFinite(value)) throw new UserError(`"${text}" is not a number`, { exitCode: 2 });
-  return value;
-};
-
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-
 export function trainCommand(): Command {
   return new Command("train")
     .addOption(new Option("--preset <name>", "recipe to start from").choices(Object.keys(presets)))
@@ -57,16 +50,20 @@ export function trainCommand(): Command {
     .addOption(new Option("--variant <name>", "train the network of one row of the paper's ablation tables").choices(Object.keys(variants)))
     .option("--init <file>", "weights to start from, or a run's checkpoint (.safetensors)")
     .option("--encoder <file>", "ResNet-18 weights to start the encoder from, named as torchvision's (.safetensors)")
-    .option("--data <dir>", "folder of the set, for presets that read one; a resumed run remembers it")
+    .option("--data <dir>", "folder of the dataset, for presets that read one; a resumed run remembers it")
     .option("--textures <dir>", "images as textures of rendered scenes (a folder, or raw pixels in a .bin); a resumed run remembers them")
     .option("--device <device>", "cpu, cuda or cuda:N", "cpu")
     .option("--threads <count>", "CPU threads", wholeNumber(1))
-    .option("--minutes <minutes>", "minutes of training, over resumes too; the learning rate follows the time", number)
-    .option("--steps <count>", "number of training steps", number)
-    .option("--batch <stacks>", "stacks per step", number)
-    .option("--seed <seed>", "random seed", number)
+    .option("--minutes <minutes>", "training time in minutes; the learning rate follows the time, across resumes too", finiteNumber)
+    .option("--steps <count>", "number of training steps", finiteNumber)
+    .option("--batch <stacks>", "stacks per step", finiteNumber)
+    .option("--seed <seed>", "random seed", finiteNumber)
     .option("--set <name=value>", "change any setting, e.g. loss.beta=0.1 (repeatable)", collect, [])
-    .option("--processes <count>", "number of processes here, one per device; RANK in the environment takes precedence", wholeNumber(1))
+    .option(
+      "--processes <count>",
+      "number of training processes on this machine, one per device; RANK in the environment takes precedence",
+      wholeNumber(1),
+    )
     .option("--resume", "continue the run in the output folder")
     .requiredOption("-o, --output <dir>", "folder of the run")
     .option("--json", "print the result as one JSON document")
@@ -87,33 +84,29 @@ export function trainCommand(): Command {
 
 async function trainFrom(options: TrainOptions, membership: Membership | undefined): Promise<TrainResult> {
   const { threads, textures, data, output: folder, quiet } = options;
-  const stop = new AbortController();
-  const interrupt = (): void => {
-    process.stderr.write("saving a checkpoint, then stopping\n");
-    stop.abort();
-  };
-  process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
-  const forgetLauncher = whenLauncherEnds(interrupt);
   const progress = (line: string): void => {
     if (!quiet) process.stderr.write(`${line}\n`);
   };
   const device = membership && options.device === "cuda" ? `cuda:${process.env["LOCAL_RANK"] ?? membership.rank}` : options.device;
-  try {
-    checkUsage(options);
-    const fresh = options.resume ? undefined : await findStart(options); // errors are reported before a folder is made
-    await makeFolder(folder);
-    const body = async (): Promise<TrainResult> => {
-      checkFolder(options); // another run may have ended in the meantime
-      const start = fresh ?? (await findStart(options));
-      return runTraining({ ...start, folder, device, threads, membership, textures, data, stop: stop.signal, progress });
-    };
-    return await (membership === undefined || membership.rank === 0 ? holdFolder(folder, body) : body());
-  } catch (error) {
-    throw explained(error, options);
-  } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
-    forgetLauncher();
-  }
+  const train = async (signal: AbortSignal, stop: () => void): Promise<TrainResult> => {
+    const forgetLauncher = whenLauncherEnds(stop);
+    try {
+      checkUsage(options);
+      const fresh = options.resume ? undefined : await findStart(options); // errors are reported before a folder is made
+      await makeFolder(folder);
+      const body = async (): Promise<TrainResult> => {
+        checkFolder(options); // another run may have ended in the meantime
+        const start = fresh ?? (await findStart(options));
+        return runTraining({ ...start, folder, device, threads, membership, textures, data, stop: signal, progress });
+      };
+      return await (membership === undefined || membership.rank === 0 ? holdFolder(folder, body) : body());
+    } catch (error) {
+      throw explained(error, options);
+    } finally {
+      forgetLauncher();
+    }
+  };
+  return stoppable(train, { notice: "saving a checkpoint, then stopping" });
 }
 
 /** The start of a run: a checkpoint to continue, or a recipe and perhaps weights. */
@@ -144,14 +137,14 @@ function checkUsage(options: TrainOptions): void {
         remedy: "leave it out, or start another run with --init",
       });
   if (!resume && preset === undefined)
-    throw new UserError("missing --preset", { exitCode: 2, remedy: `add --preset ${Object.keys(presets).join("|")}` });
+    throw new UserError("missing --preset", { exitCode: 2, remedy: `choose one of ${Object.keys(presets).join(", ")}` });
 }
 
 /** A new run needs a folder without one, a resumed run a folder with one. */
 function checkFolder({ resume, output }: TrainOptions): void {
   const present = existsSync(runFiles(output).checkpoint);
   if (present && !resume)
-    throw new UserError(`${output}: holds a run already`, { exitCode: 2, remedy: "continue it with --resume, or choose another -o" });
+    throw new UserError(`${output}: already holds a run`, { exitCode: 2, remedy: "continue it with --resume, or choose another -o" });
   if (!present && resume)
     throw new UserError(`${output}: there is no checkpoint to resume`, { exitCode: 3, remedy: "leave out --resume to start a run there" });
 }

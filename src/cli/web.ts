@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { Command } from "commander";
 
 import { startWebServer } from "./webServer.ts";
 import { copySite, openSite } from "./webSite.ts";
-import { portNumber } from "./numbers.ts";
+import { portNumber } from "./arguments.ts";
+import { aborted, stoppable } from "./stop.ts";
 
-/** Always the same, because a browser keeps what it has stored (weights, the offline copy) per address and port. */
+/** Always the same, because a browser stores data (weights, the offline copy) per address and port. */
 const PORT = 8473;
 
 interface WebOptions {
@@ -18,10 +18,10 @@ interface WebOptions {
 
 export function webCommand(): Command {
   return new Command("web")
-    .option("--port <N>", "where to serve it; 0 takes any free port", portNumber, PORT)
-    .option("--host <ADDRESS>", "serve on this address of the machine", "localhost")
+    .option("--port <N>", "port to serve it on (0: any free port)", portNumber, PORT)
+    .option("--host <ADDRESS>", "address to serve it on", "localhost")
     .option("--no-open", "do not open a browser")
-    .option("-o, --output <DIR>", "serve nothing; write the page into a new folder, to be hosted anywhere")
+    .option("-o, --output <DIR>", "write the page into a new folder, to be hosted anywhere, instead of serving it")
     .action(async ({ port, host, open, output }: WebOptions) => {
       const site = openSite();
       if (output !== undefined) {
@@ -29,15 +29,17 @@ export function webCommand(): Command {
         return;
       }
       const server = await startWebServer(site, { host, port });
-      process.stdout.write(`${server.url}\n`);
-      process.stderr.write("Ctrl-C stops the server\n");
-      if (open) openBrowser(server.url);
-      await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
-      await server.close();
+      await stoppable(async (signal) => {
+        process.stdout.write(`${server.url}\n`);
+        process.stderr.write("Ctrl-C stops the server\n");
+        if (open) openBrowser(server.url);
+        await aborted(signal);
+        await server.close();
+      });
     });
 }
 
-/** Asks the desktop to show the page. A machine without one still serves it, so a failure is none of ours. */
+/** Asks the desktop to show the page. A machine without one still serves it, so a failure does not matter. */
 function openBrowser(url: string): void {
   const [command, ...args] = OPENERS[process.platform] ?? ["xdg-open"];
   const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });

@@ -1,11 +1,11 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-import { UserError } from "../system/userError.ts";
+import { listen } from "../system/listen.ts";
 import type { Site } from "./webSite.ts";
 
 export interface WebServer {
@@ -28,7 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Scripts, styles and requests of this origin only. Pictures may also come from memory: that is where the user's photos are. The page
+ * Scripts, styles and requests of this origin only. Images may also come from memory: that is where the user's photos are. The page
  * says the same about itself (web/index.html), for hosts that send no headers.
  */
 const CONTENT_POLICY = [
@@ -59,7 +59,7 @@ export async function startWebServer(site: Site, { host, port }: { host: string;
   const server = createServer((request, response) => {
     answer(site, request, response).catch(() => response.destroy()); // the reader went away, or the file did
   });
-  await listening(server, { host, port });
+  await listen(server, { host, port });
   const shown = host.includes(":") ? `[${host}]` : host;
   return {
     url: `http://${shown}:${(server.address() as AddressInfo).port}/`,
@@ -73,29 +73,12 @@ export async function startWebServer(site: Site, { host, port }: { host: string;
   };
 }
 
-function listening(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
-      reject(new UserError(...refusal(cause, { host, port })));
-    });
-    server.listen(port, host, resolve);
-  });
-}
-
-function refusal(cause: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): ConstructorParameters<typeof UserError> {
-  const because = (message: string, remedy: string): ConstructorParameters<typeof UserError> => [message, { exitCode: 2, remedy, cause }];
-  if (cause.code === "EADDRINUSE")
-    return because(`port ${port} of ${host} is taken`, "choose another with --port N, or any free one with --port 0");
-  if (cause.code === "EACCES") return because(`port ${port} needs more rights than this user has`, "choose one above 1023 with --port N");
-  return because(`--host ${host}: ${cause.message}`, "name an address of this machine, such as localhost");
-}
-
 async function answer(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const refuse = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): void => {
     response.writeHead(status, { ...SECURITY_HEADERS, ...headers, "Content-Type": "text/plain; charset=utf-8" }).end(`${text}\n`);
   };
   if (request.method !== "GET" && request.method !== "HEAD") {
-    refuse(405, "this server only gives files out", { Allow: "GET, HEAD" });
+    refuse(405, "this server only serves files", { Allow: "GET, HEAD" });
     return;
   }
   const path = pathOf(request.url ?? "/");

@@ -2,16 +2,16 @@ import { Command, Option } from "commander";
 import { closeSync, openSync, utimesSync } from "node:fs";
 import { hostname } from "node:os";
 
-import { asUserError } from "../depth/errors.ts";
 import type { DepthOptions } from "../depth/options.ts";
 import { UserError } from "../system/userError.ts";
 import { DEVICES } from "../network/node/devices.ts";
 import { openStore } from "../queue/openStore.ts";
 import { createProcessRunner, SLOT_MEMORY, TIME_LIMIT } from "../queue/processRunner.ts";
 import type { JobStatus } from "../queue/queue.ts";
+import { withRedisQueue } from "../queue/redisQueue.ts";
 import { startRedisWorker, type WorkerLog } from "../queue/redisWorker.ts";
-import { withRedisQueue } from "./redisQueue.ts";
-import { positiveNumber, wholeNumber } from "./numbers.ts";
+import { positiveNumber, wholeNumber } from "./arguments.ts";
+import { aborted, stoppable } from "./stop.ts";
 
 interface WorkerOptions {
   readonly redis: string;
@@ -35,39 +35,37 @@ interface WorkerOptions {
 
 export function workerCommand(): Command {
   return new Command("worker")
-    .addOption(new Option("--redis <URL>", "of the queue").env("DUALFOCUS_REDIS").makeOptionMandatory())
+    .addOption(new Option("--redis <URL>", "address of the queue").env("DUALFOCUS_REDIS").makeOptionMandatory())
     .addOption(
-      new Option("--store <PLACE>", "where the files are: a directory that all can see, or s3://bucket/prefix").env("DUALFOCUS_STORE"),
+      new Option("--store <PLACE>", "where the files are: a directory that servers and workers share, or s3://bucket/prefix").env(
+        "DUALFOCUS_STORE",
+      ),
     )
-    .option("--concurrency <N>", "processes that compute (default: one for each core, as far as the memory goes)", wholeNumber(1))
-    .option("--threads <N>", "CPU threads of each process (default: the cores shared out)", wholeNumber(1))
+    .option("--concurrency <N>", "processes that compute (default: one per core, as far as the memory goes)", wholeNumber(1))
+    .option("--threads <N>", "CPU threads of each process (default: an equal share of the cores)", wholeNumber(1))
     .addOption(new Option("--device <DEVICE>", "where the network runs").choices(DEVICES).default("auto"))
     .option(
       "--together <N>",
-      "jobs in one process at the same time, whose stacks go through the network as a batch (GPU)",
+      "jobs in one process at the same time, whose stacks run through the network as a batch (GPU)",
       wholeNumber(1),
       1,
     )
-    .option("--memory <GB>", "most each process may hold", positiveNumber, SLOT_MEMORY / 2 ** 30)
-    .option("--time-limit <SECONDS>", "most one job may take", positiveNumber, TIME_LIMIT / 1000)
+    .option("--memory <GB>", "memory limit of each process", positiveNumber, SLOT_MEMORY / 2 ** 30)
+    .option("--time-limit <SECONDS>", "time limit of one job", positiveNumber, TIME_LIMIT / 1000)
     .option(
       "--grace <SECONDS>",
-      "time for running jobs to end when the worker is told to stop; then they are handed back",
+      "time for running jobs to finish when the worker is asked to stop; then they return to the queue",
       positiveNumber,
       25,
     )
-    .option("--lock <SECONDS>", "silence after which another worker takes over a job", positiveNumber, 30)
-    .option("--scratch <DIR>", "folder for files while a job runs (default: the system's for temporary files)")
-    .option("--heartbeat <FILE>", "file whose time is set every few seconds, for supervisors")
-    .option("--dead-letters", "list the jobs that failed for good, with the reason", false)
-    .option("--retry <ID...>", "give these dead letters another chance; `all` for all")
+    .option("--lock <SECONDS>", "time without a sign of life after which another worker takes over a job", positiveNumber, 30)
+    .option("--scratch <DIR>", "folder for files while a job runs (default: the system's temporary folder)")
+    .option("--heartbeat <FILE>", "file whose modification time is updated every few seconds, for supervisors")
+    .option("--dead-letters", "list the jobs that failed for good, with their reasons", false)
+    .option("--retry <ID...>", "retry these dead letters; `all` for all of them")
     .option("--json", "print the list as one JSON document", false)
     .action(async (options: WorkerOptions) => {
-      try {
-        await (options.retry ? retryLetters(options, options.retry) : options.deadLetters ? listLetters(options) : work(options));
-      } catch (error) {
-        throw asUserError(error);
-      }
+      await (options.retry ? retryLetters(options, options.retry) : options.deadLetters ? listLetters(options) : work(options));
     });
 }
 
@@ -78,8 +76,8 @@ async function work(options: WorkerOptions): Promise<void> {
       exitCode: 2,
       remedy: "name the directory or s3://bucket/prefix that holds the jobs' files",
     });
-  process.stderr.on("error", () => undefined); // whoever read the log is gone; the jobs go on
-  await openStore(store); // what is wrong with it should be told now, not with the first job
+  process.stderr.on("error", () => undefined); // whoever read the log is gone; the jobs continue
+  await openStore(store); // reports what is wrong with it now, not with the first job
   await withRedisQueue(url, (queue) => queue.ping());
   const runner = await createProcessRunner({
     ...{ store, together, device, memory: options.memory * 2 ** 30, timeLimit: options.timeLimit * 1000 },
@@ -87,13 +85,15 @@ async function work(options: WorkerOptions): Promise<void> {
     ...(threads === undefined ? {} : { threads }),
     ...(scratch === undefined ? {} : { scratch }),
   });
-  const worker = startRedisWorker({
-    ...{ url, runner, log, lock: options.lock * 1000, name: `${hostname()}-${process.pid}` },
-    ...(heartbeat === undefined ? {} : { onBeat: touching(heartbeat) }),
+  await stoppable(async (signal) => {
+    const worker = startRedisWorker({
+      ...{ url, runner, log, lock: options.lock * 1000, name: `${hostname()}-${process.pid}` },
+      ...(heartbeat === undefined ? {} : { onBeat: touching(heartbeat) }),
+    });
+    await aborted(signal);
+    await worker.stop(options.grace * 1000);
+    await runner.close();
   });
-  await toldToStop();
-  await worker.stop(options.grace * 1000);
-  await runner.close();
 }
 
 /** One JSON document a line, on standard error. */
@@ -106,19 +106,6 @@ const touching = (file: string) => (): void => {
   const now = new Date();
   utimesSync(file, now, now);
 };
-
-/** Ctrl-C or a supervisor's SIGTERM; the second one ends the program at once. */
-function toldToStop(): Promise<void> {
-  return new Promise((resolve) => {
-    let told = false;
-    const onSignal = (): void => {
-      if (told) process.exit(130);
-      told = true;
-      resolve();
-    };
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
-  });
-}
 
 async function listLetters({ redis, json }: WorkerOptions): Promise<void> {
   const letters = await withRedisQueue(redis, (queue) => queue.deadLetters());

@@ -1,8 +1,9 @@
 import { alignStack, type AlignedStack } from "../align/align.ts";
-import { AlignmentError, formatAlignment, resizeAlignment, type Alignment } from "../align/alignment.ts";
+import { formatAlignment, resizeAlignment, type Alignment } from "../align/alignment.ts";
 import { estimateAlignment } from "../align/estimate.ts";
 import { workingFrame } from "../align/workingFrame.ts";
 import { checkStack } from "../check/checkStack.ts";
+import { DualFocusError } from "../errors.ts";
 import type { Finding } from "../check/finding.ts";
 import type { Image, Size } from "../image/image.ts";
 import { baseName } from "../stack/stackFormat.ts";
@@ -25,7 +26,8 @@ export async function alignFrames(
   try {
     return await alignStack(stack, { alignment });
   } catch (error) {
-    throw error instanceof AlignmentError ? new AlignmentError(`${source.name}: ${error.message}`, { cause: error }) : error;
+    if (!(error instanceof DualFocusError)) throw error;
+    throw new DualFocusError(error.code, `${source.name}: ${error.message}`, { facts: error.facts, cause: error });
   }
 }
 

@@ -1,6 +1,12 @@
+import { DualFocusError } from "../errors.ts";
+
 /** Bytes that are not what their format says. The message starts with the file, as the caller named it. */
-export class FormatError extends RangeError {
+export class FormatError extends DualFocusError {
   override readonly name = "FormatError";
+
+  constructor(message: string, { cause }: { cause?: unknown } = {}) {
+    super("bad-file", message, { cause });
+  }
 }
 
 /** Runs a decoder; whatever it throws comes out as a FormatError that names the file and the format. */

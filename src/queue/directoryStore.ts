@@ -3,13 +3,14 @@ import { constants } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 
+import { errnoOf, isMissing } from "../system/errno.ts";
 import { storeKeySchema } from "./job.ts";
-import { MissingFileError, type FileStore, type StoredFile } from "./store.ts";
+import { missingFile, type FileStore, type StoredFile } from "./store.ts";
 
 /** Half-written files live here, on the same disk as the rest, until they are renamed. No key begins with a dot. */
 const PARTIAL = ".partial";
 
-/** A directory that everyone who takes part can see: a local disk, or NFS between machines. */
+/** A directory that servers and workers share: a local disk, or NFS between machines. */
 export function createDirectoryStore(directory: string): FileStore {
   const root = resolve(directory);
   const place = (key: string): string => join(root, storeKeySchema.parse(key));
@@ -35,7 +36,7 @@ export function createDirectoryStore(directory: string): FileStore {
       try {
         await renameInto(file, place(key));
       } catch (cause) {
-        if ((cause as NodeJS.ErrnoException).code !== "EXDEV") throw cause; // EXDEV: it lies on another disk
+        if (errnoOf(cause) !== "EXDEV") throw cause; // EXDEV: it is on another disk
         await put(key, file);
         await unlink(file);
       }
@@ -48,7 +49,7 @@ export function createDirectoryStore(directory: string): FileStore {
           await mkdir(dirname(place(key)), { recursive: true });
           // A link fails where something is already, so that of many who try one succeeds; a rename would replace it.
           await link(temporary, place(key)).catch((cause: unknown) => {
-            if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+            if (errnoOf(cause) !== "EEXIST") throw cause;
             first = false;
           });
         },
@@ -57,7 +58,7 @@ export function createDirectoryStore(directory: string): FileStore {
     },
     async fetch(key, file) {
       await copyFile(place(key), file, constants.COPYFILE_EXCL).catch((cause: unknown) => {
-        throw isMissing(cause) ? new MissingFileError(`${key}: is not in ${root}`, { cause }) : cause;
+        throw isMissing(cause) ? missingFile(key, cause) : cause;
       });
     },
     async open(key) {
@@ -77,8 +78,6 @@ async function renameInto(file: string, target: string): Promise<void> {
   await rename(file, target);
 }
 
-const isMissing = (cause: unknown): boolean => ["ENOENT", "ENOTDIR"].includes((cause as NodeJS.ErrnoException).code ?? "");
-
 async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
   return found.catch((cause: unknown) => {
     if (isMissing(cause)) return undefined;
@@ -92,7 +91,7 @@ async function listFiles(root: string, folder: string): Promise<StoredFile[]> {
   for (const entry of entries) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
-    const facts = await unlessMissing(stat(file)); // it may go while we look
+    const facts = await unlessMissing(stat(file)); // it may be removed meanwhile
     if (facts) files.push({ key: relative(root, file).split(sep).join("/"), size: facts.size, changedAt: facts.mtimeMs });
   }
   return files;

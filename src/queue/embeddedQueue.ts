@@ -1,9 +1,9 @@
 import { EventEmitter } from "node:events";
 
+import { reportOf, type ErrorReport } from "../errors.ts";
 import { jobSchema, type Job } from "./job.ts";
-import type { JobError, JobProgress, JobQueue, JobStatus, QueueCounts } from "./queue.ts";
-import { RETRIES, retryDelay } from "./retries.ts";
-import { JobFailure, type JobRunner } from "./runner.ts";
+import { isWorthRetrying, RETRIES, retryDelay, type JobProgress, type JobQueue, type JobStatus, type QueueCounts } from "./queue.ts";
+import type { JobRunner } from "./runner.ts";
 import { watch } from "./watch.ts";
 
 export interface EmbeddedOptions {
@@ -78,7 +78,7 @@ interface LineOptions extends Required<EmbeddedOptions> {
   readonly update: (entry: Entry, change: Partial<JobStatus>) => void;
 }
 
-/** Those who wait, and those whose turn it is. */
+/** Jobs that wait, and jobs that run. */
 function createLine({ runner, delay, update }: LineOptions) {
   const waiting: Entry[] = [];
   const running = new Set<Promise<void>>();
@@ -108,11 +108,11 @@ function createLine({ runner, delay, update }: LineOptions) {
       await runner.run(job, { onProgress, signal: stop.signal });
       update(entry, { state: "done", endedAt: Date.now() });
     } catch (cause) {
-      if (!stop.signal.aborted) again(entry, asFailure(cause));
+      if (!stop.signal.aborted) again(entry, reportOf(cause));
     }
   };
-  const again = (entry: Entry, { error, retry }: Failure): void => {
-    if (!retry || entry.status.attempts >= RETRIES.attempts) {
+  const again = (entry: Entry, error: ErrorReport): void => {
+    if (!isWorthRetrying(error) || entry.status.attempts >= RETRIES.attempts) {
       update(entry, { state: "failed", error, endedAt: Date.now() });
       return;
     }
@@ -132,16 +132,6 @@ function createLine({ runner, delay, update }: LineOptions) {
       await Promise.all(running);
     },
   };
-}
-
-interface Failure {
-  readonly error: JobError;
-  readonly retry: boolean;
-}
-
-function asFailure(cause: unknown): Failure {
-  if (cause instanceof JobFailure) return cause;
-  return { error: { code: "internal", message: cause instanceof Error ? cause.message : String(cause) }, retry: true };
 }
 
 function countOf(statuses: readonly JobStatus[]): QueueCounts {

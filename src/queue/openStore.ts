@@ -1,4 +1,4 @@
-import { UserError } from "../system/userError.ts";
+import { DualFocusError } from "../errors.ts";
 import { makeFolder } from "../system/outputFolder.ts";
 import { createDirectoryStore } from "./directoryStore.ts";
 import { createS3Store } from "./s3Store.ts";
@@ -14,21 +14,15 @@ export async function openStore(
 ): Promise<FileStore> {
   const scheme = /^([a-z0-9+]+):\/\//i.exec(place)?.[1]?.toLowerCase();
   if (scheme === undefined) {
-    await makeFolder(place, { option: "--store" });
+    await makeFolder(place);
     return createDirectoryStore(place);
   }
   const [, bucket, prefix = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]*)(?:\/([A-Za-z0-9._/-]*))?$/i.exec(place) ?? [];
   if (bucket === undefined)
-    throw new UserError(`--store ${place}: ${scheme === "s3" ? "no bucket and prefix" : "no store of a known kind"}`, {
-      exitCode: 2,
-      remedy: "--store takes a directory, or s3://bucket/prefix",
-    });
+    throw new DualFocusError("bad-store", `${place}: ${scheme === "s3" ? "names no bucket" : "not a kind of store that is known"}`);
   const [accessKeyId, secretAccessKey] = [environment["AWS_ACCESS_KEY_ID"], environment["AWS_SECRET_ACCESS_KEY"]];
   if (!accessKeyId || !secretAccessKey)
-    throw new UserError(`--store ${place}: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set`, {
-      exitCode: 2,
-      remedy: "set them to the keys of the bucket",
-    });
+    throw new DualFocusError("store-keys-missing", `${place}: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set`);
   const endpoint = environment["AWS_ENDPOINT_URL_S3"] ?? environment["AWS_ENDPOINT_URL"];
   const sessionToken = environment["AWS_SESSION_TOKEN"];
   return createS3Store({

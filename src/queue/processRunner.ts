@@ -1,14 +1,13 @@
 import { availableParallelism, tmpdir, totalmem } from "node:os";
 
+import { removeAbandoned } from "../system/temporaryFolder.ts";
 import type { JobRunner } from "./runner.ts";
-import { removeOldScratch } from "./scratch.ts";
-import { createSlot, type Slot } from "./slot.ts";
-import type { SlotOptions } from "./slotMessages.ts";
+import { createSlot, type Slot, type SlotOptions } from "./slot.ts";
 
 export interface RunnerOptions {
   /** A directory, or s3://bucket/prefix. */
   readonly store: string;
-  /** Folder for what lives only as long as a job runs. */
+  /** Folder for files that are needed only while a job runs. */
   readonly scratch?: string;
   readonly device?: SlotOptions["device"];
   /** Processes that compute. */
@@ -23,7 +22,7 @@ export interface RunnerOptions {
   readonly timeLimit?: number;
 }
 
-/** Enough for pictures of 24 megapixels (DESIGN: under 3 GB) and the networks. */
+/** Enough for images of 24 megapixels (DESIGN: under 3 GB) and the networks. */
 export const SLOT_MEMORY = 4 * 2 ** 30;
 export const TIME_LIMIT = 15 * 60_000;
 
@@ -33,7 +32,7 @@ interface Machine {
   readonly memory: number;
 }
 
-/** One process for each core, as far as the memory goes: several jobs on one thread each get more done than one job on several. */
+/** One process per core, as far as the memory goes: several jobs on one thread each finish sooner than one job on several. */
 export function defaultShare(
   { processes, threads, memory = SLOT_MEMORY }: Pick<RunnerOptions, "processes" | "threads" | "memory">,
   machine: Machine = { cores: availableParallelism(), memory: totalmem() },
@@ -47,7 +46,7 @@ export function defaultShare(
 export async function createProcessRunner(options: RunnerOptions): Promise<JobRunner> {
   const { store, scratch = tmpdir(), device = "auto", together = 1, memory = SLOT_MEMORY, timeLimit = TIME_LIMIT } = options;
   const { processes, threads } = defaultShare(options);
-  await removeOldScratch(scratch);
+  await removeAbandoned(scratch);
   let slots: Slot[] = [];
   const free = (): Slot => {
     slots = slots.filter(({ isOpen, running }) => isOpen || running > 0);

@@ -1,3 +1,4 @@
+import { ERRORS, type ErrorReport } from "../errors.ts";
 import type { Stage } from "../depth/progress.ts";
 import type { Job } from "./job.ts";
 
@@ -13,26 +14,13 @@ export interface JobProgress {
   readonly of: number;
 }
 
-/**
- * Why a job failed. `input`, `alignment` and `metadata` are the command's exit codes 3, 4 and 5; `timeout` and `memory` are limits of the
- * worker; `lost`: the process that computed it ended, again and again; `internal`: anything else, tried several times.
- */
-export const JOB_ERROR_CODES = ["input", "alignment", "metadata", "timeout", "memory", "lost", "internal"] as const;
-export type JobErrorCode = (typeof JOB_ERROR_CODES)[number];
-
-export interface JobError {
-  readonly code: JobErrorCode;
-  readonly message: string;
-  readonly remedy?: string;
-}
-
-/** How a job stands. Times are milliseconds since 1970. */
+/** The status of a job. Times are milliseconds since 1970. */
 export interface JobStatus {
   readonly id: string;
   readonly state: JobState;
   readonly progress?: JobProgress;
   /** Only of failed jobs. */
-  readonly error?: JobError;
+  readonly error?: ErrorReport;
   /** How often it was started. */
   readonly attempts: number;
   readonly submittedAt: number;
@@ -49,7 +37,7 @@ export interface QueueCounts {
   readonly workers: number;
 }
 
-/** Jobs on their way to a result. The results lie in the store (`readResults`), never here. */
+/** Jobs on their way to a result. The results are in the store (`readResults`), never here. */
 export interface JobQueue {
   /** Resolves when the job is safe. The same id again changes nothing. */
   submit(job: Job): Promise<void>;
@@ -60,14 +48,24 @@ export interface JobQueue {
    * Steps that come quickly may be left out. Ends when `signal` is aborted.
    */
   subscribe(id: string, options: { readonly signal: AbortSignal }): AsyncIterable<JobStatus>;
-  /** Takes the job away: waiting, running (it is stopped; subscribers hear cancelled) or ended. Its files stay. False if there is none. */
+  /** Removes the job: waiting, running (it is stopped; subscribers see `cancelled`) or ended. Its files stay. False if there is none. */
   remove(id: string): Promise<boolean>;
   counts(): Promise<QueueCounts>;
   /** Whether jobs can be taken now; rejects with the reason if not. */
   ping(): Promise<void>;
-  /** Stops taking part. Jobs of the embedded queue that run are stopped. */
+  /** Disconnects. Jobs of the embedded queue that run are stopped. */
   close(): Promise<void>;
 }
+
+/** Whether another attempt at a failed job may end better: not if its images are at fault, or if it took too long. */
+export const isWorthRetrying = ({ code }: ErrorReport): boolean => ERRORS[code].kind === "resource" && code !== "time-limit";
+
+/** How often such a job is tried, and how long to wait between: doubling, at random so that not all come back at once. */
+export const RETRIES = { attempts: 3, firstDelay: 2000, jitter: 0.5 } as const;
+
+/** Milliseconds to wait after this many attempts. `chance` is in [0, 1]. */
+export const retryDelay = (attempts: number, chance: number = Math.random()): number =>
+  RETRIES.firstDelay * 2 ** (attempts - 1) * (1 - RETRIES.jitter * chance);
 
 /** True for the states a job stays in. */
 export const hasEnded = ({ state }: Pick<JobStatus, "state">): boolean => state === "done" || state === "failed" || state === "cancelled";

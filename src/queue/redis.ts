@@ -1,6 +1,7 @@
 import { Redis } from "ioredis";
+import { z } from "zod";
 
-import { UserError } from "../system/userError.ts";
+import { DualFocusError, ERRORS, type ErrorCode, type ErrorFacts, type ErrorReport } from "../errors.ts";
 import type { Job } from "./job.ts";
 
 /** Of all keys in Redis, so that it can be shared. */
@@ -16,19 +17,16 @@ export interface StoredJob {
 
 /** Worker processes by the time they were last heard of. */
 export const WORKERS_KEY = `${PREFIX}:workers`;
-/** Milliseconds between two signs of life, and after which a worker is taken for dead. */
+/** Milliseconds between two signs of life, and after which a worker counts as dead. */
 export const HEARTBEAT = { every: 5000, missing: 20_000 } as const;
 
-/** How often a job may lose its worker before it is taken for the reason. */
+/** How often a job may lose its worker before the job itself is taken to be the cause. */
 export const MOST_LOSSES = 3;
 
-/** `patient`: commands wait as long as Redis is away, as a worker must; else they fail after a second or two, for callers who can tell. */
+/** `patient`: commands wait as long as Redis is away, as a worker must; else they fail after a second or two. */
 export function connect(url: string, { patient }: { patient: boolean }): Redis {
   if (!/^rediss?:\/\/[^/\s]+/.test(url))
-    throw new UserError(`--redis ${url}: not the address of a Redis`, {
-      exitCode: 2,
-      remedy: "it reads redis://host:6379 or rediss://:password@host:6380",
-    });
+    throw new DualFocusError("bad-redis-address", `${withoutPassword(url)}: not the address of a Redis`);
   return new Redis(url, {
     maxRetriesPerRequest: patient ? null : 4,
     retryStrategy: (times) => Math.min(50 * 2 ** times, 2000),
@@ -36,8 +34,26 @@ export function connect(url: string, { patient }: { patient: boolean }): Redis {
   });
 }
 
-/** The address without a password, for logs. */
-export function withoutPassword(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
+/** The address without a password, for people and logs; also of what is no address at all. */
+export const withoutPassword = (url: string): string => url.replace(/^([^/@]*\/\/)?.*@/, "$1").replace(/[?#].*$/, "");
+
+const CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
+const errorSchema = z.object({
+  code: z.enum(CODES),
+  message: z.string(),
+  facts: z.custom<ErrorFacts>((value) => typeof value === "object"),
+});
+
+/** A failure as the reason that Redis keeps of it, which is one text. */
+export const encodeJobError = (error: ErrorReport): string => JSON.stringify(error);
+
+/** BullMQ has reasons of its own, for instance for a job that lost its worker too often. */
+export function decodeJobError(reason: string): ErrorReport {
+  if (/stalled more than/.test(reason))
+    return { code: "worker-lost", message: `its worker disappeared ${MOST_LOSSES + 1} times`, facts: { times: MOST_LOSSES + 1 } };
+  try {
+    return errorSchema.parse(JSON.parse(reason));
+  } catch {
+    return { code: "internal", message: reason, facts: {} };
+  }
 }

@@ -2,11 +2,10 @@ import { Queue, QueueEvents, type Job as QueueJob } from "bullmq";
 import { EventEmitter } from "node:events";
 import type { Redis } from "ioredis";
 
+import { DualFocusError } from "../errors.ts";
 import { jobSchema } from "./job.ts";
-import { decodeJobError } from "./jobErrors.ts";
-import type { JobProgress, JobQueue, JobState, JobStatus, QueueCounts } from "./queue.ts";
-import { connect, HEARTBEAT, PREFIX, QUEUE, WORKERS_KEY, type StoredJob } from "./redis.ts";
-import { RETRIES } from "./retries.ts";
+import { RETRIES, type JobProgress, type JobQueue, type JobState, type JobStatus, type QueueCounts } from "./queue.ts";
+import { connect, decodeJobError, HEARTBEAT, PREFIX, QUEUE, withoutPassword, WORKERS_KEY, type StoredJob } from "./redis.ts";
 import { watch } from "./watch.ts";
 
 /** A queue in Redis, by BullMQ. A job that failed for good is kept with its reason: a dead letter. */
@@ -19,7 +18,7 @@ export interface RedisQueue extends JobQueue {
 
 /** Seconds that a job is remembered after it is done. */
 const REMEMBERED = 7 * 24 * 3600;
-/** Milliseconds after which a subscriber looks even if no event came: events are lost while Redis restarts. */
+/** Milliseconds after which a subscriber asks even if no event came: events are lost while Redis restarts. */
 const PATIENCE = 2000;
 
 const STATES: Readonly<Record<string, JobState>> = {
@@ -36,7 +35,7 @@ export function createRedisQueue(url: string): RedisQueue {
   const redis = connect(url, { patient: false });
   const queue = new Queue<StoredJob>(QUEUE, { connection: redis, prefix: PREFIX, skipWaitingForReady: true });
   const events = createEvents(url);
-  for (const each of [redis, queue]) each.on("error", () => undefined); // whoever asks for something is told
+  for (const each of [redis, queue]) each.on("error", () => undefined); // reported to whoever asks for something
   const find = async (id: string): Promise<QueueJob<StoredJob> | undefined> => {
     const found = await queue.getJob(id);
     return found?.data.cancelled ? undefined : found;
@@ -60,7 +59,7 @@ export function createRedisQueue(url: string): RedisQueue {
       const found = await find(id);
       if (!found) return false;
       await removeJob(found);
-      events.tell(id);
+      events.notify(id);
       return true;
     },
     counts: () => countsOf(queue, redis),
@@ -85,6 +84,19 @@ export function createRedisQueue(url: string): RedisQueue {
   };
 }
 
+/** Opens the queue for `body`. A Redis that does not answer is reported as such. */
+export async function withRedisQueue<T>(url: string, body: (queue: RedisQueue) => Promise<T>): Promise<T> {
+  const queue = createRedisQueue(url);
+  try {
+    return await body(queue);
+  } catch (cause) {
+    if (!(cause instanceof Error && cause.name === "MaxRetriesPerRequestError")) throw cause;
+    throw new DualFocusError("redis-unreachable", `${withoutPassword(url)}: no Redis answers there`, { cause });
+  } finally {
+    await queue.close();
+  }
+}
+
 const jobOptions = (jobId: string) => ({
   jobId,
   attempts: RETRIES.attempts,
@@ -106,7 +118,7 @@ async function removeJob(job: QueueJob<StoredJob>): Promise<void> {
 }
 
 function statusOf(job: QueueJob<StoredJob>, state: JobState): JobStatus {
-  const progress = job.progress as JobProgress | number | undefined; // 0 until something is told
+  const progress = job.progress as JobProgress | number | undefined; // 0 until something is reported
   return {
     id: job.id ?? job.data.job.id,
     state,
@@ -138,7 +150,7 @@ const EVENTS = ["active", "progress", "completed", "failed", "waiting", "delayed
 
 interface Events {
   readonly listen: (id: string, changed: () => void) => () => void;
-  readonly tell: (id: string) => void;
+  readonly notify: (id: string) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -150,7 +162,7 @@ function createEvents(url: string): Events {
     const redis = connect(url, { patient: true });
     const stream = new QueueEvents(QUEUE, { connection: redis, prefix: PREFIX });
     for (const name of EVENTS) stream.on(name, ({ jobId }: { jobId: string }) => changes.emit(jobId));
-    for (const each of [redis, stream]) each.on("error", () => undefined); // it comes back by itself; subscribers look now and then
+    for (const each of [redis, stream]) each.on("error", () => undefined); // it reconnects by itself; subscribers also poll
     return { redis, stream };
   };
   return {
@@ -159,7 +171,7 @@ function createEvents(url: string): Events {
       changes.on(id, changed);
       return () => changes.off(id, changed);
     },
-    tell: (id) => changes.emit(id),
+    notify: (id) => changes.emit(id),
     async close() {
       source?.redis.disconnect();
       await source?.stream.close();

@@ -2,19 +2,20 @@ import { Job as QueueJob, UnrecoverableError, WaitingError, Worker } from "bullm
 import { setTimeout } from "node:timers/promises";
 import type { Redis } from "ioredis";
 
+import { DualFocusError, reportOf } from "../errors.ts";
 import { jobSchema } from "./job.ts";
-import { encodeJobError } from "./jobErrors.ts";
-import { connect, HEARTBEAT, MOST_LOSSES, PREFIX, QUEUE, WORKERS_KEY, type StoredJob } from "./redis.ts";
-import { JobFailure, type JobRunner } from "./runner.ts";
+import { isWorthRetrying } from "./queue.ts";
+import { connect, encodeJobError, HEARTBEAT, MOST_LOSSES, PREFIX, QUEUE, WORKERS_KEY, type StoredJob } from "./redis.ts";
+import type { JobRunner } from "./runner.ts";
 
-/** What happens, for a log: never the names of files, only jobs' ids. */
+/** Events for a log: never names of files, only ids of jobs. */
 export type WorkerLog = (event: string, facts?: Readonly<Record<string, string | number>>) => void;
 
 export interface RedisWorkerOptions {
   readonly url: string;
-  /** Ours until the worker has stopped, not ours to close. */
+  /** Not closed by the worker. */
   readonly runner: JobRunner;
-  /** Of this process among all workers. */
+  /** Identifies this process among all workers. */
   readonly name: string;
   /** Milliseconds without a sign of life after which another worker takes over. */
   readonly lock?: number;
@@ -24,7 +25,7 @@ export interface RedisWorkerOptions {
 }
 
 export interface RedisWorker {
-  /** Takes no more jobs, waits this many milliseconds for those that run, then hands them back. */
+  /** Takes no more jobs, waits this many milliseconds for those that run, then returns them to the queue. */
   stop(grace: number): Promise<void>;
 }
 
@@ -97,12 +98,11 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
 async function runStored(job: QueueJob<StoredJob>, { runner, signal }: { runner: JobRunner; signal: AbortSignal }): Promise<void> {
   if (job.data.cancelled) throw new Cancelled("removed before it began");
   const parsed = jobSchema.safeParse(job.data.job);
-  if (!parsed.success)
-    throw new JobFailure({ code: "input", message: "the job is not one of this version's", remedy: "submit it again" }, { retry: false });
+  if (!parsed.success) throw new DualFocusError("job-outdated", "the job was submitted by another version of dualfocus");
   await runner.run(parsed.data, {
     signal,
     onProgress: (progress) => {
-      job.updateProgress(progress).catch(() => undefined); // the job is worth more than word of it
+      job.updateProgress(progress).catch(() => undefined); // the job matters more than its progress
     },
   });
 }
@@ -113,7 +113,7 @@ interface Ending {
   readonly log: WorkerLog;
 }
 
-/** What BullMQ is told: to wait for another worker, to try again later, or that there is no use in it. */
+/** The error that makes BullMQ wait for another worker, try again later, or give up. */
 async function outcome(cause: unknown, { job, token, log }: Ending): Promise<Error> {
   const id = job.id ?? "";
   if (cause instanceof HandBack) {
@@ -126,10 +126,9 @@ async function outcome(cause: unknown, { job, token, log }: Ending): Promise<Err
     job.data = { ...job.data, cancelled: true };
     return new UnrecoverableError("removed");
   }
-  const { error, retry } =
-    cause instanceof JobFailure ? cause : { error: { code: "internal" as const, message: String(cause) }, retry: true };
+  const error = reportOf(cause);
   log("job-failed", { id, code: error.code, attempt: job.attemptsStarted });
-  return retry ? new Error(encodeJobError(error)) : new UnrecoverableError(encodeJobError(error));
+  return isWorthRetrying(error) ? new Error(encodeJobError(error)) : new UnrecoverableError(encodeJobError(error));
 }
 
 interface Living extends Pick<RedisWorkerOptions, "name" | "onBeat"> {
@@ -138,24 +137,24 @@ interface Living extends Pick<RedisWorkerOptions, "name" | "onBeat"> {
   readonly running: ReadonlyMap<QueueJob<StoredJob>, AbortController>;
 }
 
-/** Signs of life, and a look at which of the running jobs were cancelled. Returns what ends it. */
+/** Sends signs of life and stops running jobs that were cancelled. Returns what ends it. */
 function beat({ redis, worker, name, onBeat, running }: Living): () => Promise<void> {
   const live = async (): Promise<void> => {
     onBeat?.();
     await redis.zadd(WORKERS_KEY, Date.now(), name);
     await redis.zremrangebyscore(WORKERS_KEY, 0, Date.now() - 10 * HEARTBEAT.missing);
   };
-  const look = async (): Promise<void> => {
+  const stopCancelled = async (): Promise<void> => {
     for (const [{ id = "" }, stop] of running) {
       const now = await QueueJob.fromId<StoredJob>(worker, id);
       if (now?.data.cancelled) stop.abort(new Cancelled("removed"));
     }
   };
   const quietly = (body: () => Promise<void>) => (): void => {
-    body().catch(() => undefined); // Redis is away; the connection tells
+    body().catch(() => undefined); // Redis is away, which the connection reports
   };
   quietly(live)();
-  const timers = [setInterval(quietly(live), HEARTBEAT.every), setInterval(quietly(look), CANCEL_CHECK)];
+  const timers = [setInterval(quietly(live), HEARTBEAT.every), setInterval(quietly(stopCancelled), CANCEL_CHECK)];
   return async (): Promise<void> => {
     for (const timer of timers) clearInterval(timer);
     await redis.zrem(WORKERS_KEY, name).catch(() => undefined);

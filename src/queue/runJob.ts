@@ -2,21 +2,19 @@ import { mkdir, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { randomUUID } from "node:crypto";
 
-import { asUserError } from "../depth/errors.ts";
+import { DualFocusError, ERRORS, reportOf } from "../errors.ts";
 import { depthOfStack, type DepthDocument } from "../depth/node/stackRun.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
-import { UserError } from "../system/userError.ts";
+import { withTemporaryFolder } from "../system/temporaryFolder.ts";
 import { encodeResultJson } from "../output/resultJson.ts";
 import { jobPrefix, type Job } from "./job.ts";
-import type { JobErrorCode } from "./queue.ts";
 import { commitResults, readResults, type JobResult } from "./results.ts";
-import { JobFailure, type RunOptions } from "./runner.ts";
-import { withScratch } from "./scratch.ts";
-import { MissingFileError, type FileStore } from "./store.ts";
+import type { RunOptions } from "./runner.ts";
+import type { FileStore } from "./store.ts";
 
 export interface JobPlace {
   readonly store: FileStore;
-  /** Folder for what lives only as long as a job runs. */
+  /** Folder for files that are needed only while a job runs. */
   readonly scratch: string;
   readonly network: (model: string) => Promise<DepthNetwork>;
   /** Bytes a job may take; pictures that need more are refused before they are read. */
@@ -28,8 +26,8 @@ export interface JobPlace {
  * line, written once, makes them the job's: however often a job is run, also at the same time, its results are those of one run.
  */
 export async function runJob(job: Job, options: RunOptions, place: JobPlace): Promise<void> {
-  if (await readResults(place.store, job.id)) return; // an earlier run came this far and could not tell
-  await withScratch(place.scratch, async (folder) => {
+  if (await readResults(place.store, job.id)) return; // an earlier run came this far and could not report it
+  await withTemporaryFolder(place.scratch, async (folder) => {
     try {
       await compute(job, options, { ...place, folder });
     } catch (cause) {
@@ -76,7 +74,7 @@ async function compute(job: Job, { onProgress, signal }: RunOptions, { store, fo
   await deliver({ id: job.id, document: plain, output }, { onProgress, signal }, store);
 }
 
-/** What is told to others names files, not the folders of this machine. */
+/** Others see names of files, not the folders of this machine. */
 function withoutPlaces(document: DepthDocument, folder: string): DepthDocument {
   const plain = JSON.parse(withoutFolder(JSON.stringify(document), JSON.stringify(folder).slice(1, -1))) as DepthDocument;
   return { ...plain, files: Object.fromEntries(Object.entries(plain.files).map(([name, file]) => [name, basename(file)])) };
@@ -112,16 +110,10 @@ async function deliver({ id, document, output }: Computed, { onProgress, signal 
   }
 }
 
-const CODES: Readonly<Record<number, JobErrorCode>> = { 3: "input", 4: "alignment", 5: "metadata" };
-
-function asFailure(cause: unknown, folder: string): JobFailure {
-  const error = cause instanceof MissingFileError ? asMissing(cause) : asUserError(cause);
-  const message = withoutFolder(error instanceof Error ? error.message : String(error), folder);
-  const code = error instanceof UserError ? CODES[error.exitCode] : undefined;
-  if (code === undefined) return new JobFailure({ code: "internal", message }, { retry: true, cause });
-  const { remedy } = error as UserError;
-  return new JobFailure({ code, message, ...(remedy === undefined ? {} : { remedy }) }, { retry: false, cause });
+/** What its submitter may act on, without the folders of this machine; anything else, a full disk for instance, is the worker's own. */
+function asFailure(cause: unknown, folder: string): DualFocusError {
+  const { code, message, facts } = reportOf(cause);
+  const plain = withoutFolder(message, folder);
+  if (ERRORS[code].kind === "usage") return new DualFocusError("internal", plain, { cause });
+  return new DualFocusError(code, plain, { facts: JSON.parse(withoutFolder(JSON.stringify(facts), folder)) as typeof facts, cause });
 }
-
-const asMissing = (cause: MissingFileError): UserError =>
-  new UserError(cause.message, { exitCode: 3, remedy: "the job's files were removed while it waited: submit it again", cause });

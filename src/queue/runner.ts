@@ -1,5 +1,5 @@
 import type { Job } from "./job.ts";
-import type { JobError, JobProgress } from "./queue.ts";
+import type { JobProgress } from "./queue.ts";
 
 export interface RunOptions {
   readonly onProgress: (progress: JobProgress) => void;
@@ -7,25 +7,11 @@ export interface RunOptions {
   readonly signal: AbortSignal;
 }
 
-/** Computes jobs: fetches the frames, finds the depth, puts the results into the store. Running a job twice gives its results once. */
+/** Computes jobs: fetches the frames, computes depth, puts the results into the store. Running a job twice gives its results once. */
 export interface JobRunner {
   /** Jobs it can compute at the same time. */
   readonly slots: number;
-  /** Rejects with a `JobFailure`, or the signal's reason. */
+  /** Rejects with a `DualFocusError`, or the signal's reason. */
   run(job: Job, options: RunOptions): Promise<void>;
   close(): Promise<void>;
-}
-
-/** A job that cannot be done, told as its submitter will read it. */
-export class JobFailure extends Error {
-  override readonly name = "JobFailure";
-  readonly error: JobError;
-  /** Whether another attempt may end better. */
-  readonly retry: boolean;
-
-  constructor(error: JobError, { retry, cause }: { retry: boolean; cause?: unknown }) {
-    super(error.message, cause === undefined ? undefined : { cause });
-    this.error = error;
-    this.retry = retry;
-  }
 }

@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import type { ReadableStream } from "node:stream/web";
 
 import { storeKeySchema } from "./job.ts";
-import { MissingFileError, type FileStore, type StoredFile } from "./store.ts";
+import { missingFile, type FileStore, type StoredFile } from "./store.ts";
 
 export interface S3Options {
   readonly bucket: string;
@@ -50,7 +50,7 @@ export function createS3Store(options: S3Options): FileStore {
     },
     async fetch(key, file) {
       const response = await request("GET", key);
-      if (response.status === 404) throw new MissingFileError(`${key}: is not in the bucket ${options.bucket}`);
+      if (response.status === 404) throw missingFile(key);
       try {
         await pipeline(bodyOf(await expect(response, `${key}: cannot be read`)), createWriteStream(file, { flags: "wx" }));
       } catch (cause) {

@@ -1,11 +1,41 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
+import type { DepthOptions } from "../depth/options.ts";
+import { DualFocusError, type ErrorReport } from "../errors.ts";
 import type { Job } from "./job.ts";
-import { JobFailure, type RunOptions } from "./runner.ts";
-import type { FromSlot, SlotOptions, ToSlot } from "./slotMessages.ts";
+import type { JobProgress } from "./queue.ts";
+import type { RunOptions } from "./runner.ts";
 
-/** A process of its own for jobs: what it holds can be limited, what hangs can be ended, and what it computes blocks nobody else. */
+/** What a process that computes jobs is started with. */
+export interface SlotOptions {
+  /** A directory, or s3://bucket/prefix. */
+  readonly store: string;
+  readonly scratch: string;
+  readonly device: DepthOptions["device"];
+  /** CPU threads. */
+  readonly threads: number;
+  /** Bytes it may use. */
+  readonly memory: number;
+  /** Jobs it computes at the same time; more than one pays where a device is faster with several stacks at once. */
+  readonly together: number;
+}
+
+/** Messages to the process. `run` numbers the runs of a slot: the same job may come twice. */
+export type ToSlot =
+  | { readonly type: "start"; readonly options: SlotOptions }
+  | { readonly type: "run"; readonly run: number; readonly job: Job }
+  | { readonly type: "stop"; readonly run: number };
+
+/** Messages from the process. */
+export type FromSlot =
+  | { readonly type: "progress"; readonly run: number; readonly progress: JobProgress }
+  /** `held`: bytes the process uses after the job. */
+  | { readonly type: "done"; readonly run: number; readonly held: number }
+  | { readonly type: "stopped"; readonly run: number }
+  | { readonly type: "failed"; readonly run: number; readonly error: ErrorReport };
+
+/** A process of its own for jobs: its memory can be limited, a hanging job can be ended, and what it computes blocks nobody else. */
 export interface Slot {
   readonly pid: number | undefined;
   /** Jobs it computes now. */
@@ -46,7 +76,7 @@ export function createSlot(options: SlotOptions & { /** Milliseconds for one job
   child.on("message", (message: FromSlot) => {
     const run = runs.get(message.run);
     if (message.type === "progress") run?.onProgress(message.progress);
-    else if (message.type === "failed") run?.reject(new JobFailure(message.error, message));
+    else if (message.type === "failed") run?.reject(new DualFocusError(message.error.code, message.error.message, message.error));
     else if (message.type === "stopped") run?.reject(new Error("stopped"));
     else {
       if (message.held > TIRED * options.memory) isOpen = false;
@@ -70,7 +100,7 @@ export function createSlot(options: SlotOptions & { /** Milliseconds for one job
       const run = (count += 1);
       const settled = new Promise<void>((resolve, reject) => {
         runs.set(run, { onProgress, resolve, reject });
-        tell(child, { type: "run", run, job });
+        post(child, { type: "run", run, job });
       });
       try {
         await stoppable(settled, { signal, timeLimit: options.timeLimit, child, run });
@@ -89,24 +119,17 @@ function startProcess({ store, scratch, device, threads, memory, together }: Slo
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     env: { ...process.env, VIPS_CONCURRENCY: String(threads) }, // the decoder's threads
   });
-  tell(child, { type: "start", options: { store, scratch, device, threads, memory, together } });
+  post(child, { type: "start", options: { store, scratch, device, threads, memory, together } });
   return child;
 }
 
-/** A process that is gone tells so by its end, not by an error of a message to it. */
-function tell(child: ChildProcess, message: ToSlot): void {
+/** A process that is gone is noticed by its end, not by the failure of a message to it. */
+function post(child: ChildProcess, message: ToSlot): void {
   child.send(message, () => undefined);
 }
 
-const lost = (how: string): JobFailure =>
-  new JobFailure(
-    {
-      code: "lost",
-      message: `the process that computed it ended (${how})`,
-      remedy: "if it happens again and again, the machine is short of memory, or the pictures make a decoder fail",
-    },
-    { retry: true },
-  );
+const lost = (how: string): DualFocusError =>
+  new DualFocusError("worker-lost", `the process that computed it ended (${how})`, { facts: { how } });
 
 interface Stopping extends Pick<RunOptions, "signal"> {
   readonly timeLimit: number;
@@ -114,14 +137,14 @@ interface Stopping extends Pick<RunOptions, "signal"> {
   readonly run: number;
 }
 
-/** Waits for the run, but no longer than it may take; a run that does not stop when told so takes its process with it. */
+/** Waits for the run, but no longer than it may take; a run that does not stop when asked takes its process with it. */
 async function stoppable(settled: Promise<void>, { signal, timeLimit, child, run }: Stopping): Promise<void> {
   let reason: unknown;
   let killing: NodeJS.Timeout | undefined;
   const stop = (why: unknown): void => {
     if (reason !== undefined) return;
     reason = why;
-    tell(child, { type: "stop", run });
+    post(child, { type: "stop", run });
     killing = setTimeout(() => child.kill("SIGKILL"), STOP_PATIENCE);
   };
   const onAbort = (): void => {
@@ -143,12 +166,5 @@ async function stoppable(settled: Promise<void>, { signal, timeLimit, child, run
   }
 }
 
-const tooLong = (timeLimit: number): JobFailure =>
-  new JobFailure(
-    {
-      code: "timeout",
-      message: `it took longer than ${timeLimit / 1000} s`,
-      remedy: "fewer or smaller pictures, a smaller size, or workers with a higher --time-limit",
-    },
-    { retry: false },
-  );
+const tooLong = (timeLimit: number): DualFocusError =>
+  new DualFocusError("time-limit", `it took longer than ${timeLimit / 1000} s`, { facts: { seconds: timeLimit / 1000 } });

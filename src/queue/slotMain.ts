@@ -1,15 +1,15 @@
-// The process that computes: started by `createSlot`, told what to do by messages. It keeps the networks it has loaded.
+// The process that computes: started by `createSlot`, directed by messages. It keeps the networks it has loaded.
 import type { DepthNetwork } from "../network/depthNetwork.ts";
 import { openNetwork } from "../network/node/openNetwork.ts";
+import { reportOf, type ErrorReport } from "../errors.ts";
 import type { Job } from "./job.ts";
 import { openStore } from "./openStore.ts";
-import type { JobError, JobProgress } from "./queue.ts";
+import type { JobProgress } from "./queue.ts";
 import { runJob, type JobPlace } from "./runJob.ts";
-import { JobFailure } from "./runner.ts";
-import type { FromSlot, SlotOptions, ToSlot } from "./slotMessages.ts";
+import type { FromSlot, SlotOptions, ToSlot } from "./slot.ts";
 
 const CHECK_MEMORY = 250; // milliseconds
-const TELL_PROGRESS = 200; // milliseconds between two steps of one stage
+const PROGRESS_INTERVAL = 200; // milliseconds between two steps of one stage
 
 const stops = new Map<number, AbortController>();
 let place: Promise<JobPlace> | undefined;
@@ -17,14 +17,14 @@ let place: Promise<JobPlace> | undefined;
 process.on("message", (message: ToSlot) => {
   if (message.type === "start") {
     place = prepare(message.options);
-    place.catch(() => undefined); // told with the first job
+    place.catch(() => undefined); // reported with the first job
   } else if (message.type === "run") void run(message.run, message.job);
   else stops.get(message.run)?.abort(new Error("stopped"));
 });
 process.on("disconnect", () => process.exit(0)); // whoever wanted the results is gone
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined); // Ctrl-C reaches us too; our parent decides
 
-/** With a function to call, a parent that is gone is no error: the channel's end tells. */
+/** With a callback, a parent that is gone is no error: the end of the channel is handled above. */
 function send(message: FromSlot, sent: () => void = () => undefined): void {
   if (process.connected) process.send?.(message, undefined, undefined, sent);
 }
@@ -54,39 +54,34 @@ async function run(run: number, job: Job): Promise<void> {
   stops.set(run, stop);
   try {
     if (!place) throw new Error("a job came before the start");
-    await runJob(job, { onProgress: teller(run), signal: stop.signal }, await place);
+    await runJob(job, { onProgress: progressSender(run), signal: stop.signal }, await place);
     send({ type: "done", run, held: process.memoryUsage.rss() });
   } catch (cause) {
     if (stop.signal.aborted) send({ type: "stopped", run });
-    else send({ type: "failed", run, ...described(cause) });
+    else send({ type: "failed", run, error: reportOf(cause) });
   } finally {
     stops.delete(run);
   }
 }
 
-function teller(run: number): (progress: JobProgress) => void {
-  let [stage, told] = ["", 0];
+function progressSender(run: number): (progress: JobProgress) => void {
+  let [stage, sent] = ["", 0];
   return (progress) => {
     const now = performance.now();
-    if (progress.stage === stage && progress.done < progress.of && now - told < TELL_PROGRESS) return;
-    [stage, told] = [progress.stage, now];
+    if (progress.stage === stage && progress.done < progress.of && now - sent < PROGRESS_INTERVAL) return;
+    [stage, sent] = [progress.stage, now];
     send({ type: "progress", run, progress });
   };
 }
 
-function described(cause: unknown): { error: JobError; retry: boolean } {
-  if (cause instanceof JobFailure) return { error: cause.error, retry: cause.retry };
-  return { error: { code: "internal", message: cause instanceof Error ? cause.message : String(cause) }, retry: true };
-}
-
-/** Better this process than what else runs on the machine. */
+/** Ends this process before it takes memory from everything else on the machine. */
 function giveUp(memory: number): void {
-  const message = `more than ${(memory / 2 ** 30).toFixed(1)} GB of memory were needed`;
-  const remedy = "smaller pictures, a smaller size, or workers with a higher --memory";
+  const gigabytes = Number((memory / 2 ** 30).toFixed(1));
+  const error: ErrorReport = { code: "memory-limit", message: `it needed more than ${gigabytes} GB of memory`, facts: { gigabytes } };
   const runs = [...stops.keys()];
   if (runs.length === 0) process.exit(0);
   for (const [n, run] of runs.entries())
-    send({ type: "failed", run, error: { code: "memory", message, remedy }, retry: true }, () => {
+    send({ type: "failed", run, error }, () => {
       if (n === runs.length - 1) process.exit(0);
     });
 }

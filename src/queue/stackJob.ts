@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 
 import type { DepthSettings } from "../depth/settings.ts";
-import { UserError } from "../system/userError.ts";
+import { DualFocusError } from "../errors.ts";
 import { makeFolder } from "../system/outputFolder.ts";
 import { listStack } from "../stack/node/openStack.ts";
 import { frameNameSchema, jobPrefix, type Job } from "./job.ts";
@@ -18,8 +18,8 @@ export interface StackJob {
 }
 
 /**
- * The job of a folder of pictures. Its id is told from what is in the files and what is asked of them: the same stack is the same job,
- * whoever submits it and however often.
+ * The job of a folder of images. Its id is a hash of the files and the settings: the same stack is the same job, whoever submits it and
+ * however often.
  */
 export async function stackJob(folder: string, settings: DepthSettings): Promise<StackJob> {
   const { files: pictures, json, distanceFile } = await listStack([folder]);
@@ -40,10 +40,8 @@ const frameKey = (id: string, n: number, file: string): string => `${jobPrefix(i
 function checkPlace(file: string, folder: string): void {
   const isHere = dirname(resolve(file)) === resolve(folder);
   if (isHere && frameNameSchema.safeParse(basename(file)).success) return;
-  throw new UserError(`${file}: ${isHere ? "has a name that cannot be sent on" : `is not in ${folder} itself`}`, {
-    exitCode: 3,
-    remedy: "put the pictures of a stack into one folder, under plain names",
-  });
+  const reason = isHere ? "has a name that cannot be sent" : `is not in ${folder} itself`;
+  throw new DualFocusError("bad-frame-name", `${file}: ${reason}`, { facts: { file } });
 }
 
 /** Copies the files that are not in the store yet. */

@@ -1,5 +1,7 @@
 import type { Readable } from "node:stream";
 
+import { DualFocusError } from "../errors.ts";
+
 export interface StoredFile {
   readonly key: string;
   /** Bytes. */
@@ -8,7 +10,7 @@ export interface StoredFile {
   readonly changedAt: number;
 }
 
-/** Files by key, seen by everyone who takes part: a directory, or a bucket of an S3-compatible service. */
+/** Files by key, shared by servers and workers: a directory, or a bucket of an S3-compatible service. */
 export interface FileStore {
   /** For people: `/srv/dualfocus`, `s3://bucket/prefix`. */
   readonly name: string;
@@ -18,19 +20,19 @@ export interface FileStore {
   move(key: string, file: string): Promise<void>;
   /** Writes a small text if there is nothing under the key; false if there is. Of many who try, one succeeds. */
   putOnce(key: string, text: string): Promise<boolean>;
-  /** Copies what is under the key into a new local file. Fails with `MissingFileError` if there is nothing. */
+  /** Copies what is under the key into a new local file. Fails with `missingFile` if there is nothing. */
   fetch(key: string, file: string): Promise<void>;
   /** The bytes and their number, for sending on; undefined if there is nothing. */
   open(key: string): Promise<{ readonly size: number; readonly stream: Readable } | undefined>;
-  /** What lies below the prefix (a key of a folder), in no order. */
+  /** The files below the prefix (a key of a folder), in no order. */
   list(prefix: string): Promise<StoredFile[]>;
-  /** Removes what lies below the prefix; nothing there is no error. */
+  /** Removes the files below the prefix; nothing there is no error. */
   remove(prefix: string): Promise<void>;
 }
 
-export class MissingFileError extends Error {
-  override readonly name = "MissingFileError";
-}
+/** A job's file that is not in the store. */
+export const missingFile = (key: string, cause?: unknown): DualFocusError =>
+  new DualFocusError("job-files-missing", `${key}: is not in the store`, { facts: { key }, cause });
 
 /** A small text; undefined if there is nothing under the key. */
 export async function readText(store: FileStore, key: string): Promise<string | undefined> {

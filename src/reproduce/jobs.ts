@@ -6,7 +6,7 @@ import type { EvaluationRequest } from "../evaluate/evaluateModels.ts";
 import type { Evaluation } from "../evaluate/run.ts";
 import { duration } from "../output/duration.ts";
 import { makeFolder } from "../system/outputFolder.ts";
-import { holdFolder } from "../system/runLock.ts";
+import { holdFolder } from "../system/lock.ts";
 import { ConfigError } from "../train/config.ts";
 import type { TrainRequest, TrainResult } from "../train/run.ts";
 

@@ -1,4 +1,5 @@
 import { DatasetError } from "../data/dataset.ts";
+import { DualFocusError } from "../errors.ts";
 import { UserError } from "../system/userError.ts";
 import { ConfigError } from "../train/config.ts";
 import { DivergedError } from "../train/loop.ts";
@@ -36,8 +37,8 @@ function describe(error: unknown): Message {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof UserError) return { kind: "failure", message, exitCode: error.exitCode, remedy: error.remedy };
   if (error instanceof ConfigError) return { kind: "failure", message, exitCode: 2 };
-  const isInput = error instanceof DatasetError || error instanceof DivergedError || error instanceof RangeError; // FormatError is one
-  if (isInput) return { kind: "failure", message, exitCode: 3 };
+  if (error instanceof DualFocusError) return { kind: "failure", message, exitCode: error.kind === "usage" ? 2 : 3 };
+  if (error instanceof DatasetError || error instanceof DivergedError || error instanceof RangeError) return { kind: "failure", message, exitCode: 3 };
   return { kind: "failure", message: error instanceof Error ? String(error.stack) : message };
 }
 

@@ -16,12 +16,12 @@ import { bodyOf, noSuchJob, openResult } from "./results.ts";
 import { deleteRoute, eventsRoute, healthRoute, jobRoute, liveRoute, resultRoute, submitRoute } from "./routes.ts";
 import { describeJob, type JobView } from "./schemas.ts";
 import { createSubmit } from "./submit.ts";
-import type { UploadFolder } from "./uploadFolder.ts";
 
 export interface AppOptions extends Protection {
   readonly queue: JobQueue;
   readonly store: FileStore;
-  readonly uploads: UploadFolder;
+  /** Folder for what is being received. */
+  readonly uploads: string;
   readonly limits: Limits;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -32,11 +32,11 @@ export interface AppOptions extends Protection {
 type App = OpenAPIHono<AppEnvironment>;
 type Description = ReturnType<App["getOpenAPI31Document"]>;
 
-/** The HTTP API. Everything it is made of is handed in. */
+/** The HTTP API. */
 export function createApp(options: AppOptions): App {
   const app: App = new OpenAPIHono<AppEnvironment>({
     defaultHook: (result) => {
-      if (!result.success) throw noSuchJob(); // only ids and names of results are checked there, and a wrong one is no one's
+      if (!result.success) throw noSuchJob(); // only ids and names of results are checked there, and a wrong one names nothing
     },
   });
   app.onError((error, c) => {
@@ -102,8 +102,8 @@ function addEvents(app: App, { queue, store, limits, log, stopping }: AppOptions
     if (c.req.method === "HEAD") return c.body(null, 200, headers);
     if (listeners >= limits.listeners)
       throw new Problem("busy", {
-        detail: "too many clients listen to jobs",
-        remedy: "GET the job now and then instead",
+        detail: "too many clients follow jobs",
+        remedy: "poll GET /v1/jobs/ID instead",
         headers: { "Retry-After": "30" },
       });
     listeners += 1;
@@ -148,7 +148,7 @@ export function describeApi(app: App): Description {
     info: {
       title: "DualFocus",
       version: packageVersion(),
-      description: "Metric depth from focal stacks: send the pictures, follow the job, fetch the results.",
+      description: "Metric depth from focal stacks: send the images, follow the job, fetch the results.",
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
   });

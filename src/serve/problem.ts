@@ -1,27 +1,32 @@
 import { z } from "zod";
 
-/** What can go wrong with a request: its status and the sentence that is the same for all of its kind. */
+import { DualFocusError, ERRORS, type ErrorCode } from "../errors.ts";
+import { errnoOf } from "../system/errno.ts";
+import { remedyOf } from "./words.ts";
+
+/** What can go wrong with a request: its status and a sentence for all of its kind. */
 export const PROBLEMS = {
   "bad-request": { status: 400, title: "The request is malformed" },
-  unauthorized: { status: 401, title: "A token is needed" },
-  forbidden: { status: 403, title: "The request comes from a place that is not allowed" },
-  "not-found": { status: 404, title: "There is no such thing" },
-  "method-not-allowed": { status: 405, title: "This cannot be done here" },
+  unauthorized: { status: 401, title: "A token is required" },
+  forbidden: { status: 403, title: "The request comes from a site or names a host that is not allowed" },
+  "not-found": { status: 404, title: "Not found" },
+  "method-not-allowed": { status: 405, title: "This method is not allowed here" },
   timeout: { status: 408, title: "The request took too long to arrive" },
   "not-ready": { status: 409, title: "The job has no results" },
   "too-large": { status: 413, title: "The request is too large" },
-  "unsupported-type": { status: 415, title: "The request is of a type that is not understood" },
+  "unsupported-type": { status: 415, title: "The type of the request or of a file is not supported" },
   expectation: { status: 417, title: "The expectation cannot be met" },
   invalid: { status: 422, title: "The stack or its options cannot be used" },
   "rate-limited": { status: 429, title: "Too many requests" },
   "header-too-large": { status: 431, title: "The headers of the request are too large" },
   internal: { status: 500, title: "Something went wrong in the server" },
   busy: { status: 503, title: "The server is busy" },
-  "no-space": { status: 507, title: "The server has no room left" },
+  "no-space": { status: 507, title: "The server is out of disk space" },
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEMS;
-const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
+export const ERROR_CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
+const CODES = [...(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]), ...ERROR_CODES] as const;
 
 /** The body of every answer that is not a success (RFC 9457). */
 export const problemSchema = z
@@ -29,7 +34,7 @@ export const problemSchema = z
     type: z.string().describe("urn:dualfocus:problem: and the code"),
     title: z.string().describe("what kind of problem it is"),
     status: z.int().describe("the HTTP status"),
-    code: z.enum(CODES).describe("for programs"),
+    code: z.enum(CODES).describe("stable, for programs: of the request, or what exactly is wrong with the stack"),
     detail: z.string().describe("what was wrong with this request"),
     remedy: z.string().describe("what to do about it"),
   })
@@ -43,7 +48,7 @@ interface ProblemParts {
   readonly cause?: unknown;
 }
 
-/** Thrown anywhere in a request; the client sees the code, the detail and the remedy, nothing else. */
+/** Thrown anywhere in a request; the client sees the code, the detail and the remedy, nothing else. `cause` may give a code of its own. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
@@ -62,12 +67,13 @@ export class Problem extends Error {
 export const tooLarge = (detail: string): Problem =>
   new Problem("too-large", {
     detail,
-    remedy: "send fewer or smaller pictures, or ask whoever runs the server for a higher limit",
+    remedy: "send fewer or smaller images, or ask whoever runs the server for a higher limit",
     headers: { Connection: "close" },
   });
 
-export function problemBody({ code, message, remedy }: Problem): string {
-  const { status, title } = PROBLEMS[code];
+export function problemBody({ code: kind, message, remedy, cause }: Problem): string {
+  const { status, title } = PROBLEMS[kind];
+  const code = kind === "invalid" && cause instanceof DualFocusError ? cause.code : kind;
   const body: z.infer<typeof problemSchema> = { type: `urn:dualfocus:problem:${code}`, title, status, code, detail: message, remedy };
   return JSON.stringify(body);
 }
@@ -77,11 +83,14 @@ export function problemResponse(problem: Problem): Response {
   return new Response(problemBody(problem), { status: PROBLEMS[problem.code].status, headers });
 }
 
-/** Whatever was thrown, as something a client may see: what is not a `Problem` says nothing of the inside. */
+/** A stack or options that cannot be used, in the server's words. */
+export const invalid = (error: DualFocusError): Problem =>
+  new Problem("invalid", { detail: error.message, remedy: remedyOf(error), cause: error });
+
+/** Whatever was thrown, as something a client may see: what is not a `Problem` reveals nothing of the inside. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  const { code } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
-  if (code === "ENOSPC" || code === "EDQUOT")
+  if (["ENOSPC", "EDQUOT"].includes(errnoOf(error) ?? ""))
     return new Problem("no-space", {
       detail: "the disk is full",
       remedy: "try again later",

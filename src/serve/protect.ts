@@ -7,9 +7,8 @@ import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import { randomUUID } from "node:crypto";
 
-import { createBearerCheck } from "./bearer.ts";
 import { STYLE_HASH } from "./docsPage.ts";
-import { createGuard } from "./guard.ts";
+import { createBearerCheck, createGuard } from "./guard.ts";
 import type { Limits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -22,11 +21,11 @@ export type AppEnvironment = { Bindings: HttpBindings; Variables: { request: str
 export interface Protection {
   /** The address the server listens at. */
   readonly host: string;
-  /** Without one, everybody who reaches the server may use it. */
+  /** Without one, everyone who reaches the server may use it. */
   readonly token?: string;
   /** Origins of pages that may use the server; none by default. */
   readonly origins: readonly string[];
-  /** A proxy stands before the server: the last address it has put into X-Forwarded-For is the client's. */
+  /** The server is behind a proxy: the last address it has put into X-Forwarded-For is the client's. */
   readonly behindProxy: boolean;
   readonly limits: Limits;
   readonly log: Log;
@@ -75,7 +74,7 @@ const wrongMethod = (allowed: readonly string[]): Problem =>
     headers: { Allow: allowed.join(", ") },
   });
 
-/** Counts and logs the request by its route; neither the path nor the client's address is kept. */
+/** Counts and logs the request by its route; neither the path nor the client's address is logged. */
 function observe({ log, metrics }: Protection): Handler {
   return async (c, next) => {
     const [start, request] = [performance.now(), randomUUID()];
@@ -101,7 +100,7 @@ function guard(options: Protection): Handler {
   };
 }
 
-/** What may be asked by everyone, at any rate: monitors, and people who want to know how to use the rest. */
+/** Paths that are open to everyone and not limited: for monitors, and for people who want to know how to use the rest. */
 const isOpen = (path: string): boolean => path.startsWith("/v1/health") || path === "/openapi.json" || path === "/docs";
 
 function limitRate({ behindProxy, limits }: Protection): Handler {
@@ -112,7 +111,7 @@ function limitRate({ behindProxy, limits }: Protection): Handler {
     if (wait > 0) {
       const seconds = Math.ceil(wait);
       throw new Problem("rate-limited", {
-        detail: `more than ${limits.requestsPerMinute} requests a minute`,
+        detail: `more than ${limits.requestsPerMinute} requests per minute`,
         remedy: `try again in ${seconds} seconds`,
         headers: { "Retry-After": String(seconds) },
       });

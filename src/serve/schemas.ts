@@ -1,10 +1,13 @@
 import { z } from "zod";
 
+import type { ErrorReport } from "../errors.ts";
 import { depthSettings } from "../depth/settings.ts";
 import { OUTPUT_NAMES } from "../output/outputs.ts";
 import type { FileStore } from "../queue/store.ts";
 import { readResults } from "../queue/results.ts";
-import { JOB_ERROR_CODES, JOB_STATES, type JobStatus } from "../queue/queue.ts";
+import { JOB_STATES, type JobStatus } from "../queue/queue.ts";
+import { ERROR_CODES } from "./problem.ts";
+import { remedyOf } from "./words.ts";
 
 /** What can be asked for by name: the outputs, the alignment that was used, and the document that describes them. */
 export const RESULT_NAMES = [...OUTPUT_NAMES, "alignment", "result"] as const;
@@ -44,7 +47,7 @@ export const jobView = z
       .optional()
       .describe("how far the present stage is"),
     error: z
-      .object({ code: z.enum(JOB_ERROR_CODES), message: z.string(), remedy: z.string().optional() })
+      .object({ code: z.enum(ERROR_CODES).describe("stable, for programs"), message: z.string(), remedy: z.string() })
       .optional()
       .describe("why it failed and what to do about it"),
     attempts: z.int().describe("how often it was started"),
@@ -63,21 +66,25 @@ export const depthForm = z.object({
   frames: z
     .array(z.any().meta({ type: "string", format: "binary" }))
     .min(1)
-    .describe("the pictures in their order: JPEG, PNG, TIFF, WebP or AVIF, or one TIFF of many pages. Their names are not looked at."),
+    .describe("the images in their order: JPEG, PNG, TIFF, WebP or AVIF, or one multi-page TIFF. Their names are ignored."),
   options: depthSettings.meta({ id: "DepthOptions", description: "JSON; each of its fields may be left out" }).optional(),
 });
 
 export const healthView = z
   .object({
     live: z.literal(true),
-    ready: z.boolean().describe("whether jobs are taken now"),
+    ready: z.boolean().describe("whether jobs are accepted now"),
     version: z.string(),
     reason: z.string().optional().describe("why not"),
   })
   .meta({ id: "Health" });
 
-/** What went wrong inside is for the log: it may tell of the machine. */
-const INTERNAL = { code: "internal", message: "the server failed to compute it", remedy: "submit the stack again" } as const;
+/** What went wrong inside is for the log: it may reveal something of the machine. */
+const describeError = (error: ErrorReport): NonNullable<JobView["error"]> => ({
+  code: error.code,
+  message: error.code === "internal" ? "the server failed to compute it" : error.message,
+  remedy: remedyOf(error),
+});
 
 /** What a client sees of a job. */
 export async function describeJob(status: JobStatus, store: FileStore): Promise<JobView> {
@@ -89,7 +96,7 @@ export async function describeJob(status: JobStatus, store: FileStore): Promise<
     id,
     state,
     ...(progress ? { progress } : {}),
-    ...(error ? { error: error.code === "internal" ? INTERNAL : error } : {}),
+    ...(error ? { error: describeError(error) } : {}),
     attempts,
     submittedAt: iso(submittedAt),
     ...(startedAt === undefined ? {} : { startedAt: iso(startedAt) }),

@@ -3,7 +3,9 @@ import { createServer, STATUS_CODES, type Server, type ServerResponse } from "no
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 
-import { UserError } from "../system/userError.ts";
+import { listen } from "../system/listen.ts";
+import { makeFolder } from "../system/outputFolder.ts";
+import { removeAbandoned } from "../system/temporaryFolder.ts";
 import type { JobQueue } from "../queue/queue.ts";
 import type { FileStore } from "../queue/store.ts";
 import { createApp } from "./app.ts";
@@ -11,9 +13,7 @@ import type { Limits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { asProblem, Problem, problemBody, problemResponse, PROBLEMS, type ProblemCode } from "./problem.ts";
-import { reachable } from "./reachable.ts";
 import { createSweeper } from "./sweeper.ts";
-import { createUploadFolder } from "./uploadFolder.ts";
 
 export interface ServerOptions {
   /** The server closes it when it stops. */
@@ -35,7 +35,7 @@ export interface ServerOptions {
 
 export interface RunningServer {
   readonly url: string;
-  /** Takes no new requests, lets those that run end within this many milliseconds, and tidies up. */
+  /** Accepts no new requests, gives running ones this many milliseconds to end, and tidies up. */
   close(options?: { readonly grace?: number }): Promise<void>;
 }
 
@@ -46,15 +46,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { store, limits, log } = options;
   const queue = reachable(options.queue, log);
   const stop = new AbortController();
-  const uploads = await createUploadFolder(options.uploads);
-  const app = createApp({ ...options, queue, uploads, metrics: createMetrics(queue), stopping: stop.signal });
+  await makeFolder(options.uploads);
+  await removeAbandoned(options.uploads);
+  const app = createApp({ ...options, queue, metrics: createMetrics(queue), stopping: stop.signal });
   const server = listenerFor((request, environment) => app.fetch(request, environment), limits);
-  try {
-    await listen(server, options);
-  } catch (error) {
-    await uploads.close();
-    throw error;
-  }
+  await listen(server, options);
   const sweeper = createSweeper({ queue, store, keep: options.keep, log });
   const { address, port } = server.address() as AddressInfo;
   const url = `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
@@ -62,11 +58,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     url,
     async close({ grace = GRACE } = {}) {
-      stop.abort(); // those who listen to jobs are let go, and nothing new is taken
+      stop.abort(); // ends the streams of events, and nothing new is accepted
       sweeper.close();
       await closeServer(server, grace);
       await queue.close();
-      await uploads.close();
       log("info", "stopped");
     },
   };
@@ -87,7 +82,7 @@ function listenerFor(fetch: Fetch, limits: Limits): Server {
       connectionsCheckingInterval: Math.min(1000, limits.headerSeconds * 250),
       keepAliveTimeout: 5000,
       maxHeaderSize: 16 << 10,
-      requireHostHeader: false, // missing, it is refused below, with a reason
+      requireHostHeader: false, // a request without one is refused later, with a reason
     },
     (request, response) => {
       answers.set(request.socket, response);
@@ -129,20 +124,23 @@ function refuse(socket: Duplex, { error, hasAnswered }: { error: NodeJS.ErrnoExc
   socket.end(head + body, () => socket.destroy());
 }
 
-async function listen(server: Server, { host, port }: Pick<ServerOptions, "host" | "port">): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
-      const reasons: Readonly<Record<string, string>> = {
-        EADDRINUSE: "another program listens there",
-        EACCES: "this user may not listen there",
-        EADDRNOTAVAIL: "this machine has no such address",
-        ENOTFOUND: "there is no such name",
-      };
-      const reason = reasons[cause.code ?? ""] ?? cause.message;
-      reject(new UserError(`${host}, port ${port}: ${reason}`, { exitCode: 2, remedy: "choose another --host or --port", cause }));
+/** The same queue, whose failures clients see as what they are: it cannot be reached at the moment. */
+function reachable(queue: JobQueue, log: Log): JobQueue {
+  const answered = async <T>(answer: Promise<T>): Promise<T> =>
+    answer.catch((cause: unknown) => {
+      log("error", "queue failed", { cause: String(cause) });
+      const remedy = "try again in 5 seconds";
+      throw new Problem("busy", { detail: "the queue cannot be reached", remedy, headers: { "Retry-After": "5" }, cause });
     });
-    server.listen(port, host, resolve);
-  });
+  return {
+    submit: (job) => answered(queue.submit(job)),
+    get: (id) => answered(queue.get(id)),
+    subscribe: (id, options) => queue.subscribe(id, options),
+    remove: (id) => answered(queue.remove(id)),
+    counts: () => answered(queue.counts()),
+    ping: () => queue.ping(),
+    close: () => queue.close(),
+  };
 }
 
 async function closeServer(server: Server, grace: number): Promise<void> {

@@ -2,31 +2,32 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 
+import { withTemporaryFolder } from "../system/temporaryFolder.ts";
 import { depthSettings, type DepthSettings } from "../depth/settings.ts";
 import { frameOf, jobPrefix } from "../queue/job.ts";
 import type { JobQueue } from "../queue/queue.ts";
 import type { FileStore } from "../queue/store.ts";
-import { checkFrames, checkStack, type CheckedFrame } from "./frames.ts";
+import { checkFrames, checkFrameSet, type CheckedFrame } from "./frames.ts";
 import type { Limits } from "./limits.ts";
 import { Problem } from "./problem.ts";
 import { receiveUpload } from "./upload.ts";
-import type { UploadFolder } from "./uploadFolder.ts";
 
 export interface Submitting {
   readonly queue: JobQueue;
   readonly store: FileStore;
-  readonly uploads: UploadFolder;
+  /** Folder for what is being received. */
+  readonly uploads: string;
   readonly limits: Limits;
-  /** Told how many uploads there are. */
+  /** Called with the number of uploads. */
   readonly onActive: (uploads: number) => void;
-  /** Told how many bytes an accepted job's pictures have. */
+  /** Called with the size of an accepted job's images, in bytes. */
   readonly onAccepted: (bytes: number) => void;
 }
 
-/** Headers are read, and TIFFs measured, this many at a time, however many clients there are. */
+/** Headers are read and TIFFs measured this many at a time, however many clients there are. */
 const CHECKS_AT_ONCE = 2;
 
-/** Takes a request for depth from its first byte to a job in the queue; the number it resolves to is the job's id. */
+/** Takes a request for depth from its first byte to a job in the queue, and resolves to the job's id. */
 export function createSubmit({
   queue,
   store,
@@ -38,11 +39,11 @@ export function createSubmit({
   const inTurn = createGate(CHECKS_AT_ONCE);
   let active = 0;
   const receive = (request: IncomingMessage): Promise<string> =>
-    uploads.use(async (folder) => {
+    withTemporaryFolder(uploads, async (folder) => {
       const { files, options, bytes } = await receiveUpload(request, { folder, limits });
       const settings = readSettings(options);
       const frames = await inTurn(() => checkFrames(files, limits));
-      checkStack(frames, settings);
+      checkFrameSet(frames, settings);
       await checkRoom(queue, limits);
       const id = await putJob({ frames, settings }, { queue, store });
       onAccepted(bytes);
@@ -93,7 +94,7 @@ function readSettings(text = "{}"): DepthSettings {
   return data;
 }
 
-/** The pictures into the store, then the job into the queue; if either fails, neither is left. */
+/** The images into the store, then the job into the queue; if either fails, neither is left. */
 async function putJob(
   { frames, settings }: { frames: readonly CheckedFrame[]; settings: DepthSettings },
   { queue, store }: Pick<Submitting, "queue" | "store">,

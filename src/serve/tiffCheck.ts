@@ -2,12 +2,13 @@ import { open, type FileHandle } from "node:fs/promises";
 import { fromFile, type GeoTIFFImage } from "geotiff";
 import { createInflate } from "node:zlib";
 
+import { DualFocusError } from "../errors.ts";
 import { tiffPages } from "../io/tiff.ts";
 import type { Limits } from "./limits.ts";
 import { lzwLength, packBitsLength } from "./runLengths.ts";
-import { Problem, tooLarge } from "./problem.ts";
+import { invalid, Problem, tooLarge } from "./problem.ts";
 
-/** TIFF's numbers of the compressions that are taken: those whose result can be measured without keeping it. */
+/** TIFF's codes of the accepted compressions: those whose result can be measured without keeping it. */
 const COMPRESSIONS = { 1: "none", 5: "lzw", 8: "deflate", 32946: "deflate", 32773: "packbits" } as const;
 type Compression = (typeof COMPRESSIONS)[keyof typeof COMPRESSIONS];
 
@@ -18,7 +19,7 @@ interface Checking {
 }
 
 /**
- * Unlike other pictures, a TIFF's header does not bound what its data unpack to, nor its data what it asks to be read. Refuses too many
+ * Unlike in other formats, a TIFF's header does not bound what its data unpack to, nor its data what it asks to be read. Refuses too many
  * pages, too many pixels, strips that overlap, and strips that unpack to more than the header says. Nothing unpacked is kept.
  */
 export async function checkTiff(file: string, { name, limits }: Checking): Promise<void> {
@@ -42,8 +43,7 @@ export async function checkTiff(file: string, { name, limits }: Checking): Promi
   }
 }
 
-const damaged = (name: string, cause: unknown): Problem =>
-  new Problem("invalid", { detail: `${name} is a damaged TIFF`, remedy: "replace it", cause });
+const damaged = (name: string, cause: unknown): Problem => invalid(new DualFocusError("bad-file", `${name} is a damaged TIFF`, { cause }));
 
 interface PageCheck extends Checking {
   readonly handle: FileHandle;
@@ -57,7 +57,7 @@ async function checkPage(page: GeoTIFFImage, { handle, name, limits, unread }: P
   if (!(width > 0 && height > 0)) throw damaged(name, new RangeError("a page has no size"));
   const block = page.getTileWidth() * page.getTileHeight();
   if (Math.max(width * height, block) > limits.pixels)
-    throw tooLarge(`${name} has ${width}×${height} pixels; at most ${limits.pixels / 1e6} megapixels are taken`);
+    throw tooLarge(`${name} has ${width}×${height} pixels; at most ${limits.pixels / 1e6} megapixels are accepted`);
   const tags = page.fileDirectory;
   const number = tags.hasTag("Compression") ? Number(await tags.loadValue("Compression")) : 1;
   const compression = COMPRESSIONS[number as keyof typeof COMPRESSIONS] as Compression | undefined;

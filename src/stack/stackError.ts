@@ -1,15 +1,15 @@
+import { DualFocusError } from "../errors.ts";
+
 /** `input`: the pictures or numbers given cannot be used. `metadata`: something needed is not there. */
 export type StackErrorCode = "input" | "metadata";
 
 /** A stack that cannot be opened or read: the message names the file and the fault, `remedy` says what to do. */
-export class StackError extends Error {
+export class StackError extends DualFocusError {
   override readonly name = "StackError";
-  readonly code: StackErrorCode;
   readonly remedy: string;
 
   constructor(message: string, { code, remedy, cause }: { code: StackErrorCode; remedy: string; cause?: unknown }) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
+    super(code === "metadata" ? "distances-missing" : "bad-file", message, { facts: { remedy }, cause });
     this.remedy = remedy;
   }
 }

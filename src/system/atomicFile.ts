@@ -1,10 +1,7 @@
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** A file that could not be written; whatever stood there before still stands. */
-export class WriteError extends Error {
-  override readonly name = "WriteError";
-}
+import { cannotWrite, errnoOf } from "./errno.ts";
 
 /**
  * Writes beside `file`, makes sure the bytes are on the disk, then moves them into place: at any moment, also when the process is
@@ -18,9 +15,7 @@ export async function writeAtomically(file: string, bytes: Uint8Array): Promise<
     await syncFolder(dirname(file));
   } catch (cause) {
     await rm(draft, { force: true });
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const reason = code === "ENOSPC" ? "the disk is full" : message;
-    throw new WriteError(`${file}: could not be written (${reason}); what was there before is intact`, { cause });
+    throw cannotWrite(file, cause);
   }
 }
 
@@ -34,15 +29,15 @@ async function writeSynced(file: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** What says that folders cannot be synced here: Windows, and some file systems over a network. */
+/** The answers of systems that cannot sync folders: Windows, and some network file systems. */
 const NO_FOLDER_SYNC = new Set(["EPERM", "EISDIR", "EINVAL", "ENOTSUP"]);
 
-/** The move itself is safe only when the folder is on the disk too. It has happened by now: where that cannot be asked for, the file stands. */
+/** The move itself survives a power failure only once the folder is on the disk too. */
 async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, "r");
     await handle.sync().finally(() => handle.close());
   } catch (cause) {
-    if (!NO_FOLDER_SYNC.has((cause as NodeJS.ErrnoException).code ?? "")) throw cause;
+    if (!NO_FOLDER_SYNC.has(errnoOf(cause) ?? "")) throw cause;
   }
 }

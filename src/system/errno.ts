@@ -1,4 +1,4 @@
-import { DualFocusError } from "../errors.ts";
+import { DualFocusError, type ErrorCode } from "../errors.ts";
 
 /** What the operating system's codes mean, in plain words that follow a name: "a.png: there is no such file". */
 const REASONS: Readonly<Record<string, string>> = {
@@ -36,6 +36,20 @@ export function reasonOf(error: unknown): string {
 export const cannotRead = (file: string, cause: unknown): DualFocusError =>
   new DualFocusError(isMissing(cause) ? "file-not-found" : "file-unreadable", `${file}: ${reasonOf(cause)}`, { facts: { file }, cause });
 
-/** A result that the system does not let us write. */
+/** A result that the system does not let us write. `errno` among the facts is for those who know more to do about some of them. */
 export const cannotWrite = (file: string, cause: unknown): DualFocusError =>
-  new DualFocusError("write-failed", `${file}: cannot be written: ${reasonOf(cause)}`, { facts: { file }, cause });
+  new DualFocusError("write-failed", `${file}: cannot be written: ${reasonOf(cause)}`, {
+    facts: { file, errno: errnoOf(cause) ?? "" },
+    cause,
+  });
+
+/** Runs `read`; whatever it throws comes out as an error of this code whose message begins with the file. */
+export async function readingInput<T>(file: string, code: ErrorCode, read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    if (cause instanceof DualFocusError && cause.code === code) throw cause;
+    const reason = reasonOf(cause);
+    throw new DualFocusError(code, reason.startsWith(file) ? reason : `${file}: ${reason}`, { facts: { file }, cause });
+  }
+}

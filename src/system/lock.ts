@@ -1,7 +1,10 @@
 import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import type { UserError } from "./userError.ts";
-import { isRunning } from "./outputFolder.ts";
+import { join } from "node:path";
+
+import { DualFocusError } from "../errors.ts";
+import { errnoOf } from "./errno.ts";
+import { isRunning } from "./temporaryFolder.ts";
 
 export interface LockOptions {
   /** Seconds between two signs of life. */
@@ -9,8 +12,8 @@ export interface LockOptions {
   /** Seconds without one after which the lock is left behind, where nobody can ask for the process itself. */
   readonly leftAfter: number;
   readonly mode?: number;
-  /** What to say when another process holds it. */
-  readonly refusal: (holder: Holder, cause: unknown) => UserError;
+  /** The error when another process holds it. */
+  readonly refusal: (holder: Holder, cause: unknown) => Error;
 }
 
 export interface Holder {
@@ -45,7 +48,7 @@ function write(file: string, options: LockOptions): void {
   try {
     writeFileSync(file, JSON.stringify({ pid: process.pid, host: hostname() }), { flag: "wx", ...(mode !== undefined && { mode }) });
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+    if (errnoOf(cause) !== "EEXIST") throw cause;
     const holder = readHolder(file);
     if (holder && isHeld(holder, leftAfter)) throw refusal(holder, cause);
     rmSync(file, { force: true });
@@ -58,7 +61,7 @@ function readHolder(file: string): Holder | undefined {
     const touched = statSync(file).mtimeMs;
     return { ...parse(readFileSync(file, "utf8")), touched };
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined; // it has just ended
+    if (errnoOf(cause) === "ENOENT") return undefined; // it has just ended
     throw cause;
   }
 }
@@ -84,5 +87,27 @@ function touch(file: string): void {
     utimesSync(file, new Date(), new Date());
   } catch {
     // removed by hand: nothing to keep fresh
+  }
+}
+
+/** The file that says which process writes into a folder. */
+export const lockFile = (folder: string): string => join(folder, "running.lock");
+
+/** Runs `body` while no other process runs one for the same folder; they would overwrite each other's files. */
+export async function holdFolder<T>(folder: string, body: () => Promise<T>): Promise<T> {
+  const file = lockFile(folder);
+  const release = takeLock(file, {
+    touchEvery: 20,
+    leftAfter: 120,
+    refusal: ({ pid = "?", host = "?" }, cause) =>
+      new DualFocusError("output-in-use", `${folder}: another run is writing there (process ${pid} on ${host})`, {
+        facts: { folder, lock: file },
+        cause,
+      }),
+  });
+  try {
+    return await body();
+  } finally {
+    release();
   }
 }

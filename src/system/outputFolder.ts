@@ -3,7 +3,9 @@ import { access, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { UserError } from "./userError.ts";
+import { DualFocusError } from "../errors.ts";
+import { cannotWrite, errnoOf, isMissing, reasonOf } from "./errno.ts";
+import { isRunning } from "./temporaryFolder.ts";
 
 const PARTIAL = `.partial-${hostname()}-`;
 
@@ -18,10 +20,7 @@ export async function fillFolder<T>(folder: string, { force }: { force: boolean 
   await removeLeftovers(target);
   const present = await contents(target);
   if (present !== undefined && present.length > 0 && !force)
-    throw new UserError(`${folder}: the output folder is not empty`, {
-      exitCode: 2,
-      remedy: "choose another -o, or add --force to replace files in it",
-    });
+    throw new DualFocusError("output-not-empty", `${folder}: the output folder is not empty`, { facts: { folder } });
   const temporary = join(present === undefined ? dirname(target) : target, `.${basename(target)}${PARTIAL}${process.pid}`);
   await rm(temporary, { recursive: true, force: true }); // left by a killed run of the same number
   const missing = missingAbove(temporary);
@@ -31,7 +30,7 @@ export async function fillFolder<T>(folder: string, { force }: { force: boolean 
   };
   process.once("exit", tidy);
   try {
-    await makeFolder(temporary, { called: folder });
+    await makeFolder(temporary, folder);
     const result = await write(temporary);
     if (present === undefined) await move(temporary, target);
     else for (const name of await orderedNames(temporary)) await move(join(temporary, name), join(target, name));
@@ -39,7 +38,7 @@ export async function fillFolder<T>(folder: string, { force }: { force: boolean 
     return result;
   } catch (error) {
     tidy();
-    throw naming(error, { folder, temporary });
+    throw named(error, { folder, temporary });
   } finally {
     process.off("exit", tidy);
   }
@@ -49,26 +48,24 @@ export async function fillFolder<T>(folder: string, { force }: { force: boolean 
 const orderedNames = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).sort((a, b) => Number(a === "result.json") - Number(b === "result.json"));
 
-/** Windows refuses for a moment to move what a virus scanner looks at. */
+/** Windows refuses for a moment to move a file that a virus scanner has open. */
 const BUSY = new Set(["EPERM", "EBUSY", "EACCES"]);
 
 async function move(from: string, to: string, attempts = process.platform === "win32" ? 10 : 1): Promise<void> {
   try {
     await rename(from, to);
   } catch (cause) {
-    if (attempts <= 1 || !BUSY.has((cause as NodeJS.ErrnoException).code ?? "")) throw cause;
+    if (attempts <= 1 || !BUSY.has(errnoOf(cause) ?? "")) throw cause;
     await setTimeout(100);
     await move(from, to, attempts - 1);
   }
 }
 
-/** A full disk is not told with a path, and the temporary folder's name means nothing to anyone: the error gets the one the user knows. */
-function naming(error: unknown, { folder, temporary }: { folder: string; temporary: string }): unknown {
-  if (error instanceof Error && "syscall" in error) {
-    const told = error as NodeJS.ErrnoException;
-    if (told.path === undefined || told.path.startsWith(temporary)) told.path = folder;
-  }
-  return error;
+/** The system does not name a path when the disk is full, and the temporary folder means nothing to anyone: the user knows `folder`. */
+function named(error: unknown, { folder, temporary }: { folder: string; temporary: string }): unknown {
+  if (errnoOf(error) === undefined) return error;
+  const { path = temporary } = error as NodeJS.ErrnoException;
+  return path.startsWith(temporary) ? cannotWrite(folder, error) : error;
 }
 
 /** The folders above this one that are not there, from the lowest to the highest. */
@@ -86,37 +83,22 @@ function removeIfEmpty(folder: string): void {
   }
 }
 
-export interface FolderName {
-  /** What the user calls the folder. */
-  readonly called?: string;
-  /** The option that names it. */
-  readonly option?: string;
-}
-
-/** Makes a folder and those above it. (Node's recursive mkdir never returns where a file system makes no folders at all, such as /proc.) */
-export async function makeFolder(folder: string, { called = folder, option = "-o" }: FolderName = {}): Promise<void> {
+/**
+ * Makes a folder and those above it; errors call it `called`. (Node's recursive mkdir never returns where a file system makes no folders at
+ * all, such as /proc.)
+ */
+export async function makeFolder(folder: string, called = folder): Promise<void> {
   const above = dirname(resolve(folder));
-  if (!existsSync(above)) await makeFolder(above, { called, option });
+  if (!existsSync(above)) await makeFolder(above, called);
   try {
     await mkdir(folder);
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const present = code === "EEXIST" ? await stat(folder) : undefined;
-    if (present?.isDirectory()) {
-      await checkWritable(folder, { called, option });
-      return;
-    }
-    const [why] = message.split(", "); // what follows is the path, which may be a temporary one
-    throw unusable(called, present ? "is a file, not a folder" : `no folder can be made there (${why})`, { option, cause });
-  }
-}
-
-/** Told now, not after the work whose results go there. */
-async function checkWritable(folder: string, { called, option }: Required<FolderName>): Promise<void> {
-  try {
-    await access(folder, constants.W_OK);
-  } catch (cause) {
-    throw unusable(called, "may not be written into", { option, cause });
+    const present = errnoOf(cause) === "EEXIST" ? await stat(folder) : undefined;
+    if (!present) throw unusable(called, `cannot be created: ${reasonOf(cause)}`, cause);
+    if (!present.isDirectory()) throw unusable(called, "is a file, not a folder", cause);
+    await access(folder, constants.W_OK).catch((denied: unknown) => {
+      throw unusable(called, "is not writable", denied); // reported now, not after the work whose results go there
+    });
   }
 }
 
@@ -128,25 +110,16 @@ export async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** Whether there is a process of this number on this machine. */
-export function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0); // sends nothing
-  } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === "EPERM"; // there, but someone else's
-  }
-}
-
 /** What the folder holds; undefined if there is no such folder. */
 async function contents(folder: string): Promise<string[] | undefined> {
   try {
     return await readdir(folder);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === "ENOENT") return undefined;
-    throw unusable(folder, code === "ENOTDIR" ? "is a file, not a folder" : String(cause), { cause });
+    if (errnoOf(cause) === "ENOTDIR") throw unusable(folder, "is a file, not a folder", cause);
+    if (isMissing(cause)) return undefined;
+    throw unusable(folder, reasonOf(cause), cause);
   }
 }
 
-const unusable = (folder: string, reason: string, { option = "-o", cause }: { option?: string; cause: unknown }): UserError =>
-  new UserError(`${folder}: ${reason}`, { exitCode: 2, remedy: `choose another ${option}`, cause });
+const unusable = (folder: string, reason: string, cause: unknown): DualFocusError =>
+  new DualFocusError("output-unusable", `${folder}: ${reason}`, { facts: { folder }, cause });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { alignStack } from "../../src/align/align.ts";
-import { AlignmentError, formatAlignment, parseAlignment, resizeAlignment } from "../../src/align/alignment.ts";
+import { DualFocusError } from "../../src/errors.ts";
+import { formatAlignment, parseAlignment, resizeAlignment } from "../../src/align/alignment.ts";
 import { distance, IDENTITY, type Similarity } from "../../src/align/similarity.ts";
 import { laplacianDepth } from "../../src/classical/modifiedLaplacian.ts";
 import type { Image } from "../../src/image/image.ts";
@@ -91,7 +92,8 @@ test("a stack of which nothing can be aligned is an error that says why", async 
   const { stack } = rendered(1, "desk");
   const dark = { ...stack, images: stack.images.map(black) };
   await assert.rejects(alignStack(dark), (error: unknown) => {
-    assert.ok(error instanceof AlignmentError);
+    assert.ok(error instanceof DualFocusError);
+    assert.deepEqual([error.code, error.facts], ["too-few-aligned", { aligned: 1, frames: 5 }]);
     assert.match(error.message, /only 1 of 5 frames could be aligned; plane \d: it has too little detail/);
     return true;
   });

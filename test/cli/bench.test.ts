@@ -63,12 +63,12 @@ test("every model meets every size and number of planes; grids vary at the first
 
 test("wrong usage is refused with what is right", async (context) => {
   const cases: [args: string[], message: RegExp][] = [
-    [["--size", "100x100"], /multiples of 32, as 384x576/],
-    [["--size", "big"], /height×width/],
+    [["--size", "100x100"], /such as 384x576, multiples of 32/],
+    [["--size", "big"], /such as 384x576/],
     [["--model", "huge"], /base, small, dfv/],
     [["--planes", "1"], /2 or more/],
     [["--batch", "0"], /1 or more/],
-    [["--model", "small,dfv", "--size", "64x96,64x32"], /--size 64x32: dfv takes pictures of 64x64 and more/],
+    [["--model", "small,dfv", "--size", "64x96,64x32"], /--size 64x32: dfv takes images of 64x64 and more/],
     [["--repeats", "0"], /1 or more/],
     [["--device", "abacus"], /cpu, webgpu, cuda or cuda:N/],
     [["--device", "cuda:99"], /--device cuda:99: [^]*use --device cpu/],

@@ -47,7 +47,7 @@ const black = { ...stack.images[0], data: new Float32Array(160 * 112 * 3) } as F
 test("a good stack passes, and says so", async (context) => {
   const { printed, error } = await run(context, await folderOf(context, stack));
   assert.equal(error, undefined);
-  assert.match(printed, /6 planes\n\nNothing stands in the way/);
+  assert.match(printed, /6 planes\n\nNo problems found/);
 });
 
 test("findings are grouped by severity, name the file and the remedy, and errors end with exit code 3", async (context) => {
@@ -56,7 +56,7 @@ test("findings are grouped by severity, name the file and the remedy, and errors
   assert.match(printed, /Errors\n {2}plane_2\.png is blank \(black\) \[blank-frame\]\n {4}→ remove it.*\n\nNotes\n {2}there are only 4/s);
   assert.ok(error instanceof UserError);
   assert.equal(error.exitCode, 3);
-  assert.match(error.message, /one fault/);
+  assert.match(error.message, /one error must be fixed first/);
 });
 
 test("--json prints one document with every finding", async (context) => {
@@ -69,7 +69,7 @@ test("--json prints one document with every finding", async (context) => {
   ]); // prettier-ignore
 });
 
-test("--quiet tells no progress", async (context) => {
+test("--quiet prints no progress", async (context) => {
   const { code, out, err } = await runCommand(context, "check", await folderOf(context, stack), "--quiet");
   assert.deepEqual([code, err], [0, ""]);
   assert.match(out, /6 planes/);
@@ -83,7 +83,7 @@ test("files can be listed, and distances given", async (context) => {
   assert.equal((JSON.parse(printed) as { ok: boolean }).ok, true);
 });
 
-test("a stack that cannot be opened is reported like any other fault", async (context) => {
+test("a stack that cannot be opened is reported like any other error", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "dualfocus-empty-"));
   context.after(() => rm(folder, { recursive: true }));
   const { printed, error } = await run(context, folder, "--json");

@@ -70,11 +70,11 @@ for (const name of ["desk", "breathing"])
     assert.match(out, name === "desk" ? /^7 planes, 384×256; depth 0\.5\d* to 1\.\d+ m, ±/ : /fitted to 1 over it/);
   });
 
-test("without distances depth is in plane numbers, and is called that", async (context) => {
+test("without distances depth is a plane index, and is called that", async (context) => {
   const { code, out, err } = await runCommand(context, "depth", unknown, "-o", join(root, "index"), "--truth", truth);
   assert.equal(code, 0, err);
-  assert.match(out, /^5 planes, 96×64; depth [\d.]+ to [\d.]+ \(plane numbers\), ±[\d.]+ on average\n/);
-  assert.match(out, /against the truth, after (0\.9|1\.0)\d* · plane number \+ \d\.\d+ was fitted to it: absRel 0\.0/, "planes 1 m apart");
+  assert.match(out, /^5 planes, 96×64; depth [\d.]+ to [\d.]+ \(plane index\), ±[\d.]+ on average\n/);
+  assert.match(out, /against the truth, after (0\.9|1\.0)\d* · plane index \+ \d\.\d+ was fitted to it: absRel 0\.0/, "planes 1 m apart");
   const document = JSON.parse(readFileSync(join(root, "index", "result.json"), "utf8")) as DepthDocument;
   assert.equal(document.unit, "index");
   assert.equal(document.distances[0]?.source, "file order");
@@ -143,12 +143,12 @@ test("pictures larger than the working size give maps in full size, 16 bits kept
   assert.ok(Math.abs((blended.data[middle] as number) - (sharpPicture.data[middle] as number)) < 0.1);
 });
 
-test("what the capture doctor finds is told on stderr and kept in the document", async (context) => {
+test("what the stack check finds is printed on stderr and kept in the document", async (context) => {
   const folder = putPlanes("blank");
   put(join(folder, "plane_2.png"), encodePng({ width: 96, height: 64, channels: 3, data: new Float32Array(96 * 64 * 3) }));
   const { code, out, err } = await runCommand(context, "depth", folder, "-o", join(root, "blank out"), "--json");
   assert.equal(code, 0, err);
-  assert.match(err, /^fault: plane_2\.png is blank \(black\)\n {2}\w/m);
+  assert.match(err, /^error: plane_2\.png is blank \(black\)\n {2}\w/m);
   const { findings, planes, aligned } = JSON.parse(out) as DepthDocument;
   assert.ok(findings.some(({ code: kind, file }) => kind === "blank-frame" && file === "plane_2.png"));
   assert.equal(planes, 4, "a frame that cannot be aligned is left out");

@@ -189,7 +189,7 @@ refuses("focus distances that cannot be", () => {
     given("an unknown unit", "1feet,2feet,3feet", /“1feet” is not a focus distance/),
     given("units that do not go together", "1m,2index,3m", /mix units/),
     given("none", "", /3 pictures but 0 focus distances|is not a focus distance|no focus distances/),
-    given("a list that is not there", join(root, "no.csv"), /no\.csv: cannot be read/),
+    given("a list that is not there", join(root, "no.csv"), /no\.csv: there is no such file/),
     given("a list with a word", join(root, "stacks", "list.txt"), /list\.txt: line 3: “x” is not a focus distance/),
     {
       name: "a unit alone",
@@ -243,17 +243,17 @@ refuses("options nobody offers", () => {
   const model = /--model takes base, small/;
   const align = /--align takes auto, off, or the alignment\.json/;
   return [
-    usage("--save", [good, "--save", "depth,jpeg"], /"jpeg" is none of depth16, depth/),
-    usage("--save nothing", [good, "--save", ""], /"" is none of depth16/),
+    usage("--save", [good, "--save", "depth,jpeg"], /"jpeg" is not one of depth16, depth/),
+    usage("--save nothing", [good, "--save", ""], /"" is not one of depth16/),
     usage("--size words", [good, "--size", "big"], /whole number of pixels, 64 or more, full or auto/),
     usage("--size too small", [good, "--size", "10"], /64 or more/),
-    usage("--threads", [good, "--threads", "two"], /whole number; 0 uses every core/),
+    usage("--threads", [good, "--threads", "two"], /whole number, 0 or more/),
     usage("--device", [good, "--device", "abacus"], /Allowed choices are auto, cpu, webgpu/),
     usage("an unknown option", [good, "--colour"], /unknown option '--colour'/),
     usage("--batch of two", [good, good, "--batch"], /--batch takes one folder, got 2/, /folder that holds the stacks/),
     input("--batch of a file", [join(good, "a.png"), "--batch"], /a\.png: is a file, not a folder/, /one sub-folder for each stack/),
-    input("--batch without stacks", [good, "--batch"], /good: no folders in it/, /one sub-folder for each stack/),
-    input("--model that is not there", [good, "--model", "huge"], /huge: no such weights file/, /--model takes/),
+    input("--batch without stacks", [good, "--batch"], /good: there are no folders in it/, /one sub-folder for each stack/),
+    input("--model that is not there", [good, "--model", "huge"], /huge: there is no such file or folder/, /--model takes/),
     input("--model, a folder", [good, "--model", good], /good: is a folder, not a file/, model),
     input("--model, cut", [good, "--model", at("cut.safetensors")], /cut\.safetensors: /, model),
     input(
@@ -288,7 +288,7 @@ refuses("a truth that cannot be compared", () => {
     truth("not there", join(root, "no.npy"), /no\.npy: (there is no such file|cannot)/),
     truth("a format nobody reads", at("truth.jpg", "x"), /truth\.jpg: depth is read from npy, png/),
     truth("not what its name says", at("words.npy", "words"), /words\.npy: /),
-    truth("another size", at("small.npy", npy(9, 9, 1)), /small\.npy: 9×9, but the depth map is 96×64/, /size of the pictures/),
+    truth("another size", at("small.npy", npy(9, 9, 1)), /small\.npy: 9×9, but the depth map is 96×64/, /size of the images/),
     truth("all unknown", at("unknown.npy", npy(96, 64, NaN)), /unknown\.npy: not one of its values is a known depth/),
     truth("a colour picture", at("colour.png", colour), /colour\.png: expected a grey image/),
   ];
@@ -309,13 +309,13 @@ refuses("places that cannot be written", () => {
   const circle = join(root, "circle");
   symlinkSync(circle, circle);
   return [
-    usage("a file", [good, "-o", join(root, "file")], /file: is a file, not a folder/, /choose another -o/),
-    usage("below a file", [good, "-o", join(root, "file", "below", "it")], /file/, /choose another -o/),
+    usage("a file", [good, "-o", join(root, "file")], /file: is a file, not a folder/, /choose another folder/),
+    usage("below a file", [good, "-o", join(root, "file", "below", "it")], /file/, /choose another (-o|folder)/),
     usage("a folder with content", [good, "-o", join(root, "full")], /full: the output folder is not empty/, /--force/),
-    usage("too long a name", [good, "-o", join(root, "x".repeat(300))], /x: /, /choose another -o/),
-    usage("below a device", [good, "-o", "/dev/full/x"], /\/dev\/full/, /choose another -o/),
-    usage("a file system that is only read", [good, "-o", "/proc/depth"], /\/proc/, /choose another -o/),
-    usage("a link that leads back to itself", [good, "-o", join(circle, "x")], /circle/, /choose another -o/),
+    usage("too long a name", [good, "-o", join(root, "x".repeat(300))], /x: /, /choose another (-o|folder)/),
+    usage("below a device", [good, "-o", "/dev/full/x"], /\/dev\/full/, /choose another (-o|folder)/),
+    usage("a file system that is only read", [good, "-o", "/proc/depth"], /\/proc/, /choose another (-o|folder)/),
+    usage("a link that leads back to itself", [good, "-o", join(circle, "x")], /circle/, /choose another (-o|folder)/),
   ];
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { BatchEntry } from "../../src/cli/depthText.ts";
+import type { BatchEntry } from "../../src/cli/depthResults.ts";
 import { encodeNpy } from "../../src/io/npy.ts";
 import { encodePng } from "../../src/io/png.ts";
 import { put, temporaryFolder } from "../data/files.ts";
@@ -38,7 +38,7 @@ test("every sub-folder is a stack; one that fails does not stop the others, and 
   const { code, out, err } = await runCommand(context, ...args);
   assert.equal(code, 3, err);
   assert.match(err, /stack 3: .*plane_0\.png/);
-  assert.match(err, /1 of 3 stacks failed\n {2}mend them and run the same command again/);
+  assert.match(err, /1 of 3 stacks failed\n {2}fix them and run the same command again/);
   const lines = out.split("\n");
   assert.match(lines[0] ?? "", /^stack +status +planes +size +depth +absRel +seconds$/);
   assert.match(lines[1] ?? "", /^stack 2 +done +4 +96×64 +\d\.\d+ to \d\.\d+ m +0\.\d+ +\d+\.\d$/);

@@ -13,6 +13,7 @@ import { openRendered } from "../../src/evaluate/renderedSet.ts";
 import { put, putDepthMm, putNpy, putPicture, temporaryFolder } from "../data/files.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
 import { writeHdf5 } from "../io/hdf5Files.ts";
+import { reported } from "../helpers/command.ts";
 
 const root = temporaryFolder();
 
@@ -38,7 +39,8 @@ async function run(context: TestContext, args: readonly string[], load?: LoadPre
   try {
     await evaluateCommand(load ? { load } : {})
       .exitOverride()
-      .parseAsync(args, { from: "user" });
+      .parseAsync(args, { from: "user" })
+      .catch(reported);
   } finally {
     out.mock.restore();
     progress.mock.restore();
@@ -361,7 +363,10 @@ test("a missing file is named, with exit code 3", async (context) => {
   const nowhere = run(context, ["--dataset", "fod500", "--data", join(root, "nowhere"), "--model", "rdf"]);
   await assert.rejects(nowhere, (error: UserError) => error.exitCode === 3 && error.message.includes("000400_Dpt.exr"));
   await assert.rejects(run(context, ["--dataset", "nyu", "--model", "rdf"]), /nyu: which folder\? Give it with --data/);
-  await assert.rejects(run(context, [...args.slice(0, 4), "--model", "nothing.safetensors"]), /nothing\.safetensors: no such weights file/);
+  await assert.rejects(
+    run(context, [...args.slice(0, 4), "--model", "nothing.safetensors"]),
+    /nothing\.safetensors: there is no such file or folder/,
+  );
 });
 
 test("too many planes, and an output folder that is not there, are refused before anything is computed", async (context) => {
@@ -384,18 +389,16 @@ test("a model that is a folder or misspelt, and results to be kept in a file, ar
   const takes = { remedy: "--model takes base, small, dfv, laplacian, rdf or a .safetensors file" };
   const isFolder = { name: "UserError", exitCode: 3, message: `${folder}: is a folder, not a file`, ...takes };
   await assert.rejects(run(context, [...args, "--model", folder]), isFolder);
-  const misspelt = { name: "UserError", exitCode: 3, message: "lapacian: no such weights file", ...takes };
+  const misspelt = { name: "UserError", exitCode: 3, message: "lapacian: there is no such file or folder", ...takes };
   await assert.rejects(run(context, [...args, "--model", "lapacian"]), misspelt);
   const file = join(folder, "scene1", "stack.json");
   const untouched = (): Promise<Predictor> => Promise.reject(new Error("a model was loaded"));
   for (const [resumeDir, why] of [
-    [file, "EEXIST: file already exists"],
-    [join(file, "sub"), "ENOTDIR: not a directory"],
+    [file, "is a file, not a folder"],
+    [join(file, "sub"), "cannot be created: there is no such file or folder"],
   ] as const)
-    // prettier-ignore
     await assert.rejects(run(context, [...args, "--model", "rdf", "--resume-dir", resumeDir], untouched), {
-      ...{ name: "UserError", exitCode: 2, message: `${resumeDir}: cannot be written (${why})` },
-      remedy: "--resume-dir takes a folder, which is made if it is not there",
+      ...{ name: "UserError", exitCode: 2, message: `${resumeDir}: ${why}`, remedy: "choose another folder" },
     });
 });
 

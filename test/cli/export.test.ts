@@ -8,7 +8,6 @@ import { CommanderError } from "commander";
 
 import { UserError } from "../../src/system/userError.ts";
 import { exportCommand } from "../../src/cli/export.ts";
-import { FormatError } from "../../src/io/formatError.ts";
 import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import { dfv, type NetworkConfig } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
@@ -16,6 +15,7 @@ import { readModel, writeModel } from "../../src/network/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
 import { randomImages, tiny } from "../helpers/network.ts";
+import { reported } from "../helpers/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-export-"));
 after(() => {
@@ -44,7 +44,7 @@ async function exporting(...args: string[]): Promise<void> {
   const write = process.stdout.write.bind(process.stdout);
   const print = mock.method(process.stdout, "write", (data: string | Uint8Array) => typeof data === "string" || write(data)); // bytes are the test runner's
   try {
-    await exportCommand().exitOverride().configureOutput(quiet).parseAsync(args, { from: "user" });
+    await exportCommand().exitOverride().configureOutput(quiet).parseAsync(args, { from: "user" }).catch(reported);
   } finally {
     print.mock.restore();
   }
@@ -53,7 +53,7 @@ async function exporting(...args: string[]): Promise<void> {
 /** The command must fail with this exit code and say this. */
 async function refuses(exitCode: number, message: RegExp, ...args: string[]): Promise<void> {
   await assert.rejects(exporting(...args), (error) => {
-    const code = error instanceof UserError ? error.exitCode : error instanceof FormatError ? 3 : error instanceof CommanderError ? 2 : 1;
+    const code = error instanceof UserError ? error.exitCode : error instanceof CommanderError ? 2 : 1;
     const said = error instanceof UserError ? `${error.message}\n${error.remedy ?? ""}` : (error as Error).message;
     assert.equal(code, exitCode, said);
     assert.match(said, message);
@@ -127,7 +127,7 @@ test("a network no graph can hold is refused in words", async () => {
 test("bad weights files exit with 3 and name the file", async () => {
   writeFileSync(at("broken.safetensors"), readFileSync(weights).subarray(0, 1000));
   writeFileSync(at("text.safetensors"), "not weights at all");
-  await refuses(3, /missing\.safetensors: no such weights file/, "--model", at("missing.safetensors"), "-o", at("never.onnx"));
+  await refuses(3, /missing\.safetensors: there is no such file or folder/, "--model", at("missing.safetensors"), "-o", at("never.onnx"));
   await refuses(3, /broken\.safetensors: truncated/, "--model", at("broken.safetensors"), "-o", at("never.onnx"));
   const { code, out, err } = dualfocus("--model", at("text.safetensors"), "-o", at("never.onnx"));
   assert.deepEqual([code, out], [3, ""], err);
@@ -138,7 +138,7 @@ test("bad weights files exit with 3 and name the file", async () => {
 test("an output that cannot be written exits with 2, as other wrong usage, and nothing is left behind", async () => {
   mkdirSync(at("folder.onnx"));
   for (const output of [at("no/such/folder/x.onnx"), at("folder.onnx")])
-    await refuses(2, /could not be written.*\n.*another -o/s, "--model", weights, "-o", output);
+    await refuses(2, /cannot be written.*\n.*another -o/s, "--model", weights, "-o", output);
   const to = ["--model", weights, "-o", at("x.onnx")];
   await refuses(2, /--model/, "-o", at("x.onnx"));
   await refuses(2, /--output/, "--model", weights);

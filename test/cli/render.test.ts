@@ -9,6 +9,7 @@ import { openStack } from "../../src/stack/node/openStack.ts";
 import { decodeNpy } from "../../src/io/npy.ts";
 import { parseScene } from "../../src/optics/scene/scene.ts";
 import { randomScene } from "../../src/optics/scene/random.ts";
+import { reported } from "../helpers/command.ts";
 
 const root = await mkdtemp(join(tmpdir(), "dualfocus-render-"));
 after(() => rm(root, { recursive: true }));
@@ -22,7 +23,8 @@ async function render(...args: string[]): Promise<string> {
     await renderCommand()
       .exitOverride()
       .configureOutput({ writeErr: () => undefined })
-      .parseAsync(args, { from: "user" });
+      .parseAsync(args, { from: "user" })
+      .catch(reported);
   } finally {
     process.stdout.write = write;
   }
@@ -92,7 +94,7 @@ test("an output that is a file, or where no folder can be made, is refused by na
   await assert.rejects(render("--scenes", "1", ...small, "-o", file), { exitCode: 2, message: /file: is a file, not a folder/ });
   await assert.rejects(render("--scenes", "1", ...small, "-o", "/proc/none/here"), {
     exitCode: 2,
-    message: /\/proc\/none\/here: no folder can be made/,
+    message: /\/proc\/none\/here: cannot be created/,
   });
 });
 
@@ -101,9 +103,9 @@ test("wrong usage and wrong scene files are errors that say what to do, and leav
   await assert.rejects(render("-o", output), { name: "UserError", message: /either --scenes N or --scene FILE/ });
   await assert.rejects(render("--scenes", "0", "-o", output), /a whole number, 1 or more/);
   await assert.rejects(render("--scenes", "1", "--samples", "70000", "-o", output), /a whole number, 1 to 65536/);
-  await assert.rejects(render("--scenes", "1", "--size", "0x5", "-o", output), /WIDTHxHEIGHT/);
+  await assert.rejects(render("--scenes", "1", "--size", "0x5", "-o", output), /8 to 8192 pixels/);
   await assert.rejects(render("--scenes", "1", "--metres", "3", "1", "-o", output), { exitCode: 2, message: /--metres/ });
-  await assert.rejects(render("--scenes", "1", "--textures", join(root, "missing"), "-o", output), { name: "FormatError" });
+  await assert.rejects(render("--scenes", "1", "--textures", join(root, "missing"), "-o", output), { name: "UserError", exitCode: 3 });
   const file = join(root, "bad.json");
   await writeFile(file, JSON.stringify({ camera: {} }));
   await assert.rejects(render("--scene", file, "-o", output), {

@@ -14,6 +14,7 @@ import { readStack } from "../../src/stack/stackSource.ts";
 import { laplacianDepth } from "../../src/classical/modifiedLaplacian.ts";
 import { absoluteRelativeError } from "../../src/metrics/depthErrors.ts";
 import { texture } from "../helpers/texturedStack.ts";
+import { reported } from "../helpers/command.ts";
 
 const size = { width: 64, height: 48 };
 const millimetres = Uint16Array.from({ length: 64 * 48 }, (_, i) => (i === 0 ? 0 : 1000 + 30 * (i % 64)));
@@ -40,7 +41,7 @@ async function run(context: TestContext, ...args: string[]): Promise<string> {
   );
   const progress = context.mock.method(process.stderr, "write", () => true);
   try {
-    await synthesizeCommand().exitOverride().parseAsync(args, { from: "user" });
+    await synthesizeCommand().exitOverride().parseAsync(args, { from: "user" }).catch(reported);
   } finally {
     out.mock.restore();
     progress.mock.restore();

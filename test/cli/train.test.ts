@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { UserError } from "../../src/system/userError.ts";
-import { FormatError } from "../../src/io/formatError.ts";
 import { trainCommand } from "../../src/cli/train.ts";
-import { lockFile } from "../../src/system/runLock.ts";
+import { lockFile } from "../../src/system/lock.ts";
 import { readCheckpoint } from "../../src/train/checkpoint.ts";
 import { runFiles } from "../../src/train/run.ts";
+import { reported } from "../helpers/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-train-"));
 after(() => {
@@ -47,16 +47,15 @@ test("wrong usage says what is wrong and exits with 2 or 3", async () => {
   mkdirSync(taken);
   writeFileSync(join(taken, "checkpoint.safetensors"), "");
   const cases: [args: string[], code: number, message: RegExp][] = [
-    [["--preset", "smoke", "-o", taken], 2, /holds a run already[^]*--resume/],
-    [["-o", join(folder, "x")], 2, /missing --preset[^]*--preset render\|nyu/],
+    [["--preset", "smoke", "-o", taken], 2, /already holds a run[^]*--resume/],
+    [["-o", join(folder, "x")], 2, /missing --preset[^]*one of render, nyu/],
     [["--preset", "smoke", "--set", "loss.bta=1", "-o", join(folder, "x")], 2, /loss: Unrecognized key: "bta"/],
     [["--preset", "smoke", "--set", "clip=-1", "-o", join(folder, "x")], 2, /clip: Too small/],
-    [["--preset", "smoke", "--steps", "many", "-o", join(folder, "x")], 2, /"many" is not a number/],
     [["--preset", "smoke", "--model", network, "-o", join(folder, "x")], 3, /network\.json: the network description is wrong/],
     [["--preset", "nyu", "-o", join(folder, "x")], 2, /--data DIR/],
     [["--preset", "smoke", "--device", "cuda:99", "-o", join(folder, "x")], 2, /device cuda:99: /],
     [["--preset", "smoke", "--device", "tpu", "-o", join(folder, "x")], 2, /device tpu: /],
-    [["--preset", "smoke", "-o", network], 2, /network\.json: is a file, not a folder[^]*another -o/],
+    [["--preset", "smoke", "-o", network], 2, /network\.json: is a file, not a folder[^]*another folder/],
     [["--resume", "-o", join(folder, "none")], 3, /no checkpoint to resume/],
     [["--resume", "--preset", "nyu", "-o", taken], 2, /--preset cannot change in a resumed run/],
     [["--resume", "--model", "small", "-o", taken], 2, /--model cannot change in a resumed run[^]*--init/],
@@ -74,27 +73,29 @@ test("wrong usage says what is wrong and exits with 2 or 3", async () => {
     [["--preset", "smoke", "--encoder", network, "-o", join(folder, "x")], 3, /network\.json: not a \.safetensors file/],
   ];
   for (const [args, code, message] of cases)
-    await assert.rejects(trainCommand().parseAsync(args, { from: "user" }), (error) => {
-      assert.ok(error instanceof UserError || error instanceof FormatError, `${args.join(" ")}: ${String(error)}`);
-      const remedy = error instanceof UserError ? error.remedy : undefined;
-      assert.match(`${error.message}\n${remedy ?? ""}`, message);
-      return (error instanceof UserError ? error.exitCode : 3) === code; // the command maps wrong files to 3
+    await assert.rejects(trainCommand().parseAsync(args, { from: "user" }).catch(reported), (error) => {
+      assert.ok(error instanceof UserError, `${args.join(" ")}: ${String(error)}`);
+      assert.match(`${error.message}\n${error.remedy ?? ""}`, message);
+      return error.exitCode === code;
     });
 });
 
-test("a number of threads below one is refused", async () => {
-  const command = trainCommand()
-    .exitOverride()
-    .configureOutput({ writeErr: () => undefined });
-  await assert.rejects(
-    command.parseAsync(["--threads", "0", "-o", join(folder, "x")], { from: "user" }),
-    /--threads.*whole number, 1 or more/,
-  );
+test("a number of threads below one, and a number of steps that is none, are refused", async () => {
+  const refused = (...args: string[]) =>
+    trainCommand()
+      .exitOverride()
+      .configureOutput({ writeErr: () => undefined })
+      .parseAsync([...args, "-o", join(folder, "x")], { from: "user" });
+  await assert.rejects(refused("--threads", "0"), /--threads.*whole number, 1 or more/);
+  await assert.rejects(refused("--steps", "many"), /--steps.*Expected a number/);
 });
 
 test("a run that diverges says what can be resumed, which is nothing in a new folder", async () => {
   const wild = ["--set", "learningRate.from=1e37", "--set", "learningRate.to=1e37", "--set", "learningRate.warmUpSteps=0"];
-  const train = (...args: string[]) => trainCommand().parseAsync([...args, ...wild, "--threads", "1", "--quiet"], { from: "user" });
+  const train = (...args: string[]) =>
+    trainCommand()
+      .parseAsync([...args, ...wild, "--threads", "1", "--quiet"], { from: "user" })
+      .catch(reported);
   const remedy = (pattern: RegExp) => (error: unknown) =>
     error instanceof UserError && error.exitCode === 3 && pattern.test(error.remedy ?? "");
   const fresh = join(folder, "fresh");
@@ -124,7 +125,7 @@ test("SIGTERM ends a long evaluation at once, saved; until then nobody else may 
   });
   assert.ok(existsSync(lockFile(where)), err);
   await assert.rejects(
-    trainCommand().parseAsync(["--preset", "smoke", "--quiet", "-o", where], { from: "user" }),
+    trainCommand().parseAsync(["--preset", "smoke", "--quiet", "-o", where], { from: "user" }).catch(reported),
     /another run is writing there/,
   );
   const start = performance.now();

@@ -68,7 +68,7 @@ test("one process trains in place, none are refused, and a given RANK wins", lim
       .configureOutput({ writeErr: () => undefined });
     await assert.rejects(
       command.parseAsync(["--processes", count, "-o", join(folder, "none")], { from: "user" }),
-      /--processes.*It takes a whole number, 1 or more/,
+      /--processes.*Expected a whole number, 1 or more/,
     );
   }
   const env = { RANK: "0", WORLD_SIZE: "1" };

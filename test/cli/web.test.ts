@@ -115,7 +115,7 @@ test("a copy for other hosts holds the page, the small weights and the examples,
   assert.ok(existsSync(join(folder, "index.html")) && !existsSync(join(folder, "models", "base.safetensors")));
   await assert.rejects(copySite(openSite(root), folder), { exitCode: 2, message: /copy is not empty/ });
   const file = join(folder, "index.html");
-  await assert.rejects(copySite(openSite(root), file), { exitCode: 2, message: `${file}: is a file, not a folder` });
+  await assert.rejects(copySite(openSite(root), file), { code: "output-unusable", message: `${file}: is a file, not a folder` });
 });
 
 test("a page that was not built is an error that says how to build it", () => {
@@ -129,11 +129,15 @@ test("a taken port, a strange host and a strange port are told apart, with what 
   const taken = String((other.address() as AddressInfo).port);
   const site = openSite(root);
   await assert.rejects(startWebServer(site, { host: "127.0.0.1", port: Number(taken) }), {
-    message: /is taken/,
-    remedy: /--port 0/,
-    exitCode: 2,
+    code: "address-unavailable",
+    message: `127.0.0.1, port ${taken}: another program listens there`,
+    facts: { host: "127.0.0.1", port: Number(taken), errno: "EADDRINUSE" },
   });
-  await assert.rejects(startWebServer(site, { host: "203.0.113.7", port: 0 }), { message: /--host 203\.0\.113\.7/, exitCode: 2 });
+  await assert.rejects(startWebServer(site, { host: "203.0.113.7", port: 0 }), {
+    message: /^203\.0\.113\.7, port 0: this machine has no such address/,
+  });
+  const again = await runCommand(t, "web", "--port", taken, "--host", "127.0.0.1", "--no-open");
+  assert.deepEqual([again.code, /--port 0/.test(again.err)], [2, true], again.err);
   const { code, err } = await runCommand(t, "web", "--port", "70000");
   assert.equal(code, 2);
   assert.match(err, /0 to 65535/);

@@ -1,5 +1,6 @@
 import type { TestContext } from "node:test";
 import { run } from "../../src/cli/run.ts";
+import { asUserError } from "../../src/cli/words.ts";
 
 /** What a command line printed, and its exit code. */
 export interface CommandResult {
@@ -34,4 +35,9 @@ function capture(context: TestContext, stream: NodeJS.WriteStream): { text: () =
       mock.restore();
     },
   };
+}
+
+/** Throws an error of a command as the program would report it: with its exit code and remedy. */
+export function reported(error: unknown): never {
+  throw asUserError(error) ?? error;
 }

@@ -81,7 +81,7 @@ test("a batch that cannot begin says why", async (context) => {
   const folder = await temporaryFolder(context);
   const more = ["--store", join(folder, "store"), "-o", join(folder, "out")];
   const none = await runCommand(context, "batch", join(folder, "none"), "--redis", "redis://127.0.0.1:1", ...more);
-  assert.deepEqual([none.code, none.err.split("\n")[0]], [3, `dualfocus: ${join(folder, "none")}: there is no such folder`]);
+  assert.deepEqual([none.code, none.err.split("\n")[0]], [3, `dualfocus: ${join(folder, "none")}: there is no such file or folder`]);
   await writeStack(join(folder, "stacks", "one"));
   const wrong = await runCommand(
     context,

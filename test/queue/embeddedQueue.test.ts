@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 
+import { DualFocusError } from "../../src/errors.ts";
 import { createEmbeddedQueue } from "../../src/queue/embeddedQueue.ts";
 import { frameOf, jobSchema, type Job } from "../../src/queue/job.ts";
 import type { JobQueue, JobStatus } from "../../src/queue/queue.ts";
-import { retryDelay } from "../../src/queue/retries.ts";
-import { JobFailure, type JobRunner, type RunOptions } from "../../src/queue/runner.ts";
+import { retryDelay } from "../../src/queue/queue.ts";
+import type { JobRunner, RunOptions } from "../../src/queue/runner.ts";
 import { TINY } from "./helpers/stack.ts";
 
 const job = (id: string): Job => ({ id, frames: [frameOf(id, 0, "png")], settings: TINY });
@@ -66,15 +67,17 @@ test("a subscriber hears progress and the end; the last word is never left out",
 });
 
 test("a failure that may pass is tried three times, one that cannot once", async () => {
-  const failure = (retry: boolean): JobFailure =>
-    new JobFailure({ code: retry ? "internal" : "input", message: "no", remedy: "yes" }, { retry });
+  const failure = (retry: boolean): Error => (retry ? new Error("no") : new DualFocusError("bad-file", "no", { facts: { file: "a.png" } }));
   const { runner, started } = fakeRunner(1, (id) => Promise.reject(failure(id === "job-retried")));
   const queue = createEmbeddedQueue({ runner, delay: () => 1 });
   await queue.submit(job("job-retried"));
   await queue.submit(job("job-hopeless"));
   const [retried, hopeless] = [(await statuses(queue, "job-retried")).at(-1), (await statuses(queue, "job-hopeless")).at(-1)];
   assert.deepEqual([retried?.state, retried?.attempts, retried?.error?.code], ["failed", 3, "internal"]);
-  assert.deepEqual([hopeless?.state, hopeless?.attempts, hopeless?.error], ["failed", 1, { code: "input", message: "no", remedy: "yes" }]);
+  assert.deepEqual(
+    [hopeless?.state, hopeless?.attempts, hopeless?.error],
+    ["failed", 1, { code: "bad-file", message: "no", facts: { file: "a.png" } }],
+  );
   assert.equal(started.length, 4);
   await queue.close();
 });

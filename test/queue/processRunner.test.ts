@@ -8,7 +8,8 @@ import { createDirectoryStore } from "../../src/queue/directoryStore.ts";
 import { createProcessRunner, defaultShare } from "../../src/queue/processRunner.ts";
 import { commitResults, readResults } from "../../src/queue/results.ts";
 import { runJob } from "../../src/queue/runJob.ts";
-import { JobFailure } from "../../src/queue/runner.ts";
+import { DualFocusError } from "../../src/errors.ts";
+import { isWorthRetrying } from "../../src/queue/queue.ts";
 import { createSlot } from "../../src/queue/slot.ts";
 import { storedJob, temporaryFolder, writeStack } from "./helpers/stack.ts";
 
@@ -29,12 +30,12 @@ test("a job that takes too long, too much memory, or has lost its files fails wi
   const [store, scratch] = [createDirectoryStore(join(folder, "store")), join(folder, "scratch")];
   const stack = await writeStack(join(folder, "stack"));
   const job = await storedJob(store, stack, { id: "job-limits" });
-  const failure = async (limits: { timeLimit?: number; memory?: number }): Promise<JobFailure> => {
+  const failure = async (limits: { timeLimit?: number; memory?: number }): Promise<DualFocusError> => {
     const runner = await createProcessRunner({ store: store.name, scratch, processes: 1, threads: 1, ...limits });
     try {
       await runner.run(job, quietly);
     } catch (cause) {
-      assert.ok(cause instanceof JobFailure, String(cause));
+      assert.ok(cause instanceof DualFocusError, String(cause));
       return cause;
     } finally {
       await runner.close();
@@ -42,12 +43,12 @@ test("a job that takes too long, too much memory, or has lost its files fails wi
     assert.fail("it should have failed");
   };
   const slow = await failure({ timeLimit: 20 });
-  assert.deepEqual([slow.error.code, slow.retry, slow.message], ["timeout", false, "it took longer than 0.02 s"]);
+  assert.deepEqual([slow.code, isWorthRetrying(slow), slow.message], ["time-limit", false, "it took longer than 0.02 s"]);
   const fat = await failure({ memory: 40 * 2 ** 20 });
-  assert.deepEqual([fat.error.code, fat.retry], ["memory", true]);
+  assert.deepEqual([fat.code, isWorthRetrying(fat)], ["memory-limit", true]);
   await store.remove("jobs/job-limits/frames");
   const gone = await failure({});
-  assert.deepEqual([gone.error.code, gone.retry], ["input", false]);
+  assert.deepEqual([gone.code, isWorthRetrying(gone)], ["job-files-missing", false]);
   assert.match(gone.message, /^jobs\/job-limits\/frames\/frame_0000\.png: is not in /);
   assert.equal(await readResults(store, "job-limits"), undefined);
   assert.deepEqual([await readdir(scratch), await store.list("jobs/job-limits")], [[], []]);
@@ -61,8 +62,8 @@ test("pictures that need more memory than there is are refused before they are r
   const place = { store, scratch: join(folder, "scratch"), network };
   const needed = 64 * 64 * 80; // bytes
   await assert.rejects(runJob(job, quietly, { ...place, memory: needed - 1 }), (cause) => {
-    assert.ok(cause instanceof JobFailure);
-    assert.deepEqual([cause.error.code, cause.retry], ["input", false]);
+    assert.ok(cause instanceof DualFocusError);
+    assert.deepEqual([cause.code, isWorthRetrying(cause)], ["image-too-large", false]);
     assert.match(cause.message, /^stack: 64×64 pixels need about/);
     return true;
   });
@@ -77,7 +78,10 @@ test("a process that dies takes only its job with it, a stopped job ends with th
   const slot = createSlot(options);
   const run = slot.run(job, quietly);
   process.kill(slot.pid ?? 0, "SIGKILL");
-  await assert.rejects(run, (cause) => cause instanceof JobFailure && cause.retry && /ended \(SIGKILL\)/.test(cause.message));
+  await assert.rejects(
+    run,
+    (cause) => cause instanceof DualFocusError && isWorthRetrying(cause) && /ended \(SIGKILL\)/.test(cause.message),
+  );
   assert.deepEqual([slot.isOpen, slot.running], [false, 0]);
 
   const other = createSlot(options);

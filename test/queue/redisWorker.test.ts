@@ -10,7 +10,8 @@ import type { JobQueue, JobStatus } from "../../src/queue/queue.ts";
 import { createRedisQueue } from "../../src/queue/redisQueue.ts";
 import { startRedisWorker } from "../../src/queue/redisWorker.ts";
 import { readResults } from "../../src/queue/results.ts";
-import { JobFailure, type JobRunner } from "../../src/queue/runner.ts";
+import { DualFocusError } from "../../src/errors.ts";
+import type { JobRunner } from "../../src/queue/runner.ts";
 import { runCommand } from "../helpers/command.ts";
 import { startRedis } from "./helpers/redisServer.ts";
 import { storedJob, temporaryFolder, TINY, writeStack } from "./helpers/stack.ts";
@@ -38,7 +39,7 @@ test("a job in Redis waits, runs, tells its progress and is done; what cannot be
     attempts.push(id);
     onProgress({ stage: "infer", done: 1, of: 2 });
     await setTimeout(50);
-    if (id === "job-input-1") throw new JobFailure({ code: "input", message: "0.png: broken", remedy: "replace it" }, { retry: false });
+    if (id === "job-input-1") throw new DualFocusError("bad-file", "0.png: broken", { facts: { file: "0.png" } });
     if (id === "job-retry-1" && attempts.filter((each) => each === id).length < 2) throw new Error("the disk was full");
   });
   const worker = startRedisWorker({ url, runner, name: "one", lock: 2000 });
@@ -47,14 +48,14 @@ test("a job in Redis waits, runs, tells its progress and is done; what cannot be
   const good = await last(queue, "job-good-1");
   assert.deepEqual([good?.state, good?.progress, good?.attempts], ["done", { stage: "infer", done: 1, of: 2 }, 1]);
   const bad = await last(queue, "job-input-1");
-  assert.deepEqual([bad?.state, bad?.error], ["failed", { code: "input", message: "0.png: broken", remedy: "replace it" }]);
+  assert.deepEqual([bad?.state, bad?.error], ["failed", { code: "bad-file", message: "0.png: broken", facts: { file: "0.png" } }]);
   const retried = await last(queue, "job-retry-1");
   assert.deepEqual([retried?.state, retried?.attempts], ["done", 2]);
   assert.deepEqual(attempts, ["job-good-1", "job-input-1", "job-retry-1", "job-retry-1"]);
   assert.deepEqual(await queue.counts(), { queued: 0, running: 0, done: 2, failed: 1, workers: 1 });
 
   const letters = await runCommand(context, "worker", "--redis", url, "--dead-letters");
-  assert.match(letters.out, /^job-input-1 {2}\S+ {2}input after 1 attempts: 0\.png: broken\n$/);
+  assert.match(letters.out, /^job-input-1 {2}\S+ {2}bad-file after 1 attempts: 0\.png: broken\n$/);
   const missing = await runCommand(context, "worker", "--redis", url, "--retry", "job-good-1");
   assert.deepEqual([missing.code, missing.err.split("\n")[0]], [2, "dualfocus: job-good-1: no such dead letter"]);
   const again = await runCommand(context, "worker", "--redis", url, "--retry", "all", "--json");
@@ -142,7 +143,7 @@ test("a worker's result is the command's, byte for byte, and a bad stack fails a
   assert.ok(!JSON.stringify(results).includes(folder), "nothing tells where it was computed");
 
   const failed = await last(queue, "job-broken-1");
-  assert.deepEqual([failed?.state, failed?.error?.code, failed?.attempts], ["failed", "input", 1]);
+  assert.deepEqual([failed?.state, failed?.error?.code, failed?.attempts], ["failed", "bad-file", 1]);
   assert.match(failed?.error?.message ?? "", /^frame_0001\.png: /);
   await worker.end("SIGTERM");
   assert.equal(worker.process.exitCode, 0);
@@ -156,5 +157,7 @@ test("a worker refuses to start without a store or a Redis, and says what to do"
   const away = await runCommand(context, "worker", "--redis", "redis://:secret@127.0.0.1:1", "--store", folder);
   assert.deepEqual([away.code, away.err], [2, "dualfocus: redis://127.0.0.1:1: no Redis answers there\n  start it, or correct --redis\n"]);
   const wrong = await runCommand(context, "worker", "--redis", "localhost", "--store", folder);
-  assert.deepEqual([wrong.code, wrong.err.split("\n")[0]], [2, "dualfocus: --redis localhost: not the address of a Redis"]);
+  assert.deepEqual([wrong.code, wrong.err.split("\n")[0]], [2, "dualfocus: localhost: not the address of a Redis"]);
+  const malformed = await runCommand(context, "worker", "--redis", "redis:/:secret@host", "--store", folder);
+  assert.deepEqual([malformed.code, malformed.err.includes("secret")], [2, false], "also a malformed address keeps its password to itself");
 });

@@ -8,7 +8,7 @@ import { test, type TestContext } from "node:test";
 import { createDirectoryStore } from "../../src/queue/directoryStore.ts";
 import { openStore } from "../../src/queue/openStore.ts";
 import { createS3Store } from "../../src/queue/s3Store.ts";
-import { MissingFileError, readText, type FileStore } from "../../src/queue/store.ts";
+import { readText, type FileStore } from "../../src/queue/store.ts";
 import { temporaryFolder } from "./helpers/stack.ts";
 
 interface Bucket {
@@ -132,7 +132,7 @@ for (const { kind, open } of KINDS) {
 
   test(`a ${kind} says what is missing and takes no key that leads out of it`, async (context) => {
     const [store, folder] = [await open(context), await temporaryFolder(context)];
-    await assert.rejects(store.fetch("jobs/none/0.png", join(folder, "x")), MissingFileError);
+    await assert.rejects(store.fetch("jobs/none/0.png", join(folder, "x")), { code: "job-files-missing" });
     assert.deepEqual(await readdir(folder), [], "and leaves no empty file");
     assert.equal(await store.open("jobs/none"), undefined);
     for (const key of ["../x", "a/../../x", "/etc/passwd", "a//b", ".partial/x", "a/.b", "", "a\\b", "a b"]) {
@@ -170,17 +170,18 @@ test("a store is opened by its name; one that cannot be is an error that says wh
   const keys = { AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" };
   assert.equal((await openStore("s3://bucket/some/prefix/", keys)).name, "s3://bucket/some/prefix");
   assert.equal((await openStore("s3://bucket", keys)).name, "s3://bucket");
-  await assert.rejects(openStore("s3://bucket", {}), { exitCode: 2, message: /AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set/ });
+  await assert.rejects(openStore("s3://bucket", {}), {
+    code: "store-keys-missing",
+    message: /AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set/,
+  });
   await assert.rejects(openStore("ftp://host/x", keys), {
-    exitCode: 2,
-    message: /no store of a known kind/,
-    remedy: /s3:\/\/bucket\/prefix/,
+    code: "bad-store",
+    message: "ftp://host/x: not a kind of store that is known",
   });
   await mkdir(join(folder, "sub"));
   await writeFile(join(folder, "file"), "");
   await assert.rejects(openStore(join(folder, "file")), {
-    exitCode: 2,
+    code: "output-unusable",
     message: /is a file, not a folder/,
-    remedy: "choose another --store",
   });
 });

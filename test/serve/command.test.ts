@@ -139,11 +139,11 @@ test("what cannot be served is told with what to do about it", async (context) =
   const { port } = taken.address() as AddressInfo;
   const store = ["--store", join(folder, "store")];
   const wrong: readonly (readonly [RegExp, ...string[]])[] = [
-    [/It takes a whole number from 0 to 65535/, "--port", "99999"],
-    [/It takes an origin such as https:\/\/example.org/, "--cors", "https://example.org/page"],
-    [/It takes a number above 0/, "--keep", "0"],
-    [/It takes a whole number above 0/, "--max-frames", "0"],
-    [/It takes a whole number/, "--rate", "1.5"],
+    [/Expected a whole number, 0 to 65535/, "--port", "99999"],
+    [/Expected an origin such as https:\/\/example.org/, "--cors", "https://example.org/page"],
+    [/Expected a number above 0/, "--keep", "0"],
+    [/Expected a whole number, 1 or more/, "--max-frames", "0"],
+    [/Expected a whole number/, "--rate", "1.5"],
     [/short: a token has 16 or more letters/, "--token-file", join(folder, "short")],
     [/missing: there is no such file/, "--token-file", join(folder, "missing")],
     [/file: is a file, not a folder/, "--store", join(folder, "file")],

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { createDirectoryStore } from "../../src/queue/directoryStore.ts";
 import { createProcessRunner } from "../../src/queue/processRunner.ts";
-import { JobFailure, type JobRunner } from "../../src/queue/runner.ts";
-import type { Log } from "../../src/serve/log.ts";
-import { loggedRunner } from "../../src/serve/loggedRunner.ts";
+import { DualFocusError } from "../../src/errors.ts";
+import type { JobRunner } from "../../src/queue/runner.ts";
+import { loggedRunner, type Log } from "../../src/serve/log.ts";
 import type { JobView } from "../../src/serve/schemas.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { runCommand } from "../helpers/command.ts";
@@ -96,7 +96,7 @@ test("a picture that only the decoder finds broken fails the job with a message 
     const response = await fetch(`${server.url}/v1/depth`, { method: "POST", body: stackForm(broken, options) });
     const job = (await response.json()) as JobView;
     const last = (await followed(server, job)).at(-1)?.job;
-    assert.deepEqual([last?.state, last?.error?.code, last?.attempts], ["failed", "input", 1]);
+    assert.deepEqual([last?.state, last?.error?.code, last?.attempts], ["failed", "bad-file", 1]);
     assert.match(last?.error?.message ?? "", /^frame_0001\.png: /);
     assert.ok(last?.error?.remedy);
     const result = await fetch(`${server.url}/v1/jobs/${job.id}/results/npy`);
@@ -108,7 +108,7 @@ test("what goes wrong inside is told to the log, not to the client", async () =>
   const secret = "ENOENT /srv/secret/place";
   const runner: JobRunner = {
     ...idleRunner,
-    run: () => Promise.reject(new JobFailure({ code: "internal", message: secret }, { retry: false })),
+    run: () => Promise.reject(new DualFocusError("internal", secret)),
   };
   const logged: string[] = [];
   const log: Log = (...line) => logged.push(JSON.stringify(line));

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createBearerCheck } from "../../src/serve/bearer.ts";
-import { createGuard } from "../../src/serve/guard.ts";
+import { createBearerCheck, createGuard } from "../../src/serve/guard.ts";
 import { clientKey, createRateLimit } from "../../src/serve/rateLimit.ts";
 
 test("a client may ask as often as a minute allows at once, then as often as it refills; others do not suffer", () => {

@@ -7,63 +7,16 @@ import { test } from "node:test";
 import { createDirectoryStore } from "../../src/queue/directoryStore.ts";
 import { createEmbeddedQueue } from "../../src/queue/embeddedQueue.ts";
 import { jobPrefix } from "../../src/queue/job.ts";
-import { JobFailure } from "../../src/queue/runner.ts";
+import { DualFocusError } from "../../src/errors.ts";
 import { claimFolder } from "../../src/serve/claim.ts";
 import { createLog } from "../../src/serve/log.ts";
 import { sweep } from "../../src/serve/sweeper.ts";
-import { createUploadFolder } from "../../src/serve/uploadFolder.ts";
 import { put, temporaryFolder } from "../data/files.ts";
-import { filesIn, idleRunner } from "./server.ts";
+import { idleRunner } from "./server.ts";
 
 /** The number of a process that has ended. */
 const dead = spawnSync(process.execPath, ["-e", ""]).pid;
 const hour = 3600_000;
-
-test("an upload's folder is gone however it ends", async () => {
-  const parent = temporaryFolder();
-  const uploads = await createUploadFolder(parent);
-  const seen = await uploads.use((folder) => {
-    put(join(folder, "a"), "a");
-    return Promise.resolve(folder);
-  });
-  assert.ok(!existsSync(seen));
-  await assert.rejects(
-    uploads.use((folder) => {
-      put(join(folder, "a"), "a");
-      return Promise.reject(new Error("no"));
-    }),
-  );
-  assert.deepEqual(filesIn(parent), []);
-  await uploads.close();
-});
-
-test("what killed servers have left is removed, what running ones hold is not", async () => {
-  const parent = temporaryFolder();
-  const make = (name: string): string => {
-    put(join(parent, name, "upload", "upload_0000"), "x");
-    return join(parent, name);
-  };
-  const [left, foreign, old, other] = [
-    make(`${hostname()}@${dead}@1`),
-    make("elsewhere@1@2"),
-    make("elsewhere@1@3"),
-    make("a folder of someone else's"),
-  ];
-  const before = make(`${hostname()}@${process.pid}@4`); // of a process with our number, before a container was started again
-  utimesSync(old, new Date(), new Date(Date.now() - 25 * hour));
-  utimesSync(before, new Date(), new Date(Date.now() - hour * 24 * 365));
-  const held = await createUploadFolder(parent);
-  await held.use(async (mine) => {
-    const again = await createUploadFolder(parent);
-    assert.ok(existsSync(mine), "another server of the same process leaves it alone");
-    await again.close();
-  });
-  assert.deepEqual(
-    [left, foreign, old, other, before].map((folder) => existsSync(folder)),
-    [false, true, false, true, false],
-  );
-  await held.close();
-});
 
 test("two servers with queues of their own do not share a folder, but a killed one's is taken over", async () => {
   const folder = temporaryFolder();
@@ -77,7 +30,7 @@ test("two servers with queues of their own do not share a folder, but a killed o
     utimesSync(join(folder, ".server"), silent, silent);
     const release = await claimFolder(folder);
     assert.ok(existsSync(join(folder, ".server")));
-    await release();
+    release();
   }
   assert.ok(!existsSync(join(folder, ".server")));
 });
@@ -94,7 +47,7 @@ test("ended jobs are forgotten after their time, files without a job after ten m
         job.id === ended
           ? Promise.resolve()
           : job.id === failed
-            ? Promise.reject(new JobFailure({ code: "input", message: "no" }, { retry: false }))
+            ? Promise.reject(new DualFocusError("bad-file", "no"))
             : idleRunner.run(job, options),
     },
   });

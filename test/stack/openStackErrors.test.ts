@@ -14,12 +14,12 @@ import { putStack, SIZE } from "./stackFiles.ts";
 const root = temporaryFolder();
 const two = { "a.jpg": 50, "b.jpg": 60 };
 
-/** The stack is refused with this code and message, and with something to do about it. */
-async function refuses(opening: Promise<unknown>, code: StackError["code"], message: RegExp): Promise<void> {
+/** The stack is refused as this kind and with this message, and with something to do about it. */
+async function refuses(opening: Promise<unknown>, kind: StackError["kind"], message: RegExp): Promise<void> {
   await assert.rejects(opening, (error: unknown) => {
     assert.ok(error instanceof StackError, String(error));
     assert.match(error.message, message);
-    assert.equal(error.code, code, error.message);
+    assert.equal(error.kind, kind, error.message);
     assert.ok(error.remedy.length > 10);
     return true;
   });

@@ -1,6 +1,7 @@
+import { problemWords } from "./state/words.ts";
 import type { Calls, CallName, Event, Problem, Reply, Request } from "./worker/protocol.ts";
 
-/** The worker's report that a call failed. */
+/** Why the worker could not do what it was asked, in the page's words. */
 export class WorkerProblem extends Error {
   override readonly name = "WorkerProblem";
   readonly remedy?: string;
@@ -51,7 +52,7 @@ export function createClient(worker: RequestPort): Client {
     else
       settle(data.id, ({ resolve, reject }) => {
         if ("answer" in data) resolve(data.answer);
-        else reject("problem" in data ? new WorkerProblem(data.problem) : new Cancelled("stopped"));
+        else reject("problem" in data ? new WorkerProblem(problemWords(data.problem)) : new Cancelled("stopped"));
       });
   });
   worker.addEventListener("error", ({ message }) => {

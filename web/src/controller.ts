@@ -3,6 +3,7 @@ import { Cancelled, WorkerProblem, type Client } from "./client.ts";
 import type { View, ViewResult } from "./contract.ts";
 import { fetchExample, type Example } from "./examples.ts";
 import { readDraft, type Draft } from "./state/distances.ts";
+import { sentence } from "./state/words.ts";
 import type { Store } from "./store.ts";
 import type { EngineWish, Event, Problem, RunResult, UserFile } from "./worker/protocol.ts";
 
@@ -133,7 +134,7 @@ async function edit(context: Context, draft: Draft): Promise<void> {
   if (!stack || "unfinished" in read) return;
   if ("wrong" in read) {
     const message = `“${read.text}” is not a distance`;
-    store.dispatch({ kind: "unfocused", problem: { message, remedy: "enter a number such as 0.65, or 650 mm" } });
+    store.dispatch({ kind: "unfocused", problem: { message, remedy: "Enter a number such as 0.65, or 650 mm." } });
     return;
   }
   tasks.checking.abort();
@@ -202,5 +203,5 @@ function forgetThumbnails({ get }: Store): void {
 
 function problemOf(error: unknown): Problem {
   if (error instanceof WorkerProblem) return { message: error.message, ...(error.remedy === undefined ? {} : { remedy: error.remedy }) };
-  return { message: error instanceof Error ? error.message : String(error) };
+  return { message: sentence(error instanceof Error ? error.message : String(error)) };
 }

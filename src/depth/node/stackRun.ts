@@ -5,24 +5,24 @@ import { deflateSync } from "node:zlib";
 
 import { checkFits, parseAlignment, type Alignment } from "../../align/alignment.ts";
 import type { Finding } from "../../check/finding.ts";
+import { DualFocusError } from "../../errors.ts";
 import type { DepthMap } from "../../image/depthMap.ts";
 import type { DepthNetwork } from "../../network/depthNetwork.ts";
 import { encodeOutputs } from "../../output/outputs.ts";
 import { encodeResultJson } from "../../output/resultJson.ts";
 import { openStack, type StackSource } from "../../stack/node/openStack.ts";
 import { describeRun, type DepthDocument } from "../document.ts";
-import { readingInput } from "../../system/readingInput.ts";
+import { readingInput } from "../../system/errno.ts";
 import type { DepthOptions } from "../options.ts";
 import type { OnStage } from "../progress.ts";
 import { savedAlignment } from "../frames.ts";
 import { runDepth, type DepthRun } from "../run.ts";
 import { compareWithTruth, readTruth, type TruthErrors } from "./truth.ts";
-import { UserError } from "../../system/userError.ts";
 import { fillFolder } from "../../system/outputFolder.ts";
 
 export type { DepthDocument } from "../document.ts";
 
-/** Told how a run goes. */
+/** Progress callbacks. */
 export interface RunReport {
   /** What a person should know about the files: assumptions made, things ignored. */
   readonly onNote: (note: string) => void;
@@ -90,25 +90,25 @@ export const defaultOutput = (name: string): string => `${basename(resolve(name)
 /** Of the largest moment: the sum of the planes, one plane before and after alignment, the maps. */
 const BYTES_PER_PIXEL = 80;
 
-/** Without this, too large a picture would end the program without a word. */
+/** Without this, the system would end the program on too large an image without a word. */
 function checkMemory({ name, size: { width, height } }: StackSource, there: number): void {
   const needed = width * height * BYTES_PER_PIXEL;
   const gigabytes = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
   if (needed > there)
-    throw new UserError(`${name}: ${width}×${height} pixels need about ${gigabytes(needed)} GB of memory; there are ${gigabytes(there)}`, {
-      exitCode: 3,
-      remedy: "export the pictures in a smaller size, or cut them",
-    });
+    throw new DualFocusError(
+      "image-too-large",
+      `${name}: ${width}×${height} pixels need about ${gigabytes(needed)} GB of memory; there are ${gigabytes(there)}`,
+      { facts: { width, height } },
+    );
 }
 
 async function alignSetting(align: string, { files, size }: StackSource): Promise<"auto" | "off" | Alignment> {
   if (align === "auto" || align === "off") return align;
-  const remedy = "--align takes auto, off, or the alignment.json of a run with pictures of the same number and size";
-  return readingInput(align, remedy, async () => {
-    const alignment = parseAlignment(await readFile(align, "utf8"), align);
+  const alignment = await readingInput(align, "bad-alignment-file", async () => parseAlignment(await readFile(align, "utf8"), align));
+  await readingInput(align, "alignment-mismatch", () => {
     checkFits(alignment, { planes: files.length, ...size });
-    return alignment;
   });
+  return alignment;
 }
 
 interface Writing {

@@ -2,8 +2,8 @@ import { readDepth } from "../../data/readDepth.ts";
 import type { DepthMap } from "../../image/depthMap.ts";
 import { absoluteRelativeError, ratioAccuracy, rootMeanSquaredError } from "../../metrics/depthErrors.ts";
 import { comparedPixels } from "../../metrics/comparison.ts";
-import { readingInput } from "../../system/readingInput.ts";
-import { UserError } from "../../system/userError.ts";
+import { DualFocusError } from "../../errors.ts";
+import { readingInput } from "../../system/errno.ts";
 
 /** How far the result is from the truth. `rmse` is in the truth's unit. */
 export interface TruthErrors {
@@ -23,17 +23,19 @@ export interface TruthFit {
   readonly offset: number;
 }
 
-const REMEDY = "--truth takes npy, png, tif, exr or pfm: one number per pixel, floats in metres or integers in millimetres";
+const unusable = (file: string, reason: string, cause?: unknown): DualFocusError =>
+  new DualFocusError("truth-unusable", `${file}: ${reason}`, { facts: { file }, cause });
 
 /** Reads the truth for a result of this kind and size. For plane numbers it is taken as metric. */
 export async function readTruth(file: string, result: Pick<DepthMap, "width" | "height" | "space">): Promise<DepthMap> {
-  const truth = await readingInput(file, REMEDY, () => readDepth(file, result.space === "index" ? "depth" : result.space));
+  const truth = await readingInput(file, "truth-unusable", () => readDepth(file, result.space === "index" ? "depth" : result.space));
   if (truth.width !== result.width || truth.height !== result.height)
-    throw new UserError(`${file}: ${truth.width}×${truth.height}, but the depth map is ${result.width}×${result.height}`, {
-      exitCode: 3,
-      remedy: "give the truth in the size of the pictures",
-    });
-  if (!truth.valid.includes(1)) throw new UserError(`${file}: not one of its values is a known depth`, { exitCode: 3, remedy: REMEDY });
+    throw new DualFocusError(
+      "truth-size-differs",
+      `${file}: ${truth.width}×${truth.height}, but the depth map is ${result.width}×${result.height}`,
+      { facts: { file } },
+    );
+  if (!truth.valid.includes(1)) throw unusable(file, "not one of its values is a known depth");
   return truth;
 }
 
@@ -75,7 +77,7 @@ function inBoth(depth: DepthMap, trueDepth: DepthMap, file: string): ReturnType<
   try {
     return comparedPixels({ depth: { ...depth, space: trueDepth.space }, trueDepth }, "truth");
   } catch (cause) {
-    throw new UserError(`${file}: no pixel is known both there and in the result`, { exitCode: 3, remedy: REMEDY, cause });
+    throw unusable(file, "no pixel is known both there and in the result", cause);
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 
-import { UserError } from "../../system/userError.ts";
+import { DualFocusError } from "../../errors.ts";
 import { createGraphs, isRecordable } from "../graphs.ts";
 import type { Session, Value } from "../session.ts";
 import type { Model } from "../weightsFile.ts";
@@ -61,7 +61,7 @@ const thisMachine: Machine = {
  */
 export async function openDevice(request: DeviceRequest, machine: Machine = thisMachine): Promise<OpenedDevice> {
   const { device, model } = request;
-  if (device !== "auto") return { session: await named(device, request, machine), reason: `--device ${device}` };
+  if (device !== "auto") return { session: await named(device, request, machine), reason: "as asked" };
   const noCuda = (await machine.withoutCuda()) ?? (await attempt(request, machine, "cuda"));
   if (typeof noCuda === "object") return noCuda;
   checkRecordable(model);
@@ -73,10 +73,7 @@ export async function openDevice(request: DeviceRequest, machine: Machine = this
 /** A dense or confidence-weighted solve is no operation of ONNX. */
 function checkRecordable({ config }: DeviceRequest["model"]): void {
   if (!isRecordable(config))
-    throw new UserError("this network's surface needs a linear solve, which runs with CUDA only", {
-      exitCode: 3,
-      remedy: "use --device cuda, or a network with solver cosine",
-    });
+    throw new DualFocusError("network-unsupported", "this network's surface needs a linear solve, which runs with CUDA only");
 }
 
 async function named(device: Exclude<DeviceName, "auto">, request: DeviceRequest, machine: Machine): Promise<Session> {
@@ -85,7 +82,7 @@ async function named(device: Exclude<DeviceName, "auto">, request: DeviceRequest
     return await machine.open(device, request);
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
-    throw new UserError(`--device ${device}: ${message}`, { exitCode: 2, remedy: "use --device cpu", cause });
+    throw new DualFocusError("device-unavailable", `the device ${device} cannot be used: ${message}`, { facts: { device }, cause });
   }
 }
 

@@ -37,11 +37,18 @@ test("answers find the call that asked, whatever their order; events come before
   assert.deepEqual(seen, ["stage"]);
 });
 
-test("a problem comes with its remedy", async () => {
+test("an error of the worker comes with a remedy in the page's words", async () => {
   const { port, reply } = fakeWorker();
   const call = createClient(port).call("check", { align: true });
-  reply({ id: 1, problem: { message: "a.png: the file is empty", remedy: "remove it" } });
-  await assert.rejects(call, (error: unknown) => error instanceof WorkerProblem && error.remedy === "remove it");
+  reply({ id: 1, problem: { code: "too-few-aligned", message: "only 1 of 5 frames could be aligned", facts: {} } });
+  await assert.rejects(call, (error: unknown) => {
+    assert.ok(error instanceof WorkerProblem);
+    assert.deepEqual(
+      [error.message, error.remedy],
+      ["Only 1 of 5 frames could be aligned.", "If the pictures are aligned already, untick “Align the pictures”."],
+    );
+    return true;
+  });
 });
 
 test("a stopped call ends at once, the worker is told, and a late answer is not heard", async () => {

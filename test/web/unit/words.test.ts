@@ -1,42 +1,31 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 
 import type { Finding } from "../../../src/check/finding.ts";
-import { checkSummary, depthText, engineWords, errorText, inPageWords, shareDone } from "../../../web/src/state/words.ts";
+import {
+  checkSummary,
+  depthText,
+  engineWords,
+  errorText,
+  findingRemedy,
+  problemWords,
+  sentence,
+  shareDone,
+} from "../../../web/src/state/words.ts";
 
-test("advice for the command becomes advice for the page", () => {
-  assert.equal(
-    inPageWords("correct the focus distances, give others with --distances, or --unit index to go by the order of the files"),
-    "Correct the focus distances, enter others beside the pictures, or choose “I don’t know” to go by the order of the files.",
-  );
-  assert.equal(
-    inPageWords("check that they show one still scene; give --align off if they need no aligning"),
-    "Check that they show one still scene; if they need no aligning, untick “Align the pictures”.",
-  );
-  assert.equal(inPageWords("replace or remove the file"), "Replace or remove the file.");
-});
-
-test("no advice of the library names an option of the command", () => {
-  const root = join(import.meta.dirname, "..", "..", "..", "src");
-  const texts = ["check", "stack", "align"].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-      .filter((file) => file.endsWith(".ts"))
-      .flatMap((file) =>
-        [...readFileSync(join(root, folder, file), "utf8").matchAll(/"([^"\n]*\s--[a-z][^"\n]*)"/g)].map(([, text]) => text as string),
-      ),
-  );
-  assert.ok(texts.length >= 5, `only ${texts.length} found`);
-  assert.deepEqual(
-    texts.filter((text) => inPageWords(text).includes("--")),
-    [],
-  );
+test("errors and findings come as sentences that name the page's own fields", () => {
+  const { message, remedy } = problemWords({ code: "distances-invalid", message: "a.png and b.png have the same distance", facts: {} });
+  assert.equal(message, "a.png and b.png have the same distance.", "the name of a file stays as it is");
+  assert.equal(remedy, "Correct the focus distances beside the pictures, or choose “I don’t know” to go by the order of the files.");
+  assert.equal(findingRemedy({ ...finding("note"), code: "missing-distances" }), "Enter them beside the pictures.");
+  assert.equal(findingRemedy({ ...finding("warning"), code: "unaligned", remedy: "remove it" }), "Remove it.");
+  assert.match(findingRemedy({ ...finding("error"), code: "unaligned" }), /untick “Align the pictures”\.$/);
+  assert.equal(sentence("is that so?"), "Is that so?");
 });
 
 const finding = (severity: Finding["severity"]): Finding => ({ code: "shake", severity, message: "m", remedy: "r" });
 
-test("the check is told in one sentence, the worst first", () => {
+test("the check is summarised in one sentence, the worst first", () => {
   assert.equal(checkSummary([]), "This stack looks good.");
   assert.equal(checkSummary([finding("note")]), "This stack looks good; see the notes.");
   assert.equal(checkSummary([finding("note"), finding("warning")]), "One problem may make depth less accurate.");

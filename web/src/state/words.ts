@@ -1,26 +1,60 @@
-import type { Finding, Severity } from "../../../src/check/finding.ts";
+import type { Finding, FindingCode, Severity } from "../../../src/check/finding.ts";
+import { remedies, type ErrorReport } from "../../../src/errors.ts";
 import type { DepthUnit } from "../../../src/output/result.ts";
 import { displayUnit } from "../../../src/output/ticks.ts";
+import type { Problem } from "../worker/protocol.ts";
 import type { EngineState, OpeningState, Progress, StageName } from "./state.ts";
 
-/** The library's messages name options of the command; the page has fields and boxes instead. */
-const IN_THE_PAGE: readonly (readonly [RegExp, string])[] = [
-  [/give them with --distances or a stack\.json, or leave out --unit to get depth in plane numbers/g, "enter them beside the pictures"],
-  [/give --align off if they need no aligning/g, "if they need no aligning, untick “Align the pictures”"],
-  [/use --align off if the frames are aligned already/g, "if the pictures are aligned already, untick “Align the pictures”"],
-  [/give (them|all distances|others) with --distances/g, "enter $1 beside the pictures"],
-  [/: give --distances/g, ": enter the distances beside the pictures"],
-  [/--unit index to go by/g, "choose “I don’t know” to go by"],
-  [/or say --unit mm, um or dpt/g, "or choose another unit"],
-  [/\bthe argument\b/g, "what was entered"],
-];
+/** Labels of the page that its advice refers to. */
+export const LABELS = { align: "Align the pictures", noDistances: "I don’t know" } as const;
 
-/** A message of the library in the words of the page. */
-export function inPageWords(text: string): string {
-  const plain = IN_THE_PAGE.reduce((sentence, [pattern, words]) => sentence.replace(pattern, words), text);
-  const beginsWithFile = /^\S+\.\w+\b/.test(plain); // keep its name
-  const sentence = beginsWithFile ? plain : plain.charAt(0).toUpperCase() + plain.slice(1);
-  return /[.!?][”)]?$/.test(sentence) ? sentence : `${sentence}.`;
+const UNTICK = `if the pictures are aligned already, untick “${LABELS.align}”`;
+const BY_ORDER = `or choose “${LABELS.noDistances}” to go by the order of the files`;
+const RELOAD = "load the page again";
+
+/** What the page says about an error: what to enter, tick or drop. */
+const remedyOf = remedies({
+  "no-stack": "drop the pictures of one focal stack",
+  "distances-invalid": `correct the focus distances beside the pictures, ${BY_ORDER}`,
+  "distances-missing": "enter them beside the pictures",
+  "some-distances-missing": `enter all distances beside the pictures, ${BY_ORDER}`,
+  "too-few-aligned": UNTICK,
+  "bad-alignment-file": RELOAD,
+  "alignment-mismatch": RELOAD,
+  "image-too-large": "export the pictures in a smaller size, or close other tabs",
+  "truth-unusable": RELOAD,
+  "unknown-model": RELOAD,
+  "no-weights": RELOAD,
+  "network-unsupported": RELOAD,
+  "device-unavailable": RELOAD,
+  diverged: RELOAD,
+  "output-not-empty": RELOAD,
+  "output-in-use": RELOAD,
+  "write-failed": RELOAD,
+  "time-limit": "use fewer or smaller pictures",
+  "memory-limit": "use smaller pictures, or close other tabs",
+  internal: RELOAD,
+  "redis-unreachable": RELOAD,
+  "store-in-use": RELOAD,
+  "address-unavailable": RELOAD,
+});
+
+/** An error of the worker as the page shows it. */
+export const problemWords = (error: ErrorReport): Problem => ({ message: sentence(error.message), remedy: sentence(remedyOf(error)) });
+
+const FINDING_REMEDIES: Readonly<Partial<Record<FindingCode, (finding: Finding) => string>>> = {
+  unaligned: ({ severity, remedy }) => (severity === "error" ? `check that they show one still scene; ${UNTICK}` : remedy),
+  "missing-distances": () => "enter them beside the pictures",
+};
+
+/** What the page says about a finding of the stack check. */
+export const findingRemedy = (finding: Finding): string => sentence(FINDING_REMEDIES[finding.code]?.(finding) ?? finding.remedy);
+
+/** With a capital, unless it begins with the name of a file, and a full stop. */
+export function sentence(text: string): string {
+  const beginsWithFile = /^\S+\.\w+\b/.test(text);
+  const capital = beginsWithFile ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?][”)]?$/.test(capital) ? capital : `${capital}.`;
 }
 
 export const SEVERITY_WORDS: Readonly<Record<Severity, string>> = {
@@ -73,7 +107,7 @@ export function shareDone({ stage, done, of }: Progress): number {
 }
 
 export const openingWords = ({ done, of }: NonNullable<OpeningState>): string =>
-  done === 0 ? "Opening the pictures …" : `Opening the pictures: ${done} of ${of} …`;
+  done === 0 ? "Opening the images …" : `Opening the images: ${done} of ${of} …`;
 
 export function engineWords(engine: EngineState): string {
   switch (engine.status) {

@@ -4,7 +4,6 @@ import { useEffect, useRef } from "preact/hooks";
 import { TEST_IDS } from "../contract.ts";
 import type { Controller } from "../controller.ts";
 import { stepOf, type State, type Step } from "../state/state.ts";
-import { inPageWords } from "../state/words.ts";
 import { useStore, type Store } from "../store.ts";
 import type { Problem } from "../worker/protocol.ts";
 import { Header } from "./Header.tsx";
@@ -58,8 +57,8 @@ const STEP_VIEWS: Readonly<Record<Step, (props: StepProps) => VNode | null>> = {
 function ProblemAlert({ problem: { message, remedy } }: { problem: Problem }): VNode {
   return (
     <div class="problem" role="alert" data-testid={TEST_IDS.problem}>
-      <p class="problem-message">{inPageWords(message)}</p>
-      {remedy !== undefined && <p>{inPageWords(remedy)}</p>}
+      <p class="problem-message">{message}</p>
+      {remedy !== undefined && <p>{remedy}</p>}
     </div>
   );
 }

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import type { Unit } from "../../../src/stack/stackFormat.ts";
 import { TEST_IDS } from "../contract.ts";
 import { UNIT_NAMES } from "../state/distances.ts";
-import { inPageWords } from "../state/words.ts";
+import { LABELS } from "../state/words.ts";
 import type { ViewProps } from "./App.tsx";
 import { Choice } from "./fields.tsx";
 
@@ -17,7 +17,7 @@ export function DistanceOptions({ state: { draft, draftProblem }, controller }: 
       <Choice
         label="The numbers below the pictures are in"
         value={draft.unit}
-        choices={[...units.map((unit) => [unit, UNIT_NAMES[unit]] as const), ["index", "I don’t know"]]}
+        choices={[...units.map((unit) => [unit, UNIT_NAMES[unit]] as const), ["index", LABELS.noDistances]]}
         testId={TEST_IDS.unit}
         onChange={(unit) => {
           void controller.edit({ ...draft, unit });
@@ -28,7 +28,7 @@ export function DistanceOptions({ state: { draft, draftProblem }, controller }: 
       )}
       {draftProblem && (
         <p class="field-problem" role="alert">
-          {inPageWords(draftProblem.message)} {draftProblem.remedy !== undefined && inPageWords(draftProblem.remedy)}
+          {draftProblem.message} {draftProblem.remedy}
         </p>
       )}
     </>

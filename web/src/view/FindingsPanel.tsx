@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import type { Finding } from "../../../src/check/finding.ts";
 import { TEST_IDS } from "../contract.ts";
 import type { CheckState } from "../state/state.ts";
-import { checkSummary, inPageWords, SEVERITY_WORDS } from "../state/words.ts";
+import { checkSummary, findingRemedy, sentence, SEVERITY_WORDS } from "../state/words.ts";
 
 /** The findings of the stack check. */
 export function FindingsPanel({ check }: { check: CheckState }): VNode {
@@ -23,8 +23,8 @@ export function FindingsList({ findings }: { findings: readonly Finding[] }): VN
       {findings.map((finding) => (
         <li key={`${finding.code} ${finding.plane ?? ""} ${finding.message}`} class={`finding finding-${finding.severity}`}>
           <p class="finding-kind">{SEVERITY_WORDS[finding.severity]}</p>
-          <p>{inPageWords(finding.message)}</p>
-          <p class="quiet">{inPageWords(finding.remedy)}</p>
+          <p>{sentence(finding.message)}</p>
+          <p class="quiet">{findingRemedy(finding)}</p>
         </li>
       ))}
     </ul>
@@ -37,7 +37,7 @@ function summaryOf(check: CheckState): string {
     case "busy":
       return "Checking order, sharpness, exposure and camera shake …";
     case "failed":
-      return inPageWords([check.problem.message, check.problem.remedy].filter(Boolean).join("; "));
+      return [check.problem.message, check.problem.remedy].filter(Boolean).join(" ");
     case "done":
       return checkSummary(check.findings);
   }

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 
 import { TEST_IDS } from "../contract.ts";
 import type { State } from "../state/state.ts";
-import { inPageWords } from "../state/words.ts";
+import { LABELS, sentence } from "../state/words.ts";
 import type { ViewProps } from "./App.tsx";
 import { CalibratePanel } from "./CalibratePanel.tsx";
 import { DistanceOptions } from "./DistanceOptions.tsx";
@@ -14,7 +14,7 @@ import { StartOverButton } from "./StartOverButton.tsx";
 export function SetupView({ state, controller }: ViewProps): VNode | null {
   const { stack, draft } = state;
   if (!stack) return null;
-  const notes = stack.notes.map(inPageWords);
+  const notes = stack.notes.map(sentence);
   return (
     <>
       <div class="title-row">
@@ -65,7 +65,7 @@ function StartRun({ state, controller }: ViewProps): VNode {
             controller.setAlign(currentTarget.checked);
           }}
         />
-        Align the pictures
+        {LABELS.align}
       </label>
       <button
         type="button"
@@ -93,7 +93,7 @@ function whyNot({ engine, check, draftProblem, draft, stack }: State): string | 
   if (engine.status === "failed") return "The model could not be loaded, so depth cannot be computed.";
   if (draftProblem) return "Correct the distances first.";
   const isUnfinished = draft.unit !== "index" && stack?.planes.some(({ frame }) => (draft.texts[frame] ?? "").trim() === "");
-  if (isUnfinished) return "Enter a distance for every picture, or choose “I don’t know”.";
+  if (isUnfinished) return `Enter a distance for every image, or choose “${LABELS.noDistances}”.`;
   if (check.status === "done" && check.findings.some(({ severity }) => severity === "error"))
     return "The check found a problem that must be fixed first.";
   return undefined;

@@ -1,13 +1,12 @@
 import { baseName, naturalOrder, parseStackJson } from "../../../src/stack/stackFormat.ts";
-import { StackError } from "../../../src/stack/stackError.ts";
+import { DualFocusError } from "../../../src/errors.ts";
 import { folderListing, jsonListing, missingPicture, type Listing } from "../../../src/stack/listing.ts";
 import type { UserFile } from "./protocol.ts";
 
 /** The stack among files given to the page, by the rules by which the command lists a folder. */
 export async function listUserFiles(name: string, given: readonly UserFile[]): Promise<Listing> {
   const [first, ...others] = given;
-  if (!first)
-    throw new StackError("There are no files in what you dropped.", { code: "input", remedy: "Drop the pictures of one focal stack." });
+  if (!first) throw new DualFocusError("no-stack", "there are no files in what you dropped");
   const folder = oneFolder(given);
   const inFolder = given.filter(({ path }) => folderOf(path) === folder);
   const names = inFolder.map(({ path }) => baseName(path));
@@ -31,9 +30,8 @@ function oneFolder(given: readonly UserFile[]): string {
   const top = Math.min(...holding.map(([folder]) => depth(folder)));
   const nearest = naturalOrder(holding.filter(([folder]) => depth(folder) === top).map(([folder]) => folder));
   if (nearest.length > 1)
-    throw new StackError(`You dropped ${nearest.length} folders: ${nearest.join(", ")}.`, {
-      code: "input",
-      remedy: "Drop one focal stack at a time.",
+    throw new DualFocusError("several-stacks", `you dropped ${nearest.length} folders: ${nearest.join(", ")}`, {
+      facts: { folders: nearest },
     });
   return nearest[0] ?? folderOf(given[0]?.path ?? "");
 }

@@ -1,14 +1,12 @@
 import "./plainZod.ts";
 
-import { AlignmentError } from "../../../src/align/alignment.ts";
 import { EngineError } from "../../../src/engine/errors.ts";
-import { FormatError } from "../../../src/io/formatError.ts";
-import { StackError } from "../../../src/stack/stackError.ts";
+import { reportOf, type ErrorReport } from "../../../src/errors.ts";
 import type { FocalStack } from "../../../src/stack/focalStack.ts";
 import { restartOnProcessor, startEngine, type EngineRequest, type NetworkEngine } from "./engine.ts";
 import { paperFigures } from "./figures.ts";
 import { checkJob, describeJob, openJob, refocusJob, runJob, type Caller, type Job } from "./job.ts";
-import type { Calls, CallName, Problem, Reply, Request, RunResult } from "./protocol.ts";
+import type { Calls, CallName, Reply, Request, RunResult } from "./protocol.ts";
 
 /** What a worker's global object has and a window's has not. */
 interface WorkerScope {
@@ -113,7 +111,7 @@ async function answer(request: Exclude<Request, { cancel: number }>, signal: Abo
     signal.throwIfAborted();
     scope.postMessage({ id, answer: result }, call === "run" ? buffersOf(result as RunResult) : []);
   } catch (error) {
-    scope.postMessage(signal.aborted ? { id, cancelled: true } : { id, problem: problemOf(error) });
+    scope.postMessage(signal.aborted ? { id, cancelled: true } : { id, problem: reportedAs(error) });
   }
 }
 
@@ -127,12 +125,8 @@ function buffersOf({ result, sharpness }: RunResult): Transferable[] {
 /** How browsers say it. */
 const OUT_OF_MEMORY = /allocation failed|invalid (typed )?array length|out of memory/i;
 
-function problemOf(error: unknown): Problem {
-  if (error instanceof StackError) return { message: error.message, remedy: error.remedy };
-  if (error instanceof AlignmentError) return { message: error.message, remedy: "use --align off if the frames are aligned already" };
-  if (error instanceof FormatError) return { message: error.message, remedy: "replace or remove the file" };
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof RangeError && OUT_OF_MEMORY.test(message))
-    return { message: "There is not enough memory for pictures of this size", remedy: "export them smaller, or close other pages" };
-  return { message };
+function reportedAs(error: unknown): ErrorReport {
+  if (error instanceof RangeError && OUT_OF_MEMORY.test(error.message))
+    return { code: "image-too-large", message: "there is not enough memory for images of this size", facts: {} };
+  return reportOf(error);
 }

@@ -1,4 +1,5 @@
 import type { Finding } from "../../../src/check/finding.ts";
+import type { ErrorReport } from "../../../src/errors.ts";
 import type { Image } from "../../../src/image/image.ts";
 import type { FocusSource, Unit } from "../../../src/stack/stackFormat.ts";
 import type { Stage } from "../../../src/depth/progress.ts";
@@ -73,7 +74,7 @@ export type CallName = keyof Calls;
 export type Request =
   { [N in CallName]: { readonly id: number; readonly call: N; readonly ask: Calls[N]["ask"] } }[CallName] | { readonly cancel: number };
 
-/** A failure; `remedy` tells the user how to fix it. */
+/** What went wrong and what to do about it, in whole sentences. */
 export interface Problem {
   readonly message: string;
   readonly remedy?: string;
@@ -84,5 +85,8 @@ export type Event =
   | { readonly kind: "thumbnail"; readonly frame: number; readonly picture: Blob };
 
 export type Reply = { readonly id: number } & (
-  { readonly event: Event } | { readonly answer: Calls[CallName]["answer"] } | { readonly problem: Problem } | { readonly cancelled: true }
+  | { readonly event: Event }
+  | { readonly answer: Calls[CallName]["answer"] }
+  | { readonly problem: ErrorReport }
+  | { readonly cancelled: true }
 );

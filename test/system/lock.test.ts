@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSyn
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { UserError } from "../../src/system/userError.ts";
-import { holdFolder, lockFile } from "../../src/system/runLock.ts";
+import { DualFocusError } from "../../src/errors.ts";
+import { holdFolder, lockFile } from "../../src/system/lock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dualfocus-lock-"));
 after(() => {
@@ -21,7 +21,11 @@ const leave = (text: string, { minutesAgo = 0 } = {}): void => {
 const lockOf = (pid: number, host = hostname()): string => JSON.stringify({ pid, host });
 const hold = (): Promise<string> => holdFolder(folder, () => Promise.resolve(readFileSync(file, "utf8")));
 const refused = (message: RegExp): Promise<void> =>
-  assert.rejects(hold(), (error) => error instanceof UserError && error.exitCode === 2 && message.test(`${error.message} ${error.remedy}`));
+  assert.rejects(
+    hold(),
+    (error) =>
+      error instanceof DualFocusError && error.code === "output-in-use" && error.facts["lock"] === file && message.test(error.message),
+  );
 
 test("a folder is held while the work lasts, and free after it, also when it fails", async () => {
   assert.equal(await hold(), lockOf(process.pid));
@@ -32,7 +36,7 @@ test("a folder is held while the work lasts, and free after it, also when it fai
   );
   assert.ok(!existsSync(file));
   await holdFolder(folder, async () => {
-    await refused(new RegExp(`another run is writing there \\(process ${process.pid} on .*remove .*running\\.lock`));
+    await refused(new RegExp(`another run is writing there \\(process ${process.pid} on `));
     assert.ok(existsSync(file), "the one who was refused leaves the lock alone");
   });
 });
@@ -66,7 +70,7 @@ test("a container that starts again with the same process number takes over its 
 
 test("a program that ends itself in the middle leaves no lock", () => {
   const program = `
-    import { holdFolder } from ${JSON.stringify(join(import.meta.dirname, "../../src/system/runLock.ts"))};
+    import { holdFolder } from ${JSON.stringify(join(import.meta.dirname, "../../src/system/lock.ts"))};
     await holdFolder(${JSON.stringify(folder)}, () => process.exit(7));
   `;
   const { status } = spawnSync(process.execPath, [...process.execArgv, "--input-type=module", "-e", program]);

@@ -1,0 +1,131 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+import { placed, type DepthDocument } from "../depth/node/stackRun.ts";
+import { naturalOrder } from "../stack/stackFormat.ts";
+import { errnoOf, reasonOf } from "../system/errno.ts";
+import { UserError } from "../system/userError.ts";
+import { asUserError } from "./words.ts";
+
+const number = (value: number): string => value.toPrecision(4);
+
+const unitName = (unit: string): string => (unit === "index" ? "(plane index)" : unit);
+
+/** One stack's result, for people. */
+export function describeResult(document: DepthDocument, output: string): string {
+  const { planes, width, height, unit, range, expectedError, errors, files, seconds } = document;
+  const about = expectedError === null ? "" : `, ±${expectedError.toPrecision(2)} on average`;
+  const lines = [
+    `${planes} planes, ${width}×${height}; depth ${number(range[0])} to ${number(range[1])} ${unitName(unit)}${about}`,
+    ...describeBeyond(document.beyond),
+    ...(errors ? [describeErrors(errors)] : []),
+    ...Object.entries(files).map(([name, file]) => `  ${name.padEnd(11)} ${file}`),
+    `${output}: written in ${number(seconds["total"] ?? NaN)} s`,
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** A share of the image below this is not worth a line. */
+const LEAST_BEYOND = 0.01;
+
+function describeBeyond({ nearer, farther }: DepthDocument["beyond"]): string[] {
+  const shares = [
+    { share: nearer, where: "the first plane or nearer" },
+    { share: farther, where: "the last plane or farther" },
+  ].filter(({ share }) => share >= LEAST_BEYOND);
+  if (shares.length === 0) return [];
+  return [`at ${shares.map(({ share, where }) => `${where}: ${(100 * share).toFixed(0)} % of the image`).join("; at ")} (--save beyond)`];
+}
+
+const FITTED = { depth: "it", "1/depth": "1 over it" } as const;
+
+function describeErrors({ absRel, rmse, delta1, fit }: NonNullable<DepthDocument["errors"]>): string {
+  const fitted = fit ? `, after ${number(fit.scale)} · plane index + ${number(fit.offset)} was fitted to ${FITTED[fit.of]}` : "";
+  return `against the truth${fitted}: absRel ${number(absRel)}, rmse ${number(rmse)}, delta1 ${number(delta1)}`;
+}
+
+/** One stack of a batch. */
+export interface BatchEntry {
+  readonly name: string;
+  /** `skipped`: its results were there already. */
+  readonly status: "done" | "skipped" | "failed";
+  readonly output: string;
+  readonly result?: DepthDocument;
+  readonly error?: { readonly message: string; readonly remedy?: string };
+}
+
+/** The entry of a stack that failed for a reason that its owner can act on; anything else is thrown again. */
+export function failed(
+  { name, output }: Pick<BatchEntry, "name" | "output">,
+  failure: unknown,
+): BatchEntry & Required<Pick<BatchEntry, "error">> {
+  const error = asUserError(failure);
+  if (!error) throw failure;
+  const { message, remedy } = error;
+  return { name, status: "failed", output, error: { message, ...(remedy === undefined ? {} : { remedy }) } };
+}
+
+/** The sub-folders that hold stacks, in natural order. */
+export async function stackFolders(folder: string): Promise<string[]> {
+  const remedy = "name a folder that holds one sub-folder for each stack";
+  const names = await readdir(folder).catch((cause: unknown) => {
+    const reason = errnoOf(cause) === "ENOTDIR" ? "is a file, not a folder" : reasonOf(cause);
+    throw new UserError(`${folder}: ${reason}`, { exitCode: 3, remedy, cause });
+  });
+  const folders: string[] = [];
+  for (const name of names) {
+    const isFolder = (await stat(join(folder, name)).catch(() => undefined))?.isDirectory(); // a link that leads nowhere is no stack
+    if (isFolder && !name.startsWith(".")) folders.push(name);
+  }
+  if (folders.length === 0) throw new UserError(`${folder}: there are no folders in it`, { exitCode: 3, remedy });
+  return naturalOrder(folders);
+}
+
+/**
+ * The result of an earlier run. `fillFolder` puts a folder in its place only when all of it is written: what has a result.json is
+ * finished. Paths of files start with the output folder, as those of a stack that is computed now.
+ */
+export async function finished(output: string): Promise<DepthDocument | undefined> {
+  try {
+    const document = JSON.parse(await readFile(join(output, "result.json"), "utf8")) as DepthDocument;
+    return { ...document, files: placed(document.files, output) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Prints the table, or all of it as JSON; stacks that failed are an error at the end. */
+export function reportBatch(entries: readonly BatchEntry[], json: boolean): void {
+  const count = (status: BatchEntry["status"]): number => entries.filter((entry) => entry.status === status).length;
+  const counts = { done: count("done"), skipped: count("skipped"), failed: count("failed") };
+  process.stdout.write(json ? `${JSON.stringify({ ...counts, stacks: entries })}\n` : batchTable(entries));
+  if (counts.failed > 0)
+    throw new UserError(`${counts.failed} of ${entries.length} stacks failed`, {
+      exitCode: 3,
+      remedy: "fix them and run the same command again: finished stacks are kept",
+    });
+}
+
+/** The table at the end of a batch. */
+function batchTable(entries: readonly BatchEntry[]): string {
+  const hasErrors = entries.some(({ result }) => result?.errors);
+  const head = ["stack", "status", "planes", "size", "depth", ...(hasErrors ? ["absRel"] : []), "seconds"];
+  const rows = entries.map(({ name, status, result, error }) => {
+    if (!result) return [name, status, error?.message ?? ""];
+    const { planes, width, height, range, unit, errors, seconds } = result;
+    const depth = `${number(range[0])} to ${number(range[1])} ${unitName(unit)}`;
+    const absRel = errors ? number(errors.absRel) : "";
+    const total = (seconds["total"] ?? NaN).toFixed(1);
+    return [name, status, String(planes), `${width}×${height}`, depth, ...(hasErrors ? [absRel] : []), total];
+  });
+  const whole = [head, ...rows.filter(({ length }) => length === head.length)];
+  const widths = head.map((_, column) =>
+    Math.max(...whole.map((row) => row[column]?.length ?? 0), ...(column < 2 ? rows.map((row) => row[column]?.length ?? 0) : [])),
+  );
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => (column < row.length - 1 ? cell.padEnd(widths[column] ?? 0) : cell))
+      .join("  ")
+      .trimEnd();
+  return [head, ...rows].map((row) => `${line(row)}\n`).join("");
+}

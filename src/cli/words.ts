@@ -1,0 +1,67 @@
+import type { Finding, FindingCode } from "../check/finding.ts";
+import { DualFocusError, remedies, type ErrorKind } from "../errors.ts";
+import { UserError, type ExitCode } from "../system/userError.ts";
+
+const ALIGN_FILE = "--align takes auto, off, or the alignment.json of a run with images of the same number and size";
+
+const WRITE_REMEDIES: Readonly<Record<string, string>> = {
+  ENOSPC: "make room, or choose another -o",
+  EDQUOT: "make room, or choose another -o",
+  EACCES: "choose another -o, or correct the permissions",
+  EPERM: "choose another -o, or correct the permissions",
+  ENAMETOOLONG: "choose a shorter -o",
+};
+
+const LISTEN_REMEDIES: Readonly<Record<string, string>> = {
+  EADDRINUSE: "choose another port with --port N, or any free one with --port 0",
+  EACCES: "choose a port above 1023 with --port N",
+};
+
+/** What the command says about an error: the options to use. */
+export const remedyOf = remedies({
+  "no-stack": "name a folder, images, a stack.json or a multi-page TIFF",
+  "distances-invalid": "correct the focus distances, give others with --distances, or use --unit index to go by the order of the files",
+  "distances-missing": "give them with --distances or a stack.json, or leave out --unit to get depth as plane indices",
+  "some-distances-missing": "give all distances with --distances, or use --unit index to go by the order of the images",
+  "too-few-aligned": "use --align off if the frames are aligned already",
+  "bad-alignment-file": ALIGN_FILE,
+  "alignment-mismatch": ALIGN_FILE,
+  "truth-unusable": "--truth takes npy, png, tif, exr or pfm: one number per pixel, floats in metres or integers in millimetres",
+  "unknown-model": ({ known = "base, small, dfv" }) => `--model takes ${String(known)} or a .safetensors file`,
+  "no-weights": ({ model = "NAME" }) => `train them (dualfocus train --model ${String(model)}) and pass the file`,
+  "network-unsupported": "use --device cuda, or a network with solver cosine",
+  "device-unavailable": "use --device cpu",
+  diverged: ({ checkpoint }) =>
+    checkpoint === true
+      ? "the last checkpoint is intact: add --resume --set learningRate.from=… with a lower rate"
+      : "no checkpoint was saved: start again with a lower rate, --set learningRate.from=…",
+  "output-not-empty": "choose another -o, or add --force to replace files in it",
+  "output-in-use": ({ lock = "its lock" }) => `wait for it, or choose another -o; if there is no such run, remove ${String(lock)}`,
+  "write-failed": ({ errno = "" }) => WRITE_REMEDIES[String(errno)] ?? "choose another -o",
+  "time-limit": "use fewer or smaller images, a smaller --size, or workers with a higher --time-limit",
+  "memory-limit": "use smaller images, a smaller --size, or workers with a higher --memory",
+  internal: "the worker's log says more; run the command again to retry",
+  "redis-unreachable": "start it, or correct --redis",
+  "store-in-use": ({ seconds = 60 }) =>
+    `give this one another --store, or let both use --redis; a server that was killed is forgotten after ${String(seconds)} seconds`,
+  "address-unavailable": ({ errno = "" }) => LISTEN_REMEDIES[String(errno)] ?? "name an address of this machine with --host",
+});
+
+const EXIT_CODES: Readonly<Record<ErrorKind, ExitCode>> = { usage: 2, input: 3, alignment: 4, metadata: 5, resource: 3 };
+
+/** An error of the layers below with the command's exit code and words; undefined if it is none that the user could act on. */
+export function asUserError(error: unknown): UserError | undefined {
+  if (error instanceof UserError) return error;
+  if (!(error instanceof DualFocusError)) return undefined;
+  return new UserError(error.message, { exitCode: EXIT_CODES[error.kind], remedy: remedyOf(error), cause: error });
+}
+
+const FINDING_REMEDIES: Readonly<Partial<Record<FindingCode, (finding: Finding) => string>>> = {
+  unaligned: ({ severity, remedy }) =>
+    severity === "error" ? "check that they show one still scene; use --align off if they need no alignment" : remedy,
+  "missing-distances": () => "give them with --distances, in a stack.json, or in the file names (plane_0.65.jpg)",
+  assumption: () => "correct it with --distances or --unit if that is not so",
+};
+
+/** What the command says about a finding of the stack check. */
+export const findingRemedy = (finding: Finding): string => FINDING_REMEDIES[finding.code]?.(finding) ?? finding.remedy;
