@@ -38,7 +38,8 @@ function describe(error: unknown): Message {
   if (error instanceof UserError) return { kind: "failure", message, exitCode: error.exitCode, remedy: error.remedy };
   if (error instanceof ConfigError) return { kind: "failure", message, exitCode: 2 };
   if (error instanceof DualFocusError) return { kind: "failure", message, exitCode: error.kind === "usage" ? 2 : 3 };
-  if (error instanceof DatasetError || error instanceof DivergedError || error instanceof RangeError) return { kind: "failure", message, exitCode: 3 };
+  if (error instanceof DatasetError || error instanceof DivergedError || error instanceof RangeError)
+    return { kind: "failure", message, exitCode: 3 };
   return { kind: "failure", message: error instanceof Error ? String(error.stack) : message };
 }
 
