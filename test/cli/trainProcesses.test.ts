@@ -19,7 +19,7 @@ after(() => {
 });
 
 const main = join(import.meta.dirname, "../../src/cli/main.ts");
-const limits = { timeout: 120_000, skip: process.platform === "win32" };
+const limits = { timeout: 300_000, skip: process.platform === "win32" };
 
 interface Ended {
   readonly code: number | null;

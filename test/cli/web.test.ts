@@ -143,7 +143,7 @@ test("a taken port, a strange host and a strange port are told apart, with what 
   assert.match(err, /0 to 65535/);
 });
 
-test("the command prints the page's address and stops at Ctrl-C", { timeout: 60_000 }, async () => {
+test("the command prints the page's address and stops at Ctrl-C", { timeout: 300_000 }, async () => {
   const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
   const child = spawn(process.execPath, [...process.execArgv, main, "web", "--port", "0", "--no-open"], {
     stdio: ["ignore", "pipe", "inherit"],

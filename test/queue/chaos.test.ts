@@ -17,9 +17,9 @@ import { startRedis } from "./helpers/redisServer.ts";
 import { storedJob, temporaryFolder, writeStack } from "./helpers/stack.ts";
 import { startWorker, type WorkerProcess, type WorkerSetup } from "./helpers/workers.ts";
 
-const JOBS = 200;
+const JOBS = 120;
+const WAVES = 4; // a worker is killed in each
 const STACKS = 4; // different ones, so that results could be mixed up
-const KILL_EVERY = 4000; // milliseconds
 const OPTIONS = ["--align", "off", "--size", "64", "--save", "npy", "--device", "cpu", "--threads", "1", "--quiet"];
 
 /** Redis may be away: a question is asked again. */
@@ -33,34 +33,17 @@ async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Kills the oldest worker, without warning, and starts another in its place, every few seconds until all jobs have ended. */
-async function disturb(
-  context: TestContext,
-  { workers, setup, isOver }: { workers: WorkerProcess[]; setup: WorkerSetup; isOver: () => boolean },
-): Promise<number> {
-  let kills = 0;
-  for (;;) {
-    for (let waited = 0; waited < KILL_EVERY; waited += 100) {
-      if (isOver()) return kills;
-      await setTimeout(100);
-    }
-    const atWork = workers.filter(({ events }) => events.some(({ event }) => event === "job-done"));
-    const [victim] = atWork;
-    if (!victim || atWork.length < workers.length) continue; // on a slow machine a new worker needs time to come up
-    await victim.end("SIGKILL");
-    workers.splice(workers.indexOf(victim), 1);
-    workers.push(startWorker(context, setup));
-    kills += 1;
-  }
+async function until(queue: JobQueue, condition: (counts: QueueCounts) => boolean): Promise<void> {
+  while (!condition(await untilAnswered(() => queue.counts()))) await setTimeout(20);
 }
 
-async function whenEnded(queue: JobQueue, onCounts: (counts: QueueCounts) => Promise<void>): Promise<void> {
-  for (;;) {
-    const counts = await untilAnswered(() => queue.counts());
-    await onCounts(counts);
-    if (counts.done + counts.failed === JOBS && counts.queued + counts.running === 0) return;
-    await setTimeout(200);
-  }
+/** Kills the oldest worker that has come to work, without warning, and starts another in its place. */
+async function killOldest(context: TestContext, workers: WorkerProcess[], setup: WorkerSetup): Promise<void> {
+  const victim = workers.findIndex(({ events }) => events.some(({ event }) => event === "job-done"));
+  const [killed] = workers.splice(victim, 1);
+  assert.ok(victim >= 0 && killed, "jobs are done, and a worker said so");
+  await killed.end("SIGKILL");
+  workers.push(startWorker(context, setup));
 }
 
 /** How often Redis noted that a job was completed. */
@@ -96,7 +79,7 @@ async function resultOf(store: FileStore, id: string): Promise<{ bytes: Buffer; 
 }
 
 test(
-  `${JOBS} jobs over 3 workers, one killed every few seconds, Redis restarted once: each ends once, none is lost, results are the command's`,
+  `${JOBS} jobs over 3 workers, ${WAVES} of them killed at work, Redis restarted once: each ends once, none is lost, results are the command's`,
   { timeout: 600_000 },
   async (context) => {
     const [redis, folder] = [await startRedis(context), await temporaryFolder(context)];
@@ -106,21 +89,18 @@ test(
     const workers = [1, 2, 3].map(() => startWorker(context, setup));
     const queue = createRedisQueue(redis.url);
     const ids = Array.from({ length: JOBS }, (_, i) => `chaos-job-${i}`);
-    for (const [i, id] of ids.entries()) {
-      const job = await storedJob(store, stacks[i % STACKS] as string, { id });
-      await untilAnswered(() => queue.submit(job));
+    const perWave = JOBS / WAVES;
+    for (let wave = 0; wave < WAVES; wave++) {
+      for (const [i, id] of ids.entries()) {
+        if (Math.floor(i / perWave) !== wave) continue;
+        const job = await storedJob(store, stacks[i % STACKS] as string, { id });
+        await untilAnswered(() => queue.submit(job));
+      }
+      await until(queue, ({ done }) => done > wave * perWave + perWave / 4);
+      await killOldest(context, workers, setup);
+      if (wave === 1) await redis.restart();
     }
-
-    let [isOver, restarted] = [false, false];
-    const disturbing = disturb(context, { workers, setup, isOver: () => isOver });
-    await whenEnded(queue, async ({ done }) => {
-      if (restarted || done < JOBS / 3) return;
-      restarted = true;
-      await redis.restart();
-    });
-    isOver = true;
-    const kills = await disturbing;
-    assert.ok(restarted && kills >= 2, `Redis restarted: ${restarted}, workers killed: ${kills}`);
+    await until(queue, ({ done, failed, queued, running }) => done + failed === JOBS && queued + running === 0);
 
     assert.deepEqual(await untilAnswered(() => queue.counts()).then(({ done, failed }) => ({ done, failed })), { done: JOBS, failed: 0 });
     const noted = await completions(redis.url);
@@ -142,11 +122,11 @@ test(
       assert.ok(bytes.equals(expected[i % STACKS] as Buffer), `${id} is the command's result`);
       leftovers += runs - 1;
     }
-    assert.ok(leftovers <= kills, `runs that were killed half-way may leave files of their own: ${leftovers} of ${kills}`);
+    assert.ok(leftovers <= WAVES, `runs that were killed half-way may leave files of their own: ${leftovers} of ${WAVES}`);
     for (const worker of workers) await worker.end("SIGTERM");
     const scratch = await readdir(setup.scratch);
-    assert.ok(scratch.length <= kills, `scratch folders of killed workers: ${scratch.length}`);
+    assert.ok(scratch.length <= WAVES, `scratch folders of killed workers: ${scratch.length}`);
     await queue.close();
-    context.diagnostic(`${kills} workers killed, ${leftovers} unfinished runs left behind`);
+    context.diagnostic(`${leftovers} unfinished runs left behind`);
   },
 );

@@ -28,18 +28,27 @@ function fakeRunner(slots: number, body: (id: string, options: RunOptions) => Pr
   return { runner, started, most: () => most };
 }
 
+/** A promise that the test keeps when it wants to. */
+function gateOf(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((keep) => (resolve = keep));
+  return { promise, resolve };
+}
+
 async function statuses(queue: JobQueue, id: string): Promise<JobStatus[]> {
   const all: JobStatus[] = [];
-  for await (const status of queue.subscribe(id, { signal: AbortSignal.timeout(5000) })) all.push(status);
+  for await (const status of queue.subscribe(id, { signal: AbortSignal.timeout(60_000) })) all.push(status);
   return all;
 }
 
 test("jobs run in the order they came, as many at a time as there are slots", async () => {
-  const { runner, started, most } = fakeRunner(2, () => setTimeout(5));
+  const { promise: gate, resolve: openGate } = gateOf();
+  const { runner, started, most } = fakeRunner(2, () => gate);
   const queue = createEmbeddedQueue({ runner });
   const ids = Array.from({ length: 7 }, (_, i) => `job-number-${i}`);
   for (const id of ids) await queue.submit(job(id));
   assert.deepEqual(await queue.counts(), { queued: 5, running: 2, done: 0, failed: 0, workers: 1 });
+  openGate();
   for (const id of ids) assert.equal((await statuses(queue, id)).at(-1)?.state, "done");
   assert.deepEqual([started, most()], [ids, 2]);
   assert.equal((await queue.counts()).done, 7);
@@ -87,14 +96,14 @@ test("a removed job is stopped or never started, and its subscribers hear cancel
   const queue = createEmbeddedQueue({ runner });
   for (const id of ["job-running", "job-waiting", "job-last"]) await queue.submit(job(id));
   const heard = Promise.all(["job-running", "job-waiting"].map((id) => statuses(queue, id)));
-  await setTimeout(5);
+  while (started.length < 1) await setTimeout(5);
   assert.deepEqual(
     [await queue.remove("job-waiting"), await queue.remove("job-running"), await queue.remove("job-running")],
     [true, true, false],
   );
   for (const all of await heard) assert.equal(all.at(-1)?.state, "cancelled");
   assert.equal(await queue.get("job-running"), undefined);
-  await setTimeout(5);
+  while (started.length < 2) await setTimeout(5);
   assert.deepEqual(started, ["job-running", "job-last"], "the slot is free for the next");
   await queue.close();
   await assert.rejects(queue.submit(job("job-too-late")), /closed/);

@@ -12,6 +12,7 @@ import { startRedisWorker } from "../../src/queue/redisWorker.ts";
 import type { JobView } from "../../src/serve/schemas.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { runCommand, type CommandResult } from "../helpers/command.ts";
+import { freePort } from "../helpers/freePort.ts";
 import { startRedis } from "../queue/helpers/redisServer.ts";
 import { BOUNDARY, frame, multipart } from "./hostileFiles.ts";
 import { filesIn, stackForm, stackPictures } from "./server.ts";
@@ -51,15 +52,6 @@ async function serveElsewhere(context: TestContext, ...args: readonly string[]):
   context.after(() => child.kill("SIGKILL"));
   const [url] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   return { url, child };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 test("the command serves until it is told to stop, with a token from a file, and leaves no temporary file", async (context) => {

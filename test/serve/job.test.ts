@@ -24,8 +24,10 @@ async function submit({ url }: TestServer, given: unknown = options): Promise<Jo
 }
 
 /** The events of a job until the server ends them. */
-async function followed({ url }: TestServer, { id }: JobView): Promise<{ event: string; job: JobView }[]> {
-  const response = await fetch(`${url}/v1/jobs/${id}/events`);
+const followed = async ({ url }: TestServer, { id }: JobView): ReturnType<typeof eventsOf> =>
+  eventsOf(await fetch(`${url}/v1/jobs/${id}/events`));
+
+async function eventsOf(response: Response): Promise<{ event: string; job: JobView }[]> {
   assert.equal(response.headers.get("Content-Type"), "text/event-stream");
   const text = await response.text();
   return text
@@ -134,8 +136,8 @@ test("a job that runs can be deleted: it is stopped, those who listen hear it, i
     const job = await submit(server);
     const early = await fetch(`${server.url}/v1/jobs/${job.id}/results/npy`);
     assert.deepEqual([early.status, ((await early.json()) as { detail: string }).detail], [409, "the job is running"]);
-    const listening = followed(server, job);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const events = await fetch(`${server.url}/v1/jobs/${job.id}/events`); // its headers are there: the server listens with it
+    const listening = eventsOf(events);
     assert.equal(filesIn(join(server.folder, "jobs")).length, 3);
     assert.equal((await fetch(`${server.url}/v1/jobs/${job.id}`, { method: "DELETE" })).status, 204);
     const heard = await listening;
@@ -162,8 +164,9 @@ test("those who listen get signs of life, may leave and come back, and are let g
     while (!heard.includes(": still here")) heard += Buffer.from((await reader.read()).value ?? new Uint8Array()).toString();
     assert.match(heard, /^event: progress\ndata: \{.*"state":"running"/);
     leave.abort();
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const again = await fetch(`${server.url}/v1/jobs/${job.id}/events`);
+    const ask = (): Promise<Response> => fetch(`${server.url}/v1/jobs/${job.id}/events`);
+    let again = await ask();
+    while (again.status === 503) again = await ask(); // until the server has noticed
     assert.equal(again.status, 200, "whoever has left makes room");
     return { text: again.text() }; // read while the server stops
   });

@@ -29,11 +29,11 @@ async function metric(url: string, name: string): Promise<number> {
 }
 
 async function until(condition: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
+  for (let tries = 0; tries < 2400; tries++) {
     if (await condition()) return;
     await sleep(50);
   }
-  assert.fail(`${what} took longer than 20 s`);
+  assert.fail(`${what} took longer than two minutes`);
 }
 
 /** A connection that counts what it hears. */
@@ -119,7 +119,7 @@ test("a client that stops in the middle of a picture is given up after the idle 
   });
 });
 
-test("a client that sends a byte now and then is given up after the time for a request", { timeout: 30_000 }, async () => {
+test("a client that sends a byte now and then is given up after the time for a request", { timeout: 300_000 }, async () => {
   await withServer({ limits: { ...impatient, idleSeconds: 20 } }, async (server) => {
     const body = multipart(pictures.map((bytes) => frame(bytes)));
     const { socket, heard, closed } = await open(server.port);
@@ -178,7 +178,7 @@ test("a client that does not read its answer is let go", async () => {
   });
 });
 
-test("a server that stops takes nothing new, lets an upload end, and cuts off who takes too long", { timeout: 30_000 }, async () => {
+test("a server that stops takes nothing new, lets an upload end, and cuts off who takes too long", { timeout: 300_000 }, async () => {
   const body = multipart(pictures.map((bytes) => frame(bytes)));
   const begin = async (server: TestServer): ReturnType<typeof open> => {
     const client = await open(server.port);

@@ -101,7 +101,7 @@ export function stackForm(pictures: readonly Uint8Array<ArrayBuffer>[], options?
 }
 
 /** Sends bytes as they are, then reads until the server closes the connection or `patience` milliseconds have passed. */
-export function sendRaw(port: number, parts: readonly (string | Uint8Array)[], { patience = 5000 } = {}): Promise<string> {
+export function sendRaw(port: number, parts: readonly (string | Uint8Array)[], { patience = 60_000 } = {}): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
     const socket = connect(port, "127.0.0.1", () => {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { createDirectoryStore } from "../../src/queue/directoryStore.ts";
 import { createEmbeddedQueue } from "../../src/queue/embeddedQueue.ts";
 import { jobPrefix } from "../../src/queue/job.ts";
@@ -58,7 +59,8 @@ test("ended jobs are forgotten after their time, files without a job after ten m
     if (id !== orphan) await queue.submit({ id, frames: [{ key, name: "frame_0000.png" }], settings: { ...settings, save: ["npy"] } });
   }
   mkdirSync(join(folder, ".uploads"));
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  const stateOf = async (id: string): Promise<string | undefined> => (await queue.get(id))?.state;
+  while ((await stateOf(ended)) !== "done" || (await stateOf(failed)) !== "failed") await setTimeout(5);
   const sweepAt = (later: number): Promise<number> =>
     sweep({ queue, store, keep: hour, log: () => undefined, now: () => Date.now() + later });
   const present = (): string[] => [ended, failed, running, orphan].filter((id) => existsSync(join(folder, jobPrefix(id))));

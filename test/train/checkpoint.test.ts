@@ -198,7 +198,7 @@ test("another run may start from a checkpoint's averaged weights, or from a weig
   );
 });
 
-test("kill -9 at any moment leaves a checkpoint that loads", { timeout: 120_000 }, async () => {
+test("kill -9 at any moment leaves a checkpoint that loads", { timeout: 300_000 }, async () => {
   const where = join(folder, "killed");
   const program = `
     import { runTraining } from ${JSON.stringify(join(import.meta.dirname, "../../src/train/run.ts"))};

@@ -10,9 +10,8 @@ after(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts one process per body, rank by rank; each finds `file(name)` to write to. Gives the failure and the time. */
-async function launch(bodies: readonly string[], graceSeconds: number): Promise<{ failure: MemberError | undefined; seconds: number }> {
-  const start = performance.now();
+/** Starts one process per body, rank by rank; each finds `file(name)` to write to. */
+async function launch(bodies: readonly string[], graceSeconds: number): Promise<{ failure: MemberError | undefined }> {
   const prelude = `const { writeFileSync: write, existsSync: exists } = require("node:fs"); const file = (name) => ${JSON.stringify(folder)} + "/" + name;`;
   const program = `${prelude} [${bodies.map((body) => `() => {${body}}`).join(",")}][process.env.RANK]()`;
   let failure: MemberError | undefined;
@@ -20,7 +19,7 @@ async function launch(bodies: readonly string[], graceSeconds: number): Promise<
     assert.ok(error instanceof MemberError, String(error));
     failure = error;
   });
-  return { failure, seconds: (performance.now() - start) / 1000 };
+  return { failure };
 }
 
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
@@ -40,24 +39,22 @@ test("processes that end well are no failure, and each knows its place", async (
   );
 });
 
-test("when one fails another is asked to stop, and the first failure is the one reported", { timeout: 60_000 }, async () => {
+test("when one fails another is asked to stop, and the first failure is the one reported", { timeout: 120_000 }, async () => {
   const stops = `process.on("SIGTERM", () => { write(file("stopped"), ""); process.exit(7); }); write(file("ready"), ""); setInterval(() => 0, 1000);`;
-  const { failure, seconds } = await launch([stops, when("ready", "process.exit(3);")], 30);
+  const { failure } = await launch([stops, when("ready", "process.exit(3);")], 3600); // not waited for: the one asked has ended
   assert.equal(failure?.exitCode, 3);
   assert.equal(failure.message, "process 1 of 2 ended with exit code 3");
   assert.ok(existsSync(join(folder, "stopped")));
-  assert.ok(seconds < 20, `${seconds} s`);
 });
 
 test(
   "a process that hangs is killed after the grace when another fails",
-  { timeout: 60_000, skip: process.platform !== "linux" },
+  { timeout: 120_000, skip: process.platform !== "linux" },
   async () => {
     const hangs = `write(file("hung"), String(process.pid)); process.kill(process.pid, "SIGSTOP");`;
-    const { failure, seconds } = await launch([when("hung", "process.exit(3);"), hangs], 0.5);
+    const { failure } = await launch([when("hung", "process.exit(3);"), hangs], 0.5);
     assert.equal(failure?.exitCode, 3);
     assert.ok(!isAlive(Number(readFileSync(join(folder, "hung"), "utf8"))));
-    assert.ok(seconds < 15, `${seconds} s`);
   },
 );
 

@@ -47,10 +47,16 @@ function misbehave(how: string | undefined): void {
   if (how === "hang") process.kill(process.pid, "SIGSTOP");
 }
 
+/** Short where the time is waited for, and long where it must not be. */
+const TIMEOUTS: Readonly<Record<string, { readonly timeoutSeconds: number }>> = {
+  hang: { timeoutSeconds: 3 },
+  vanish: { timeoutSeconds: 3600 },
+};
+
 const membership = membershipFrom(process.env);
 if (membership) {
   const engine = createTorchEngine({ threads: 1 });
-  const group = joinGroup(engine, membership, process.argv[4] === "hang" ? { timeoutSeconds: 3 } : {});
+  const group = joinGroup(engine, membership, TIMEOUTS[process.argv[4] ?? ""] ?? {});
   const weights = await trainShare(engine, { group, steps: Number(process.argv[3]) });
   writeFileSync(`${process.argv[2] ?? ""}.${group.rank}`, weights);
   group.leave();
