@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { chartFile } from "../src/output/chart.ts";
-import { accuracyChart, planesChart, timeChart } from "../src/reproduce/plots.ts";
+import { accuracyChart, planesChart, timeChart } from "./plotCharts.ts";
 
 const folder = join(import.meta.dirname, "..", "docs", "plots");
 

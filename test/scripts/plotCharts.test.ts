@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { base, small } from "../../src/model/config.ts";
 import { countMultiplyAccumulates } from "../../src/model/state.ts";
-import { accuracyChart, planesChart, timeChart } from "../../src/reproduce/plots.ts";
+import { accuracyChart, planesChart, timeChart } from "../../scripts/plotCharts.ts";
 
 const result = (model: string, planes: number, error: number) => ({
   model,

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { configs, type ConfigName } from "../model/config.ts";
-import { countMultiplyAccumulates } from "../model/state.ts";
-import type { Chart, Series } from "../output/chart.ts";
+import { configs, type ConfigName } from "../src/model/config.ts";
+import { countMultiplyAccumulates } from "../src/model/state.ts";
+import type { Chart, Series } from "../src/output/chart.ts";
 
 /** What `dualfocus evaluate --dataset render --planes 3,5,10 --json` prints. */
 const evaluations = z.object({
