@@ -47,18 +47,22 @@ export async function openNyu(dir: string, options: DatasetOptions = {}): Promis
   return { ...listDataset(about, items, sample, { files: filesOf }), close };
 }
 
-/** A row of the official file, or a image and its depth. */
+/** A row of the official file, or an image and its depth. */
 type NyuItem = number | PairFiles;
 
-/** The pairs of a split, not yet blurred. `val` is the hold-out of the training images (nyuHoldOut.ts). */
+/**
+ * The pairs of a split, not yet blurred. `val` is the hold-out of the training images (nyuHoldOut.ts), and what is measured on by default
+ * where a folder without a test split holds it.
+ */
 export async function findNyu(
   dir: string,
-  { split, crop = "central" }: Pick<DatasetOptions, "split" | "crop">,
+  { split: requested, crop = "central" }: Pick<DatasetOptions, "split" | "crop">,
 ): Promise<PairList<NyuItem>> {
-  const list = await findSplit(dir, split);
+  const list = await findSplit(dir, requested);
   const read = async (item: NyuItem): Promise<RgbdPair> => (crop === "central" ? cropPair(await list.read(item)) : list.read(item));
-  if (split !== "val") return { ...list, read };
   const items = list.items.filter((item) => isHeldOut(list.nameOf(item)));
+  const split = requested ?? (list.split === "all" && items.length > 0 ? "val" : list.split);
+  if (split !== "val") return { ...list, read };
   if (items.length === 0)
     throw new DatasetError(
       `nyu: ${dir} has no image of the hold-out; split "val" needs names that are numbers of the labelled set, as 00091`,

@@ -17,8 +17,8 @@ export interface TrainRecipe {
 /** How a row is reproduced. */
 export type Recipe =
   | TrainRecipe
-  /** Measured on the table's set. */
-  | { readonly kind: "evaluate"; readonly model: EvaluatedModel }
+  /** Measured on the table's set, with five planes unless it says otherwise. */
+  | { readonly kind: "evaluate"; readonly model: EvaluatedModel; readonly planes?: number }
   /** Timed on this machine. */
   | { readonly kind: "time"; readonly model: ConfigName };
 

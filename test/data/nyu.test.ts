@@ -82,7 +82,19 @@ test("the protocol: planes from least to greatest valid depth, middle 4/5, holes
     32 * 24 - 1,
   );
   await assert.rejects(openNyu(folder, { split: "test" }), /no test split.*"all"/);
+  await assert.rejects(openNyu(folder, { split: "val" }), /no image of the hold-out/);
   await assert.rejects(dataset.sample(2), /there is no sample 2; the set has 2/);
+});
+
+test("where a plain folder holds the hold-out, that is what is measured on unless asked otherwise", async () => {
+  const folder = join(root, "training");
+  for (const name of ["00002", "00018", "00091"]) {
+    await putPicture(join(folder, "rgb", `${name}.jpg`), size);
+    putDepthMm(join(folder, "depth_mm", `${name}.png`), size, millimetres);
+  }
+  const [held, all] = [await openNyu(folder), await openNyu(folder, { split: "all" })];
+  assert.deepEqual([held.split, held.size, (await held.sample(0)).name], ["val", 2, "00018"]);
+  assert.deepEqual([all.split, all.size], ["all", 3]);
 });
 
 test("BTS folders read with and without a list", async () => {
