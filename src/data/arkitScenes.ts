@@ -21,6 +21,7 @@ import { describeSynthesis, metricDepth, synthesizeSample } from "./rgbd.ts";
 const LAYOUT = `  DIR/Validation/<video>/wide/<frame>.png            1920×1440 (the folder may be called color)
   DIR/Validation/<video>/highres_depth/<frame>.png   16-bit mm (DIR/Training/... for split "train"; DIR may hold upsampling/)
   DIR/Validation.txt                                 optional: one <video>/lowres_wide/<frame>.png per line, as HybridDepth's lists`;
+const missing = layoutError("arkit", LAYOUT);
 
 const FRAME = { width: 640, height: 480 };
 
@@ -46,11 +47,10 @@ export async function findArkitPairs(dir: string, requested: Split | undefined):
   const split = chooseSplit(requested, { dataset: "arkit", among: ["val", "train"] });
   const fold = split === "val" ? "Validation" : "Training";
   const root = [dir, join(dir, "upsampling")].find((folder) => existsSync(join(folder, fold)));
-  if (root === undefined) throw layoutError({ dataset: "arkit", missing: join(dir, fold), layout: LAYOUT });
+  if (root === undefined) throw missing(join(dir, fold));
   const list = join(root, `${fold}.txt`);
   const frames = existsSync(list) ? await listedFrames(list, join(root, fold)) : await scanFrames(join(root, fold));
-  if (frames.length === 0)
-    throw layoutError({ dataset: "arkit", missing: join(root, fold, "*", "highres_depth", "*.png"), layout: LAYOUT });
+  if (frames.length === 0) throw missing(join(root, fold, "*", "highres_depth", "*.png"));
   return {
     split,
     items: frames,

@@ -54,9 +54,11 @@ export class DatasetError extends Error {
   override readonly name = "DatasetError";
 }
 
-export function layoutError({ dataset, missing, layout }: { dataset: string; missing: string; layout: string }): DatasetError {
-  return new DatasetError(`${dataset}: ${missing} is missing. Expected layout:\n${layout}`);
-}
+/** The error of a loader for a file or folder that is not there. */
+export const layoutError =
+  (dataset: string, layout: string) =>
+  (missing: string): DatasetError =>
+    new DatasetError(`${dataset}: ${missing} is missing. Expected layout:\n${layout}`);
 
 /** Refuses a split the set does not have. */
 export function chooseSplit<S extends Split>(
@@ -67,12 +69,6 @@ export function chooseSplit<S extends Split>(
   const known = among.find((name) => name === chosen);
   if (known === undefined) throw new DatasetError(`${dataset}: there is no split "${chosen}"; choose ${among.join(" or ")}`);
   return known;
-}
-
-/** Refuses an index outside the set, so that loaders see only valid ones. */
-export function checkIndex(index: number, { name, size }: { name: string; size: number }): void {
-  if (!(Number.isInteger(index) && index >= 0 && index < size))
-    throw new RangeError(`${name}: there is no sample ${index}; the set has ${size}`);
 }
 
 /** Names in a folder in natural order, or undefined if it cannot be read. */
@@ -87,30 +83,28 @@ export async function listFolder(folder: string): Promise<string[] | undefined> 
 interface ListOptions<T> {
   /** The files a sample is read from; a folder means the files in it. */
   readonly files?: (item: T) => readonly string[];
+  readonly close?: () => void;
 }
 
-/** A dataset over a list: most loaders are a list of items and a way to read one. */
+/** A dataset over a list of items and a way to read one. */
 export function listDataset<T>(
   about: Pick<Dataset, "name" | "split" | "protocol" | "licence">,
   items: readonly T[],
-  read: (item: T) => Promise<Sample>,
-  { files = () => [] }: ListOptions<T> = {},
+  read: (item: T) => Sample | Promise<Sample>,
+  { files = () => [], close = () => undefined }: ListOptions<T> = {},
 ): Dataset {
   const size = items.length;
   const stampOf = rememberStamps();
+  const itemAt = (index: number): T => {
+    if (index in items) return items[index] as T;
+    throw new RangeError(`${about.name}: there is no sample ${index}; the set has ${size}`);
+  };
   return {
     ...about,
     size,
-    sample: async (index) => {
-      checkIndex(index, { name: about.name, size });
-      return read(items[index] as T);
-    },
-    mark: (index) => {
-      checkIndex(index, { name: about.name, size });
-      const item = items[index] as T;
-      return markOf(item, files(item), stampOf);
-    },
-    close: () => undefined,
+    sample: async (index) => read(itemAt(index)),
+    mark: async (index) => markOf(itemAt(index), files(itemAt(index)), stampOf),
+    close,
   };
 }
 

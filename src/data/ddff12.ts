@@ -2,13 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { depthMap } from "../image/depthMap.ts";
 import type { Image, Size } from "../image/image.ts";
-import type { Hdf5File } from "../io/hdf5.ts";
 import { focalStack } from "../stack/focalStack.ts";
 import {
-  checkIndex,
   chooseSplit,
   DatasetError,
   layoutError,
+  listDataset,
   listFolder,
   planesInWords,
   takePlanes,
@@ -16,8 +15,7 @@ import {
   type DatasetOptions,
   type Sample,
 } from "./dataset.ts";
-import { openHdf5File } from "./hdf5File.ts";
-import { markOf } from "./mark.ts";
+import { openHdf5, type Hdf5File } from "./hdf5.ts";
 
 /** Disparity in pixels of the ten planes, 0.5 m to 7 m, near to far (DFV hard-codes these). */
 const DISPARITIES = Array.from({ length: 10 }, (_, n) => 0.28 + ((0.02 - 0.28) * n) / 9);
@@ -25,14 +23,15 @@ const DISPARITIES = Array.from({ length: 10 }, (_, n) => 0.28 + ((0.02 - 0.28) *
 const LAYOUT = `  DIR/ddff-dataset-trainval.h5 (or my_ddff_trainVal.h5, DFV's own; or any one .h5; DIR may be the file itself)
     stack_train, stack_val   [scenes, 10, 383, 552, 3]  0 to 255
     disp_train, disp_val     [scenes, 383, 552]         disparity in pixels, 0 where unknown`;
+const missing = layoutError("ddff12", LAYOUT);
 
 /** DDFF 12-Scene, read slice by slice. Everything is in disparity, as in every published table. */
 export async function openDdff12(dir: string, options: DatasetOptions = {}): Promise<Dataset> {
   const split = chooseSplit(options.split, { dataset: "ddff12", among: ["val", "train"] });
-  const file = await openHdf5File(await findFile(dir));
+  const file = await openHdf5(await findFile(dir));
   const [stackName, truthName] = [`stack_${split}`, `disp_${split}`];
-  const missing = [stackName, truthName].find((name) => !file.has(name));
-  if (missing !== undefined) throw layoutError({ dataset: "ddff12", missing: `dataset "${missing}" in ${file.file}`, layout: LAYOUT });
+  const absent = [stackName, truthName].find((name) => !file.has(name));
+  if (absent !== undefined) throw missing(`dataset "${absent}" in ${file.file}`);
   const shape = file.shape(stackName);
   const [size = 0, planes, height, width, channels] = shape;
   const truthShape = file.shape(truthName).filter((length, axis) => axis === 0 || length !== 1);
@@ -44,21 +43,12 @@ export async function openDdff12(dir: string, options: DatasetOptions = {}): Pro
   const protocol =
     `disparity linspace(0.28, 0.02, 10), ${planesInWords([planes], options.planes)}; ` +
     `truth in disparity, valid above 0; 383×552${options.pad ? " reflected to 384×576" : ""}`;
-  return {
-    name: "ddff12",
-    split,
-    size,
-    protocol,
-    licence: "see its authors' page; research use",
-    sample: (index) => {
-      checkIndex(index, { name: "ddff12", size });
-      return Promise.resolve(readStack(file, { index, split, chosen, pad: options.pad ?? false }));
-    },
-    mark: (index) => markOf(index, [file.file]),
-    close: () => {
-      file.close();
-    },
+  const about = { name: "ddff12", split, protocol, licence: "see its authors' page; research use" };
+  const read = (index: number): Sample => readStack(file, { index, split, chosen, pad: options.pad ?? false });
+  const close = (): void => {
+    file.close();
   };
+  return listDataset(about, [...Array(size).keys()], read, { files: () => [file.file], close });
 }
 
 async function findFile(dir: string): Promise<string> {
@@ -67,7 +57,7 @@ async function findFile(dir: string): Promise<string> {
   const preferred = ["ddff-dataset-trainval.h5", "my_ddff_trainVal.h5", "dfv_trainVal.h5"].find((name) => names.includes(name));
   const any = names.filter((name) => /\.(h5|hdf5)$/i.test(name));
   const chosen = preferred ?? (any.length === 1 ? any[0] : undefined);
-  if (chosen === undefined) throw layoutError({ dataset: "ddff12", missing: join(dir, "ddff-dataset-trainval.h5"), layout: LAYOUT });
+  if (chosen === undefined) throw missing(join(dir, "ddff-dataset-trainval.h5"));
   return join(dir, chosen);
 }
 

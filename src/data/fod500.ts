@@ -21,6 +21,7 @@ const FIRST_TEST_SCENE = 400;
 
 const LAYOUT = `  DIR/NNNNNN_xxAll.tif   five images per scene, nearest focus first
   DIR/NNNNNN_Dpt.exr     depth in metres, channel R, half float`;
+const missing = layoutError("fod500", LAYOUT);
 
 interface Scene {
   readonly id: string;
@@ -35,7 +36,7 @@ export async function openFod500(dir: string, options: DatasetOptions = {}): Pro
   const scenes = findScenes(dir, names).filter(({ id }) => split === "all" || Number(id) >= FIRST_TEST_SCENE === (split === "test"));
   if (scenes.length === 0) {
     const example = join(dir, split === "train" ? "000000_Dpt.exr" : "000400_Dpt.exr");
-    throw layoutError({ dataset: "fod500", missing: `${example} (any scene of split "${split}")`, layout: LAYOUT });
+    throw missing(`${example} (any scene of split "${split}")`);
   }
   const { depthScale = 1, planes } = options;
   const distances = takePlanes("fod500", { available: FOCUS_DISTANCES.length, planes }).map((plane) => FOCUS_DISTANCES[plane]);
@@ -52,8 +53,7 @@ function findScenes(dir: string, names: readonly string[]): Scene[] {
   return depths.map((depth) => {
     const id = depth.slice(0, 6);
     const files = names.filter((name) => name.startsWith(id) && name.endsWith("All.tif"));
-    if (files.length !== FOCUS_DISTANCES.length)
-      throw layoutError({ dataset: "fod500", missing: join(dir, `${id}_*All.tif (found ${files.length} of 5)`), layout: LAYOUT });
+    if (files.length !== FOCUS_DISTANCES.length) throw missing(join(dir, `${id}_*All.tif (found ${files.length} of 5)`));
     return { id, files: files.map((name) => join(dir, name)), depth: join(dir, depth) };
   });
 }

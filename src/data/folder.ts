@@ -21,6 +21,7 @@ const LAYOUT = `  DIR/<stack>/plane_*.png   images that state their focus distan
   DIR/<stack>/stack.json    { "unit": "m"|"mm"|"um"|"dpt"|"disparity"|"index", "focus": [...], "files"?: [...] }
   DIR/<stack>/depth.npy     the truth in metres (.npy, .png 16-bit mm, .tif, .exr, .pfm), or disparity.npy for unit "disparity"
   (DIR may also be one such stack itself)`;
+const missing = layoutError("folder", LAYOUT);
 
 const TRUTH = /^(depth|disparity)\.(npy|png|tiff?|exr|pfm)$/;
 
@@ -39,7 +40,7 @@ export async function openFolder(dir: string, options: DatasetOptions = {}): Pro
 /** The stacks in a folder, or itself, and the names of those whose images do not state where they were focused. Only headers are read. */
 export async function openStacks(dir: string): Promise<{ stacks: StackSource[]; leftOut: string[] }> {
   const names = await listFolder(dir);
-  if (!names) throw layoutError({ dataset: "folder", missing: dir, layout: LAYOUT });
+  if (!names) throw missing(dir);
   const folders = [dir, ...(names.includes("stack.json") ? [] : names.map((name) => join(dir, name)))];
   const stacks: StackSource[] = [];
   const leftOut: string[] = [];
@@ -49,8 +50,8 @@ export async function openStacks(dir: string): Promise<{ stacks: StackSource[]; 
     if (stack.focus[0]?.source === "file order") leftOut.push(basename(folder));
     else stacks.push(stack);
   }
-  const missing = leftOut.length === 0 ? join(dir, "*", "stack.json") : `a stack.json in ${leftOut.join(" or ")}`;
-  if (stacks.length === 0) throw layoutError({ dataset: "folder", missing, layout: LAYOUT });
+  const absent = leftOut.length === 0 ? join(dir, "*", "stack.json") : `a stack.json in ${leftOut.join(" or ")}`;
+  if (stacks.length === 0) throw missing(absent);
   return { stacks, leftOut };
 }
 
@@ -76,6 +77,6 @@ export async function readStackSample(source: StackSource, { planes }: Pick<Data
 function truthFile(folder: string, space: Space): string {
   const stem = space === "disparity" ? "disparity" : "depth";
   const found = ["npy", "png", "tif", "tiff", "exr", "pfm"].map((ending) => join(folder, `${stem}.${ending}`)).find(existsSync);
-  if (found === undefined) throw layoutError({ dataset: "folder", missing: join(folder, `${stem}.npy`), layout: LAYOUT });
+  if (found === undefined) throw missing(join(folder, `${stem}.npy`));
   return found;
 }

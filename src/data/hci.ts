@@ -23,6 +23,7 @@ const LAYOUT = `  either, already refocused:
   DIR/<scene>/plane_00.png ... + disparity.npy
   or the benchmark's light fields:
   DIR/<scene>/input_Cam000.png ... input_Cam080.png + gt_disp_lowres.pfm + parameters.cfg (disp_min, disp_max)`;
+const missing = layoutError("hci", LAYOUT);
 
 const SIDE = 9;
 const DEFAULT_PLANES = 10;
@@ -32,7 +33,7 @@ export async function openHci(dir: string, options: DatasetOptions = {}): Promis
   const split = chooseSplit(options.split, { dataset: "hci", among: ["all"] });
   const names = (await listFolder(dir)) ?? [];
   const folders = [dir, ...names.map((name) => join(dir, name))].filter((folder) => isRefocused(folder) || isLightField(folder));
-  if (folders.length === 0) throw layoutError({ dataset: "hci", missing: join(dir, "*", "stack.json"), layout: LAYOUT });
+  if (folders.length === 0) throw missing(join(dir, "*", "stack.json"));
   const refocused = new Map<string, StackSource>();
   for (const folder of folders.filter(isRefocused)) refocused.set(folder, await openStack(folder));
   const protocol = `${planesOf(folders, { refocused: [...refocused.values()], planes: options.planes })}; truth in disparity (pixels between neighbouring views), all finite pixels valid`;
@@ -64,8 +65,8 @@ function planesOf(
 async function readLightField(folder: string, { planes = DEFAULT_PLANES }: DatasetOptions): Promise<Sample> {
   const files = Array.from({ length: SIDE * SIDE }, (_, i) => join(folder, `input_Cam${String(i).padStart(3, "0")}.png`));
   const truth = join(folder, "gt_disp_lowres.pfm");
-  const missing = [...files, truth, join(folder, "parameters.cfg")].find((file) => !existsSync(file));
-  if (missing !== undefined) throw layoutError({ dataset: "hci", missing, layout: LAYOUT });
+  const absent = [...files, truth, join(folder, "parameters.cfg")].find((file) => !existsSync(file));
+  if (absent !== undefined) throw missing(absent);
   const { min, max } = await disparityRange(join(folder, "parameters.cfg"));
   const views: Image[] = [];
   for (const file of files) views.push(await readImage(file));

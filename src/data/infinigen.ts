@@ -18,6 +18,7 @@ import { readImage } from "../stack/node/diskFiles.ts";
 
 const LAYOUT = `  DIR/<scene>/image_ap_1.40_fd_0.80.png   rendered at that f-number, focused at that distance in metres
   DIR/<scene>/depth.npy                   metres`;
+const missing = layoutError("infinigen", LAYOUT);
 
 /** FOSSA's evaluation planes, in metres. */
 const PROTOCOL = [0.8, 1.7, 3.0, 4.7, 8.0];
@@ -33,7 +34,7 @@ export async function openInfinigen(dir: string, options: DatasetOptions = {}): 
   const split = chooseSplit(options.split, { dataset: "infinigen", among: ["val", "test", "all"] });
   const { aperture = 1.4, planes } = options;
   const folders = ((await listFolder(dir)) ?? []).map((name) => join(dir, name)).filter((folder) => existsSync(join(folder, "depth.npy")));
-  if (folders.length === 0) throw layoutError({ dataset: "infinigen", missing: join(dir, "*", "depth.npy"), layout: LAYOUT });
+  if (folders.length === 0) throw missing(join(dir, "*", "depth.npy"));
   const scenes = await Promise.all(folders.map((folder) => listScene(folder, aperture)));
   const protocol = `F${aperture.toFixed(1)}, ${focusInWords(scenes, planes)}; truth in metres, valid 0.01 to 1000`;
   const about = { name: "infinigen", split, protocol, licence: "not stated with the download; see its page" };
@@ -68,7 +69,7 @@ async function readScene(scene: Scene, { aperture, planes }: { aperture: number;
   const files = wanted.map((distance) => {
     const plane = rendered.find((candidate) => Math.abs(candidate.distance - distance) < 1e-6);
     const name = `image_ap_${aperture.toFixed(2)}_fd_${distance.toFixed(2)}.png`;
-    if (!plane) throw layoutError({ dataset: "infinigen", missing: join(folder, name), layout: LAYOUT });
+    if (!plane) throw missing(join(folder, name));
     return join(folder, plane.name);
   });
   const images = await Promise.all(files.map(readImage));

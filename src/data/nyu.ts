@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import type { Image } from "../image/image.ts";
-import type { Hdf5File } from "../io/hdf5.ts";
 import { decodeMat } from "../io/mat.ts";
 import { centralWindow, cropDepth, cropImage } from "../image/crop.ts";
 import {
@@ -15,7 +14,7 @@ import {
   type Sample,
   type Split,
 } from "./dataset.ts";
-import { openHdf5File } from "./hdf5File.ts";
+import { isHdf5, openHdf5, type Hdf5File } from "./hdf5.ts";
 import { findNyuPairs, type PairFiles } from "./nyuFolders.ts";
 import { isHeldOut } from "./nyuHoldOut.ts";
 import type { PairList, RgbdPair } from "./pairSet.ts";
@@ -28,6 +27,7 @@ const LAYOUT = `  one of
   DIR/test/<scene>/rgb_*.jpg + sync_depth_*.png          BTS and HybridDepth, depth in mm; DIR/sync/<scene>/... for training;
                                                          DIR/nyu_test.txt, DIR/nyu_train.txt if the set is a list of them
   DIR/rgb/NAME.jpg + DIR/depth_mm/NAME.png               plain pairs, 16-bit mm (or DIR/train/rgb ..., DIR/test/rgb ...)`;
+const missing = layoutError("nyu", LAYOUT);
 
 /** HybridDepth: valid depths, in metres. */
 const VALID = { above: 1e-3, below: 10 };
@@ -72,11 +72,11 @@ export async function findNyu(
 
 async function findSplit(dir: string, split: Split | undefined): Promise<PairList<NyuItem>> {
   const names = await listFolder(dir);
-  if (!names) throw layoutError({ dataset: "nyu", missing: dir, layout: LAYOUT });
+  if (!names) throw missing(dir);
   const mat = names.find((name) => name.endsWith(".mat") && name !== "splits.mat");
   if (mat !== undefined) return matPairs(join(dir, mat), { dir, split });
   const found = await findNyuPairs(dir, split === "val" ? "train" : split);
-  if (!found) throw layoutError({ dataset: "nyu", missing: `${dir}: data in one of the three layouts`, layout: LAYOUT });
+  if (!found) throw missing(`${dir}: data in one of the three layouts`);
   return {
     split: found.split,
     items: found.pairs,
@@ -89,7 +89,7 @@ async function findSplit(dir: string, split: Split | undefined): Promise<PairLis
 
 async function matPairs(path: string, { dir, split: requested }: { dir: string; split: Split | undefined }): Promise<PairList<NyuItem>> {
   const split = chooseSplit(requested === "val" ? "train" : requested, { dataset: "nyu", among: ["test", "train", "all"] });
-  const file = await openHdf5File(path);
+  const file = await openHdf5(path);
   return {
     split,
     items: await matIndices(file, { dir, split }),
@@ -123,18 +123,25 @@ async function matIndices(file: Hdf5File, { dir, split }: { dir: string; split: 
   const [size = 0] = file.shape("depths");
   if (split === "all") return Array.from({ length: size }, (_, index) => index);
   const splits = join(dir, "splits.mat");
-  if (!existsSync(splits))
-    throw layoutError({
-      dataset: "nyu",
-      missing: `${splits} (the list of the 795/654 split; without it only split "all" can be read)`,
-      layout: LAYOUT,
-    });
+  if (!existsSync(splits)) throw missing(`${splits} (the list of the 795/654 split; without it only split "all" can be read)`);
   const name = split === "train" ? "trainNdxs" : "testNdxs";
-  const list = (await decodeMat(await readBytes(splits), splits, ["trainNdxs", "testNdxs"]))[name];
-  if (!list) throw new DatasetError(`nyu: ${splits} has no ${name}`);
-  const outside = list.data.find((row) => row < 1 || row > size);
+  const rows = await readVector(splits, name);
+  if (!rows) throw new DatasetError(`nyu: ${splits} has no ${name}`);
+  const outside = rows.find((row) => row < 1 || row > size);
   if (outside !== undefined) throw new DatasetError(`nyu: ${splits} names image ${outside}; ${file.file} has ${size}`);
-  return [...list.data].map((row) => row - 1);
+  return Array.from(rows, (row) => row - 1);
+}
+
+/** A variable of a .mat file of any version. */
+async function readVector(path: string, name: string): Promise<Float64Array | undefined> {
+  const bytes = await readBytes(path);
+  if (!isHdf5(bytes)) return decodeMat(bytes, path)[name]?.data;
+  const file = await openHdf5(path);
+  try {
+    return file.has(name) ? Float64Array.from(file.read(name)) : undefined;
+  } finally {
+    file.close();
+  }
 }
 
 /** MATLAB's column order: images [n, 3, width, height], depths [n, width, height]. */

@@ -23,6 +23,7 @@ import { resize, resizeNearest } from "../image/resize.ts";
 const LAYOUT = `  DIR/metadata.txt                                                     run_1<TAB>6D3E<TAB>metres, one line per focus run
   DIR/val/val_0001/focus_stack/img_run_1_motor_6D3E_aperture_F2.8.jpg
   DIR/val/val_0001/gt/depth.npy                                        metres (the test split has none)`;
+const missing = layoutError("zedd", LAYOUT);
 
 const SIZES = { val: { width: 640, height: 480 }, test: { width: 1824, height: 1216 } } as const;
 
@@ -37,12 +38,11 @@ export async function openZedd(dir: string, options: DatasetOptions = {}): Promi
   const split = chooseSplit(options.split, { dataset: "zedd", among: ["val", "test"] });
   const { planes = 5, aperture = 2.8 } = options;
   const metadata = join(dir, "metadata.txt");
-  if (!existsSync(metadata)) throw layoutError({ dataset: "zedd", missing: metadata, layout: LAYOUT });
+  if (!existsSync(metadata)) throw missing(metadata);
   const runs = parseMetadata(new TextDecoder().decode(await readBytes(metadata)), metadata);
   const chosen = takePlanes(metadata, { available: runs.length, planes }).map((index) => runs[index] as Run);
   const scenes = ((await listFolder(join(dir, split))) ?? []).filter((name) => existsSync(join(dir, split, name, "focus_stack")));
-  if (scenes.length === 0)
-    throw layoutError({ dataset: "zedd", missing: join(dir, split, `${split}_0001`, "focus_stack"), layout: LAYOUT });
+  if (scenes.length === 0) throw missing(join(dir, split, `${split}_0001`, "focus_stack"));
   const { width, height } = SIZES[split];
   const protocol = `F${aperture.toFixed(1)}, runs ${chosen.map(({ run }) => run).join(" ")} of ${runs.length}; truth in metres, valid 0.01 to 1000; resized to height ${height}, central ${width}`;
   const about = { name: "zedd", split, protocol, licence: "CC BY 4.0" };

@@ -1,6 +1,5 @@
 import { unzlibSync } from "fflate";
 import { decoding, FormatError } from "./formatError.ts";
-import { openHdf5 } from "./hdf5.ts";
 
 /** A numeric MATLAB array as MATLAB sees it: `shape` is [rows, columns, …], data column by column. */
 interface MatArray {
@@ -8,20 +7,11 @@ interface MatArray {
   readonly data: Float64Array;
 }
 
-/** The named numeric arrays of a `.mat` file: version 5 to 7 itself, version 7.3 through HDF5. Other variables are skipped. */
-export async function decodeMat(bytes: Uint8Array, file = "MAT data", names?: readonly string[]): Promise<Record<string, MatArray>> {
-  const head = new TextDecoder("latin1").decode(bytes.subarray(0, 20));
-  if (head.startsWith("MATLAB 5.0")) return decoding({ file, format: "MATLAB 5" }, () => decodeMat5(bytes, names));
-  if (!head.startsWith("MATLAB 7.3") && !head.startsWith("\x89HDF"))
-    throw new FormatError(`${file}: not a .mat file of version 5, 7 or 7.3`);
-  const hdf5 = await openHdf5(bytes, file);
-  try {
-    return Object.fromEntries(
-      (names ?? []).map((name) => [name, { shape: [...hdf5.shape(name)].reverse(), data: Float64Array.from(hdf5.read(name)) }]),
-    );
-  } finally {
-    hdf5.close();
-  }
+/** The numeric arrays of a `.mat` file of version 5 to 7. Other variables are skipped. Version 7.3 is HDF5. */
+export function decodeMat(bytes: Uint8Array, file = "MAT data"): Record<string, MatArray> {
+  const head = new TextDecoder("latin1").decode(bytes.subarray(0, 10));
+  if (head !== "MATLAB 5.0") throw new FormatError(`${file}: not a .mat file of version 5 to 7`);
+  return decoding({ file, format: "MATLAB 5" }, () => decodeMat5(bytes));
 }
 
 interface Element {
@@ -33,7 +23,7 @@ interface Element {
 const [COMPRESSED, MATRIX] = [15, 14];
 const NUMERIC_CLASSES = { from: 6, to: 13 }; // mxDOUBLE_CLASS … mxUINT32_CLASS
 
-function decodeMat5(bytes: Uint8Array, names: readonly string[] | undefined): Record<string, MatArray> {
+function decodeMat5(bytes: Uint8Array): Record<string, MatArray> {
   const order = String.fromCharCode(bytes[126] ?? 0, bytes[127] ?? 0);
   if (order !== "IM" && order !== "MI") throw new RangeError("the header's byte-order mark is missing");
   const little = order === "IM";
@@ -44,7 +34,7 @@ function decodeMat5(bytes: Uint8Array, names: readonly string[] | undefined): Re
       if (element.type === COMPRESSED) visit(viewOf(unzlibSync(bytesOf(element.data))), 0);
       else if (element.type === MATRIX) {
         const named = readMatrix(element.data, little);
-        if (named && (names?.includes(named.name) ?? true)) arrays[named.name] = named.array;
+        if (named) arrays[named.name] = named.array;
       }
       at = element.next;
     }

@@ -35,7 +35,7 @@ test("a set marks its samples by what they are, not by where they stand", async 
   const set = (...items: string[]): ReturnType<typeof listDataset> => listDataset(about, items, () => Promise.resolve(randomSample()));
   assert.equal(await set("a", "c").mark(1), await set("a", "b", "c").mark(2));
   assert.notEqual(await set("a", "c").mark(1), await set("a", "c").mark(0));
-  assert.throws(() => set("a").mark(1), /there is no sample 1/);
+  await assert.rejects(() => set("a").mark(1), /there is no sample 1/);
 });
 
 test("nyu pairs are marked by picture and depth, each by itself", async () => {

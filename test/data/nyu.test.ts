@@ -47,6 +47,7 @@ test("the official file yields the pictures and metres of the chosen split, upri
     1e-6,
   );
   train.close();
+  await writeMat73(join(folder, "splits.mat"), { trainNdxs: { shape: [2], data: Float64Array.of(1, 3) }, testNdxs: { shape: [1], data: Float64Array.of(2) } }); // prettier-ignore
   const test = await openNyu(folder);
   assert.deepEqual([test.size, test.split, (await test.sample(0)).name], [1, "test", "0002"]);
   test.close();

@@ -1,23 +1,20 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
-import { openHdf5 } from "../../src/io/hdf5.ts";
-import { assertSurvivesGarbage } from "./garbage.ts";
-import { writeHdf5 } from "./hdf5Files.ts";
+import { test } from "node:test";
+import { openHdf5 } from "../../src/data/hdf5.ts";
+import { assertSurvivesGarbage } from "../io/garbage.ts";
+import { writeHdf5 } from "../io/hdf5Files.ts";
+import { put, temporaryFolder } from "./files.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "dualfocus-hdf5-"));
-after(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = temporaryFolder();
 
 const counting = (length: number): Float32Array => Float32Array.from({ length }, (_, i) => i);
 
 test("a slice holds the values at its indices", async () => {
   const path = join(folder, "a.h5");
   await writeHdf5(path, { stack: { shape: [2, 3, 4], data: counting(24) }, bytes: { shape: [3], data: Uint8Array.of(1, 2, 255) } });
-  const file = await openHdf5(readFileSync(path), path);
+  const file = await openHdf5(path);
   assert.deepEqual(file.shape("stack"), [2, 3, 4]);
   assert.deepEqual(
     file.read("stack", [
@@ -39,7 +36,8 @@ test("garbage is refused, never a crash", async () => {
   const path = join(folder, "b.h5");
   await writeHdf5(path, { stack: { shape: [4, 4], data: counting(16) } });
   const read = async (bytes: Uint8Array, name: string): Promise<void> => {
-    const file = await openHdf5(bytes, name);
+    put(join(folder, name), bytes);
+    const file = await openHdf5(join(folder, name));
     try {
       file.read("stack");
     } finally {
@@ -47,8 +45,8 @@ test("garbage is refused, never a crash", async () => {
     }
   };
   await assertSurvivesGarbage(read, readFileSync(path), 40);
-  await assert.rejects(openHdf5(new TextEncoder().encode("not it"), "c.h5"), {
-    name: "FormatError",
-    message: "c.h5: not a readable HDF5 file: file signature not found",
-  });
+  const other = join(folder, "c.h5");
+  put(other, "not it");
+  await assert.rejects(openHdf5(other), { name: "FormatError", message: `${other}: not a readable HDF5 file: file signature not found` });
+  await assert.rejects(openHdf5(join(folder, "nowhere.h5")), /nowhere\.h5: there is no such file/);
 });

@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import type { File as H5File } from "h5wasm";
-import { decoding, FormatError } from "./formatError.ts";
+import { decoding, FormatError } from "../io/formatError.ts";
 
 type Hdf5Values = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array;
 
@@ -15,15 +16,12 @@ export interface Hdf5File {
   close(): void;
 }
 
-/** What we use of the library's file system in memory. */
-interface MemoryFiles {
-  writeFile(name: string, data: Uint8Array): void;
-  unlink(name: string): void;
-  analyzePath(name: string): { exists: boolean };
-}
+/** Also MATLAB 7.3, which is HDF5 after a block of text. */
+export const isHdf5 = (bytes: Uint8Array): boolean =>
+  /^(MATLAB 7\.3|\x89HDF)/.test(new TextDecoder("latin1").decode(bytes.subarray(0, 10)));
 
 /** Runs a call of the library. Of the trace it throws, only the innermost reason is reported: "file signature not found". */
-export function readingHdf5<T>(file: string, read: () => T): T {
+function readingHdf5<T>(file: string, read: () => T): T {
   return decoding({ file, format: "HDF5" }, () => {
     try {
       return read();
@@ -35,33 +33,16 @@ export function readingHdf5<T>(file: string, read: () => T): T {
   });
 }
 
-/** Opens a file held in memory. On Node, `data/hdf5File.ts` opens one on disk without loading it. */
-export async function openHdf5(bytes: Uint8Array, file = "HDF5 data"): Promise<Hdf5File> {
-  const h5wasm = await import("h5wasm"); // WebAssembly; loaded only when HDF5 is read
+/** Opens a file on disk; slices are read from the disk on demand, however large the file. */
+export async function openHdf5(file: string): Promise<Hdf5File> {
+  if (!existsSync(file)) throw new FormatError(`${file}: there is no such file`);
+  const { default: h5wasm } = await import("h5wasm/node"); // WebAssembly; loaded only when HDF5 is read
   const module = await h5wasm.ready;
   module.activate_throwing_error_handler();
-  const memory = (module as { FS: MemoryFiles }).FS;
-  return readingHdf5(file, () => {
-    let name = "file.h5";
-    while (memory.analyzePath(name).exists) name = `next-${name}`;
-    memory.writeFile(name, bytes);
-    try {
-      const handle = new h5wasm.File(name, "r");
-      return wrapHdf5(handle, {
-        file,
-        onClose: () => {
-          memory.unlink(name);
-        },
-      });
-    } catch (cause) {
-      memory.unlink(name);
-      throw cause;
-    }
-  });
+  return readingHdf5(file, () => wrapHdf5(new h5wasm.File(file, "r"), file));
 }
 
-/** Our view of a file that h5wasm (browser or Node build) has opened. */
-export function wrapHdf5(handle: H5File, { file, onClose }: { file: string; onClose?: () => void }): Hdf5File {
+function wrapHdf5(handle: H5File, file: string): Hdf5File {
   if (handle.file_id < 0n) throw new FormatError(`${file}: not a readable HDF5 file`);
   const dataset = (name: string): { shape: number[]; slice: (ranges: [number, number][]) => unknown } => {
     const entity = readingHdf5(file, () => (handle.keys().includes(name) ? handle.get(name) : null));
@@ -93,7 +74,6 @@ export function wrapHdf5(handle: H5File, { file, onClose }: { file: string; onCl
     },
     close: () => {
       handle.close();
-      onClose?.();
     },
   };
 }
