@@ -1,100 +1,135 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
-import { dirname, join, posix, relative, sep } from "node:path";
+import { join, posix, relative, sep } from "node:path";
 import { test } from "node:test";
 
-const root = join(import.meta.dirname, "..", "src");
+/** What each folder of src/ may import besides itself, low to high: docs/architecture.md. Files at the top of src/ stand for themselves. */
+const PLAN: Readonly<Record<string, readonly string[]>> = {
+  random: [],
+  errors: [],
+  image: [],
+  io: ["image"],
+  system: ["errors"],
+  stack: ["image", "io"],
+  metrics: ["image"],
+  classical: ["image", "stack"],
+  engine: ["io"],
+  nn: ["engine", "io", "random"],
+  model: ["nn", "engine", "io", "random"],
+  losses: ["model", "engine"],
+  optics: ["stack", "image", "engine", "random"],
+  align: ["stack", "image", "optics"],
+  check: ["align", "stack", "image"],
+  output: ["stack", "image", "io"],
+  data: ["optics", "stack", "image", "io"],
+  network: ["model", "nn", "engine", "stack", "image", "io", "system", "random"],
+  depth: ["network", "align", "check", "output", "data", "metrics", "stack", "image", "io", "system"],
+  train: ["network", "losses", "model", "nn", "engine", "data", "optics", "output", "stack", "image", "io", "system", "random"],
+  evaluate: ["depth", "train", "network", "data", "optics", "classical", "metrics", "stack", "image"],
+  bench: ["network", "model", "engine", "random"],
+  reproduce: ["train", "model", "output", "io", "system"],
+  queue: ["depth", "network", "output", "stack", "system"],
+  serve: ["queue", "depth", "output", "stack", "io", "system"],
+  cli: [
+    ...["serve", "queue", "reproduce", "bench", "evaluate", "train", "depth", "network", "model", "engine"],
+    ...["check", "output", "data", "optics", "stack", "image", "io", "system", "random"],
+  ],
+  everywhere: [
+    ...["depth", "network", "model", "engine", "align", "check", "classical", "metrics", "optics"],
+    ...["output", "stack", "image", "io", "random"],
+  ],
+  browser: ["everywhere", "network"],
+  index: ["everywhere", "depth", "network", "data", "stack", "system"],
+  training: ["train", "losses", "model", "engine", "io"],
+};
 
-/** Low to high: a file may import from its own folder or from folders listed before it. */
-const LAYERS: readonly (readonly string[])[] = [
-  ["random", "image", "errors"],
-  ["io", "system"],
-  ["stack"],
-  ["engine", "metrics", "classical"],
-  ["optics"],
-  ["nn", "align"],
-  ["model", "data"],
-  ["losses", "output", "check"],
-  ["network"],
-  ["depth"],
-  ["train", "bench"],
-  ["evaluate"],
-  ["queue", "reproduce"],
-  ["serve"],
-  ["cli"],
-  ["everywhere"],
-  ["index", "browser", "training"],
-];
+/** Folders that need Node as a whole; elsewhere Node's code is in sub-folders of these names. The rest runs in a browser, too. */
+const NODE_FOLDERS = ["system", "data", "train", "evaluate", "bench", "reproduce", "queue", "serve", "cli", "index", "training"];
+const NODE_SUBFOLDERS = ["node", "torch", "fusion"];
 
-/** Where Node's own modules may appear; everything else must run in a browser. */
-const NODE_FILES = [
-  /^data\//,
-  /^stack\/node\//,
-  /^train\//,
-  /^evaluate\//,
-  /^bench\/memory\.ts$/,
-  /^cli\//,
-  /^system\//,
-  /^depth\/node\//,
-  /^queue\//,
-  /^reproduce\//,
-  /^serve\//,
-  /^engine\/torch\//,
-  /^network\/node\//,
-  /^index\.ts$/,
-  /^training\.ts$/,
-];
+interface Import {
+  readonly target: string;
+  /** `import type`: nothing of it is left when the code runs. */
+  readonly isType: boolean;
+}
 
 interface Source {
+  /** Relative to the root: src/nn/conv.ts, web/src/main.tsx. */
   readonly path: string;
-  readonly imports: readonly string[];
+  readonly imports: readonly Import[];
 }
 
-export function layerOf(path: string): number {
-  const [first = ""] = path.split("/");
-  const layer = LAYERS.findIndex((names) => names.includes(first.replace(/\.ts$/, "")));
-  assert.ok(layer >= 0, `${path} belongs to no layer; add it to LAYERS`);
-  return layer;
-}
+/** src/nn/conv.ts → nn, src/index.ts → index. */
+const folderOf = (path: string): string => (path.split("/")[1] ?? "").replace(/\.ts$/, "");
+
+const needsNode = (path: string): boolean =>
+  NODE_FOLDERS.includes(folderOf(path)) ||
+  path
+    .split("/")
+    .slice(2, -1)
+    .some((name) => NODE_SUBFOLDERS.includes(name));
 
 /** What is wrong with the imports of one file. */
 function offences({ path, imports }: Source): string[] {
-  const folder = path.split("/")[0];
-  return imports.flatMap((target) => {
-    if (target.startsWith("node:")) return NODE_FILES.some((allowed) => allowed.test(path)) ? [] : [`${path} imports ${target}`];
+  const inPage = path.startsWith("web/");
+  return imports.flatMap(({ target, isType }) => {
+    if (target.startsWith("node:")) return !inPage && needsNode(path) ? [] : [`${path} imports ${target}`];
     if (!target.startsWith(".")) return [];
-    const to = posix.normalize(posix.join(posix.dirname(path), target));
-    if (to.startsWith("../"))
-      return to.startsWith("../native/") && path.startsWith("engine/") ? [] : [`${path} imports ${target}, outside src`];
-    const sameFolder = to.split("/")[0] === folder && to.includes("/");
-    return sameFolder || layerOf(to) < layerOf(path) ? [] : [`${path} imports ${to}, which is not below it`];
+    const to = posix.join(posix.dirname(path), target);
+    if (!to.startsWith("src/"))
+      return inPage || (to === "native/addon.d.ts" && folderOf(path) === "engine") ? [] : [`${path} imports ${to}`];
+    if (!isType && needsNode(to) && (inPage || !needsNode(path))) return [`${path} runs in a browser and imports ${to}, which needs Node`];
+    const isPlanned = inPage || folderOf(to) === folderOf(path) || PLAN[folderOf(path)]?.includes(folderOf(to));
+    return isPlanned ? [] : [`${path} imports ${to}, which the plan does not allow`];
   });
 }
 
-function sources(): Source[] {
-  return readdirSync(root, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+function sources(folder: string): Source[] {
+  const root = join(import.meta.dirname, "..");
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => {
       const file = join(entry.parentPath, entry.name);
-      const text = readFileSync(file, "utf8");
-      const imports = [...text.matchAll(/(?:from|import\()\s*"([^"]+)"/g)].map(([, target]) => target as string);
+      const statements = readFileSync(file, "utf8").matchAll(/(?:(?:im|ex)port( type)?\b[^;="]*?\bfrom|\bimport\(?)\s*"([^"]+)"/g);
+      const imports = Array.from(statements, ([, type, target]) => ({ target: target as string, isType: type !== undefined }));
       return { path: relative(root, file).split(sep).join("/"), imports };
     });
 }
 
-test("every import goes down the layers, and Node's modules stay where a browser never looks", () => {
-  const found = sources();
-  assert.ok(found.length > 30, `only ${found.length} sources found in ${dirname(root)}`);
+const found = [...sources("src"), ...sources("web/src")];
+
+test("every import is in the plan, and what runs in a browser needs no Node", () => {
+  assert.ok(found.length > 300, `only ${found.length} sources found`);
   assert.deepEqual(found.flatMap(offences), []);
 });
 
-test("an import that goes up is found", () => {
-  assert.deepEqual(offences({ path: "nn/conv.ts", imports: ["../model/encoder.ts"] }), [
-    "nn/conv.ts imports model/encoder.ts, which is not below it",
+test("the plan has no circle and no entry that is not used", () => {
+  const order = Object.keys(PLAN);
+  const upwards = order.flatMap((folder, i) =>
+    (PLAN[folder] ?? []).filter((to) => order.indexOf(to) >= i).map((to) => `${folder} → ${to}`),
+  );
+  assert.deepEqual(upwards, []);
+  const used = new Set(
+    found.flatMap(({ path, imports }) =>
+      imports.map(({ target }) => `${folderOf(path)} → ${folderOf(posix.join(posix.dirname(path), target))}`),
+    ),
+  );
+  const unused = order.flatMap((folder) => (PLAN[folder] ?? []).map((to) => `${folder} → ${to}`)).filter((entry) => !used.has(entry));
+  assert.deepEqual(unused, []);
+});
+
+test("an import outside the plan is found", () => {
+  const of = (path: string, ...imports: string[]): string[] =>
+    offences({ path, imports: imports.map((target) => ({ target, isType: false })) });
+  assert.deepEqual(of("src/nn/conv.ts", "../model/encoder.ts"), [
+    "src/nn/conv.ts imports src/model/encoder.ts, which the plan does not allow",
   ]);
-  assert.deepEqual(offences({ path: "metrics/meter.ts", imports: ["../nn/conv.ts"] }), [
-    "metrics/meter.ts imports nn/conv.ts, which is not below it",
+  assert.deepEqual(of("src/io/png.ts", "node:fs"), ["src/io/png.ts imports node:fs"]);
+  assert.deepEqual(of("src/network/session.ts", "./node/onnxSession.ts"), [
+    "src/network/session.ts runs in a browser and imports src/network/node/onnxSession.ts, which needs Node",
   ]);
-  assert.deepEqual(offences({ path: "io/png.ts", imports: ["node:fs"] }), ["io/png.ts imports node:fs"]);
-  assert.deepEqual(offences({ path: "model/encoder.ts", imports: ["../nn/conv.ts", "./volume.ts", "../engine/dims.ts"] }), []);
+  assert.deepEqual(of("web/src/worker/job.ts", "../../../src/train/run.ts"), [
+    "web/src/worker/job.ts runs in a browser and imports src/train/run.ts, which needs Node",
+  ]);
+  assert.deepEqual(of("src/model/encoder.ts", "../nn/conv.ts", "./volume.ts", "../engine/dims.ts"), []);
 });
