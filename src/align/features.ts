@@ -23,7 +23,7 @@ export function features(plane: Plane): Features {
 }
 
 /** Half the size after a binomial low-pass; undefined when the result would be too small to align. */
-export function halve(plane: Plane): Plane | undefined {
+function halve(plane: Plane): Plane | undefined {
   const [width, height] = [plane.width >> 1, plane.height >> 1];
   if (Math.min(width, height) < COARSEST_SIDE) return undefined;
   // An even size keeps the centre; with an odd size the last row or column is dropped, which moves it by half a fine pixel.

@@ -99,7 +99,7 @@ function faultOf({ transform, error, correlation, residual, overlap }: PairEstim
 }
 
 /** The frames joined to `start` by usable links. */
-export function reachable(links: readonly Link[], start: number): Set<number> {
+function reachable(links: readonly Link[], start: number): Set<number> {
   const found = new Set([start]);
   for (let size = 0; size < found.size;) {
     size = found.size;

@@ -17,7 +17,7 @@ const diameter = ({ radius, passes, share }: Blur): number => 4 * Math.sqrt((sha
 /** Fewer blocks are not enough to measure how much blur a step adds. */
 const LEAST_BLOCKS = 6;
 
-export interface Step {
+interface Step {
   readonly from: Plane;
   readonly to: Plane;
   /** Blocks in focus on `from`. */
@@ -28,7 +28,7 @@ export interface Step {
  * How much blur the step adds to what is in focus on `from`: for each block the diameter, in pixels, of the blur that best matches `to`;
  * then the median. Undefined if too little is in focus.
  */
-export function stepBlur({ from, to, blocks }: Step): number | undefined {
+function stepBlur({ from, to, blocks }: Step): number | undefined {
   if (blocks.length < LEAST_BLOCKS) return undefined;
   const errors = BLURS.map((blur) => blockErrors(blurred(from, blur), to, blocks));
   const best = blocks.map((_, i) => {

@@ -1,4 +1,4 @@
-export const COLOR_MAPS = ["turbo", "viridis"] as const;
+const COLOR_MAPS = ["turbo", "viridis"] as const;
 export type ColorMap = (typeof COLOR_MAPS)[number];
 
 /** Red, green and blue as polynomials in t, lowest power first. */

@@ -54,7 +54,7 @@ export function volumeOfPictures(recorder: Recorder, value: Value, axes: readonl
   return joined(recorder, { planes: Array.from({ length: N }, (_, n) => at(n)) });
 }
 
-export function mapPlanes(recorder: Recorder, value: Value, change: (plane: Value) => Value): Value | undefined {
+function mapPlanes(recorder: Recorder, value: Value, change: (plane: Value) => Value): Value | undefined {
   const planes = planesOf(recorder, value);
   return planes && joined(recorder, { planes: planes.map(change) });
 }

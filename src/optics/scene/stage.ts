@@ -62,13 +62,17 @@ function rotationOf(x: Vector, y: Vector, z: Vector): Quaternion {
   return [q[0] / length, q[1] / length, q[2] / length, q[3] / length];
 }
 
+/** `from` rotated towards `to` by `turn`; both are unit vectors, perpendicular to each other. */
+function turned(from: Vector, to: Vector, turn: number): Vector {
+  const [c, s] = [Math.cos(turn), Math.sin(turn)];
+  return [c * from[0] + s * to[0], c * from[1] + s * to[1], c * from[2] + s * to[2]];
+}
+
 /** Local z along `normal`, rotated about it by `turn`. */
 export function facing(normal: Vector, turn: number): Quaternion {
   const z = unit(normal);
   const side = unit(cross(Math.abs(z[1]) < 0.9 ? [0, 1, 0] : [1, 0, 0], z));
-  const up = cross(z, side);
-  const [c, s] = [Math.cos(turn), Math.sin(turn)];
-  const x: Vector = [c * side[0] + s * up[0], c * side[1] + s * up[1], c * side[2] + s * up[2]];
+  const x = turned(side, cross(z, side), turn);
   return rotationOf(x, cross(z, x), z);
 }
 
@@ -76,9 +80,7 @@ export function facing(normal: Vector, turn: number): Quaternion {
 export function standing(down: Vector, turn: number): Quaternion {
   const y = unit(down);
   const side = unit(cross(Math.abs(y[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0], y));
-  const ahead = cross(side, y);
-  const [c, s] = [Math.cos(turn), Math.sin(turn)];
-  const z: Vector = [c * ahead[0] + s * side[0], c * ahead[1] + s * side[1], c * ahead[2] + s * side[2]];
+  const z = turned(cross(side, y), side, turn);
   return rotationOf(cross(y, z), y, z);
 }
 
