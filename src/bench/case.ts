@@ -5,7 +5,7 @@ import type { StackSize } from "./runtime.ts";
 /** One network on one size of stack, `batch` of them in one run. */
 export interface Case extends StackSize {
   readonly model: ConfigName;
-  /** Side of the grid of Γ and z*; the network's own if left out. */
+  /** Side of the grid of Γ and z*; default: the network's own. */
   readonly grid?: number | undefined;
 }
 
@@ -18,7 +18,7 @@ export function caseConfig({ model, grid }: Case): NetworkConfig {
   return { ...config, surface: { ...config.surface, grid } };
 }
 
-/** Any pictures: times do not depend on what they show. */
+/** Random images: times do not depend on their content. */
 export function stacksOf({ batch, planes, height, width }: StackSize) {
   const random = createRandom(0);
   const pixels = new Float32Array(batch * planes * 3 * height * width);

@@ -28,7 +28,7 @@ export function cudaRuntime({ device }: { readonly device: string }): BenchRunti
     });
   return {
     device,
-    description: `libtorch, ${device}, half precision, one recorded graph a size; the way to the device and back included`,
+    description: `libtorch, ${device}, half precision, one captured graph per size; transfers to and from the device included`,
     planeByPlane: false,
     deviceMemory: () => engine.memory().peak,
     network: (config) => {
@@ -36,7 +36,7 @@ export function cudaRuntime({ device }: { readonly device: string }): BenchRunti
       return Promise.resolve(createCudaSession({ config, weights }, { device, tuned: true, precision: device === "cpu" ? "f32" : "f16" }));
     },
     products: () => {
-      const dtype = device === "cpu" ? "f32" : "f16"; // libtorch's CPU kernels of f16 are no measure of anything
+      const dtype = device === "cpu" ? "f32" : "f16"; // libtorch's CPU kernels for f16 are too slow to mean anything
       const [a, b] = [filled([side, side], dtype), filled([side, side], dtype)];
       return work(2 * side ** 3, () => void engine.compute("aten::mm", a, b), [a, b]);
     },

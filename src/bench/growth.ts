@@ -1,4 +1,4 @@
-/** One measured time: what was varied, and what stayed the same with it. */
+/** One measured time: the value that was varied, and a group in which everything else is the same. */
 export interface Point {
   readonly x: number;
   readonly seconds: number;
@@ -7,11 +7,11 @@ export interface Point {
 }
 
 /**
- * How time grows: k in seconds ∝ xᵏ, by least squares in the logarithms with a constant of its own for each group:
+ * How time grows: k in seconds ∝ xᵏ, by least squares in the logarithms with one constant per group:
  *
  *     k = Σ (ln x − mean) (ln s − mean) / Σ (ln x − mean)²,   means over the group
  *
- * Undefined where x never varies within a group.
+ * Undefined if x does not vary within any group.
  */
 export function growthExponent(points: readonly Point[]): number | undefined {
   const groups = new Map<string, Point[]>();

@@ -4,14 +4,14 @@ import { caseConfig, stacksOf, type Case } from "./case.ts";
 import type { BenchRuntime } from "./runtime.ts";
 
 /**
- * Bytes that loading and running a case takes at most: of the device's memory, or of resident memory on top of what this process has.
- * Only a young process can tell: what earlier work has freed stays resident and hides what the case takes. NaN where the system does
- * not tell.
+ * Peak memory of loading and running a case, in bytes: on the device, or resident memory in addition to what this process had before.
+ * Needs a fresh process: memory that earlier work has freed stays resident and hides what the case needs. NaN if the system does not
+ * report it.
  */
 export async function peakMemory(runtime: BenchRuntime, each: Case): Promise<number> {
   const [config, inputs] = [caseConfig(each), stacksOf(each)];
   const before = process.memoryUsage.rss();
-  forgetPeak();
+  resetPeak();
   const session = await runtime.network(config, each);
   try {
     await session.run(inputs);
@@ -21,12 +21,12 @@ export async function peakMemory(runtime: BenchRuntime, each: Case): Promise<num
   }
 }
 
-/** Linux forgets the peak of a process on demand (proc(5), clear_refs). */
-function forgetPeak(): void {
+/** Linux can reset the recorded peak of a process (proc(5), clear_refs). */
+function resetPeak(): void {
   try {
     writeFileSync("/proc/self/clear_refs", "5");
   } catch {
-    // another system, or a container that forbids it: the peak may then be one of starting up
+    // another system, or a container that forbids it: the peak may then be from the process's start
   }
 }
 

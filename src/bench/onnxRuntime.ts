@@ -8,7 +8,7 @@ import type { BenchRuntime, Work } from "./runtime.ts";
 
 const MATMUL_SIDE = 1024;
 const CONVOLUTION = { channels: 256, height: 96, width: 144 };
-const COPY_VALUES = 1 << 23; // 32 MB a tensor: more than the caches of one core complex
+const COPY_VALUES = 1 << 23; // 32 MB per tensor: more than the cache of one core complex
 const COPY_STEPS = 8;
 
 /** ONNX Runtime on the CPU or through WebGPU, as `dualfocus depth` uses it. */
@@ -34,7 +34,7 @@ export function onnxRuntime({ device, threads }: Required<Pick<OnnxSessionOption
     },
   };
 
-  // Answers are made small: handing them out costs nothing.
+  // Outputs are small, so that returning them costs nothing.
 
   function matmul(): Promise<Work> {
     const engine = createOnnxEngine();

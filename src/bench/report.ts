@@ -1,6 +1,6 @@
 import type { Bench, Growth, Measurement } from "./run.ts";
 
-/** Markdown: ceilings, a row for each case, how time grows. */
+/** Markdown: the machine's limits, a row for each case, how time grows. */
 export function formatBench({ description, ceilings, rows, growth }: Bench): string {
   const header = [
     ...["model", "planes", "size", "grid", "batch", "parameters M", "GMAC", "median ms", "p90 ms", "fastest ms", "stacks/s", "GFLOP/s"],

@@ -5,11 +5,11 @@ import { growthExponent, type Point } from "./growth.ts";
 import type { BenchRuntime, StackSize, Work } from "./runtime.ts";
 import { timeRuns, type Now } from "./timing.ts";
 
-/** How fast the machine is at its best, through the same software. */
+/** The machine's limits, measured through the same software. */
 export interface Ceilings {
-  /** Floating-point operations a second of the densest arithmetic. */
+  /** Floating-point operations per second of the densest arithmetic. */
   readonly products: number;
-  /** Bytes a second read and written by plain sums. */
+  /** Bytes read and written per second by simple sums. */
   readonly copy: number;
 }
 
@@ -17,17 +17,17 @@ export interface Measurement extends Case {
   readonly parameters: number;
   /** Of one stack. */
   readonly multiplyAccumulates: number;
-  /** Seconds a run of `batch` stacks, from pixels to depth. */
+  /** Seconds per run of `batch` stacks, from pixels to depth. */
   readonly median: number;
   readonly p90: number;
   readonly least: number;
   readonly stacksPerSecond: number;
-  /** Floating-point operations a second, of those the runtime really does. */
+  /** Floating-point operations per second, of those the runtime actually performs. */
   readonly rate: number;
-  /** The least seconds the ceilings allow, and its share of the median. */
+  /** Shortest time that the machine's limits allow, in seconds, and its share of the median. */
   readonly limit: number;
   readonly ofLimit: number;
-  /** Bytes that loading and running adds at most. */
+  /** Peak memory of loading and running, in bytes. */
   readonly peakMemory: number | undefined;
 }
 
@@ -51,13 +51,13 @@ export interface BenchOptions {
   readonly repeats: number;
   readonly now: Now;
   readonly progress: (line: string) => void;
-  /** Bytes that loading and running a case adds at most; undefined where it cannot be told. */
+  /** Peak memory of loading and running a case, in bytes; undefined if unknown. */
   readonly memory: (each: Case) => Promise<number | undefined>;
 }
 
-/** Times every case, one after another, after the ceilings. */
+/** Measures the machine's limits, then times every case one after the other. */
 export async function bench(runtime: BenchRuntime, cases: readonly Case[], options: BenchOptions): Promise<Bench> {
-  options.progress("bench: the machine's ceilings");
+  options.progress("bench: the machine's limits");
   const ceilings = {
     products: await rateOf(await runtime.products(), options),
     copy: await rateOf(await runtime.copy(), options),
@@ -74,7 +74,7 @@ export async function bench(runtime: BenchRuntime, cases: readonly Case[], optio
 
 const CEILING_REPEATS = 5;
 
-/** At its best: what disturbs the machine only slows it. */
+/** The fastest run counts: disturbances only slow it down. */
 async function rateOf(work: Work, { now }: BenchOptions): Promise<number> {
   try {
     const { least } = await timeRuns(() => work.run(), { repeats: CEILING_REPEATS, now });
@@ -113,12 +113,12 @@ async function measureCase(
   }
 }
 
-/** Multiply-accumulates at the rate of the densest arithmetic, or weights, pictures and answers moved once: whichever takes longer. */
+/** Multiply-accumulates at the rate of the densest arithmetic, or weights, images and outputs moved once, whichever takes longer. */
 export function limitSeconds(
   { batch, planes, height, width, parameters, multiplyAccumulates }: Pick<Measurement, "parameters" | "multiplyAccumulates"> & StackSize,
   { products, copy }: Ceilings,
 ): number {
-  const values = parameters + batch * height * width * (3 * planes + planes + 2); // pictures in; p, depth and spread out
+  const values = parameters + batch * height * width * (3 * planes + planes + 2); // images in; p, depth and spread out
   return Math.max((2 * batch * multiplyAccumulates) / products, (4 * values) / copy);
 }
 

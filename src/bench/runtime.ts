@@ -1,7 +1,7 @@
 import type { Session } from "../network/session.ts";
 import type { NetworkConfig } from "../model/config.ts";
 
-/** So many stacks at once, of this many planes and pixels. */
+/** Size of a batch of stacks. */
 export interface StackSize {
   readonly batch: number;
   readonly planes: number;
@@ -16,18 +16,18 @@ export interface Work {
   dispose(): Promise<void>;
 }
 
-/** Where networks are timed, and what shows how fast the machine can be through the same software. */
+/** Where networks are timed, and what measures the machine's limits through the same software. */
 export interface BenchRuntime {
   readonly device: string;
   /** For people: the software and its settings. */
   readonly description: string;
-  /** The most bytes the device has held for this process, where it has memory of its own. */
+  /** Peak memory of this process on the device, in bytes, if the device has its own memory. */
   readonly deviceMemory?: () => number;
-  /** Whether its graph leaves out the products with planes before the first and behind the last. */
+  /** Whether its graph leaves out the products with the zero planes before the first and after the last. */
   readonly planeByPlane: boolean;
   network(config: NetworkConfig, size: StackSize): Promise<Session>;
   /** The densest arithmetic the software has, a large matrix product or a wide convolution; a multiply-accumulate counts as two operations. */
   products(): Promise<Work>;
-  /** Sums that touch far more memory than caches hold. */
+  /** Sums over far more memory than the caches hold. */
   copy(): Promise<Work>;
 }

@@ -1,17 +1,17 @@
-/** Seconds since any moment. */
+/** Seconds since an arbitrary moment. */
 export type Now = () => number;
 
 export interface Timing {
   readonly median: number;
-  /** Nine in ten runs are not slower. */
+  /** 90th percentile. */
   readonly p90: number;
   readonly least: number;
 }
 
-/** Runs of a few milliseconds are repeated for so long at least: one pause of the machine must not decide the median. */
+/** Short runs are repeated for at least this long, so that one pause of the machine does not decide the median. */
 const LEAST_SECONDS = 0.5;
 
-/** Times `run` so often, or more where that is over in no time, after `warmUps` that do not count. */
+/** Times `repeats` runs, or more if they are short, after `warmUps` that do not count. */
 export async function timeRuns(
   run: () => Promise<unknown>,
   { repeats, warmUps = 1, now }: { readonly repeats: number; readonly warmUps?: number; readonly now: Now },

@@ -4,8 +4,8 @@ import { between, rowsBetween, type Between } from "../image/between.ts";
 import type { FocusProbability } from "../network/focusProbability.ts";
 
 /**
- * Each pixel from the planes it is sharp in: Σ p_n² I_n / Σ p_n². The square keeps a plane that is only nearly sharp from softening it, and
- * where p_n is less than a sixteenth of the largest p the plane is left out: its share would be below one of 256 steps.
+ * Each pixel from the planes it is sharp in: Σ p_n² I_n / Σ p_n². The square keeps planes that are only nearly sharp from softening it;
+ * planes with p_n below a sixteenth of the largest p are left out, because their share would be less than one of 256 steps.
  */
 export function blendPlanes(images: readonly Image[], probability: FocusProbability): Image {
   const blender = createBlender(images[0] as Image, probability);
@@ -17,7 +17,7 @@ export function blendPlanes(images: readonly Image[], probability: FocusProbabil
 
 const LEAST_SHARE = 1 / 16;
 
-/** The same, one plane after the other, for pictures larger than the probability map; nothing but the sum is held. */
+/** The same, one plane after the other, for images larger than the probability map; only the sum is kept in memory. */
 export function createBlender(
   { width, height, channels }: Pick<Image, "width" | "height" | "channels">,
   probability: FocusProbability,
@@ -38,7 +38,7 @@ export function createBlender(
       const column = lower[x] as number;
       const left = p[column] as number;
       const value = left + ((p[column + next] as number) - left) * (share[x] as number);
-      const weight = value * value + 1e-9; // never nothing at all
+      const weight = value * value + 1e-9; // never 0
       total[first + x] = (total[first + x] as number) + weight;
       for (const end = at + channels, to = first * channels; at < end; at++)
         sum[to + at] = (sum[to + at] as number) + weight * (picture[at] as number);
@@ -71,7 +71,7 @@ function largest({ planes, width, height, values }: FocusProbability): Float32Ar
   return peak;
 }
 
-/** Finds where in a row of the large picture a plane counts, given its p and the largest p in that row of the map. */
+/** Finds where a plane counts in a row of the large image, given its p and the largest p in that row of the map. */
 function spanFinder({ lower, next }: Between, columns: number): (p: Float32Array, peak: Float32Array) => Span[] {
   const intervals = Math.max(columns - 1, 1); // between neighbouring pixels of the map
   const start = new Uint32Array(intervals + 1).fill(lower.length);

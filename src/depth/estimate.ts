@@ -7,11 +7,11 @@ import type { DepthNetwork } from "../network/depthNetwork.ts";
 import type { FocusProbability, PredictOptions } from "../network/focusProbability.ts";
 import { depthMaps } from "./maps.ts";
 
-/** What the network says about a stack, pixel by pixel, in the size of its pictures. */
+/** The network's estimate for every pixel, in the size of the stack's images. */
 export interface DepthEstimate {
   /** D̂: the mean of the focus distances under p (eq. 6), averaged as the network was trained; in the unit of the stack's focus distances. */
   readonly depth: DepthMap;
-  /** √(Σ p_n (f_n − D̂)²): how far apart the planes are that the network hesitates between, in the unit of the depth. */
+  /** √(Σ p_n (f_n − D̂)²): standard deviation of the focus distance under p, in the unit of the depth. */
   readonly spread: Float32Array;
   /** ±e, in the unit of the depth: of pixels within the planes that are given ±e, about 68 % lie within e (docs/confidence.md). */
   readonly error: Float32Array;
@@ -19,13 +19,13 @@ export interface DepthEstimate {
   readonly confidence: Float32Array;
   /** The plane with the largest p. */
   readonly planeIndex: Uint16Array;
-  /** −1 nearer than the first plane, +1 farther than the last, else 0. Depth is that of the plane there: how far beyond, no one can tell. */
+  /** −1 nearer than the first plane, +1 farther than the last, else 0. The depth is that of the end plane; how far beyond is unknown. */
   readonly beyond: Int8Array;
   /** p. */
   readonly probability: FocusProbability;
-  /** Every pixel from the planes it is sharp in. */
+  /** Every pixel blended from the planes in which it is sharp. */
   readonly allInFocus: Image;
-  /** Share of pixels whose p does not rise to one peak and fall behind it. */
+  /** Share of pixels whose p does not rise to a single peak and then fall. */
   readonly invalidFocusTrend: number;
 }
 

@@ -16,7 +16,7 @@ export interface FrameOptions {
   readonly signal: AbortSignal;
 }
 
-/** The stack with its frames laid on one another, by their content or by an alignment saved earlier, in pixels of the files. */
+/** Aligns the frames, by their content or by an alignment saved earlier, in pixels of the files. */
 export async function alignFrames(
   stack: FocalStack,
   source: StackSource,
@@ -31,7 +31,7 @@ export async function alignFrames(
   }
 }
 
-/** How the images, in working size, lie to one another. */
+/** Estimates the alignment of the images in working size. */
 export const estimateFrames = (stack: FocalStack, { camera }: StackSource, { signal, onStage }: FrameOptions): Promise<Alignment> =>
   estimateAlignment(
     stack.images.map((image) => workingFrame(image)),
@@ -45,7 +45,7 @@ export const estimateFrames = (stack: FocalStack, { camera }: StackSource, { sig
     },
   );
 
-/** The stack check of the images as they are, in the files' names and pixels. */
+/** The stack check of the unaligned images, in the files' names and pixels. */
 export async function checkFrames(
   stack: FocalStack,
   source: StackSource,
@@ -62,7 +62,7 @@ export async function checkFrames(
   return findings;
 }
 
-/** File names without their folder; pages of one file are told apart by their index. */
+/** File names without their folder; pages of one file get their index. */
 function planeNames({ files }: StackSource): string[] {
   const single = new Set(files).size === 1;
   return files.map((file, plane) => (single ? `${baseName(file)} plane ${plane}` : baseName(file)));

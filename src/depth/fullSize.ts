@@ -13,13 +13,13 @@ import type { OnStage } from "./progress.ts";
 export interface FullSizeOptions {
   readonly estimate: DepthEstimate;
   readonly aligned: AlignedStack | undefined;
-  /** Those of the source that are in the estimate. */
+  /** Planes of the source that are in the estimate. */
   readonly planes: readonly number[];
   readonly onStage: OnStage;
   readonly signal: AbortSignal;
 }
 
-/** What was found in working size, in the size of the files. */
+/** The result in the size of the files, from the estimate in working size. */
 export async function fullSize(source: StackSource, options: FullSizeOptions): Promise<DepthResult> {
   const { estimate, aligned, planes, onStage } = options;
   const allInFocus = await fullImage(source, options);
@@ -28,7 +28,7 @@ export async function fullSize(source: StackSource, options: FullSizeOptions): P
   return result;
 }
 
-/** The all-in-focus image; in memory are the sum, one plane, and the next while it is decoded beside the work on this one. */
+/** The all-in-focus image. Memory holds the sum, one plane, and the next plane, which is decoded meanwhile. */
 async function fullImage(source: StackSource, { estimate, aligned, planes, onStage, signal }: FullSizeOptions): Promise<Image> {
   const { width } = estimate.allInFocus;
   if (width === source.size.width) return estimate.allInFocus;
@@ -48,7 +48,7 @@ async function fullImage(source: StackSource, { estimate, aligned, planes, onSta
     const frame = aligned?.report[plane];
     const rows = frame ? alignedRows(image, { ...frame, transform: resized(frame.transform, factor) }) : imageRows(image);
     blender.add(rows, n);
-    onStage("enlarge", n + 1, planes.length + 1); // the last step is the maps'
+    onStage("enlarge", n + 1, planes.length + 1); // the last step is for the maps
   }
   return blender.finish();
 }
@@ -73,7 +73,7 @@ function fullMaps(
       space: source.space,
     },
     unit: unitOf(source),
-    // Full-size maps that may never be saved are made when they are read.
+    // Full-size maps that may never be saved are computed when they are read.
     get confidence() {
       return grown(estimate.confidence);
     },

@@ -3,7 +3,7 @@ import type { FocalStack } from "../stack/focalStack.ts";
 import { expectedError, type Average, type ErrorTable } from "../network/facts.ts";
 import type { FocusProbability } from "../network/focusProbability.ts";
 
-/** What p says at every pixel; the fields are those of `DepthEstimate`. */
+/** What follows from p at every pixel; the fields are those of `DepthEstimate`. */
 export interface DepthMaps {
   readonly depth: Float32Array;
   readonly spread: Float32Array;
@@ -13,7 +13,7 @@ export interface DepthMaps {
   readonly beyond: Int8Array;
 }
 
-/** Share of p on the first or last plane from which a pixel is taken to lie beyond it. docs/confidence.md has what it finds and misses. */
+/** Share of p on the first or last plane above which a pixel is marked as beyond it; precision and recall are in docs/confidence.md. */
 const BEYOND = 0.8;
 
 /**
@@ -54,11 +54,11 @@ export function depthMaps(
 }
 
 interface DepthScale {
-  /** The focus distances where they are averaged. */
+  /** The focus distances in the unit in which they are averaged. */
   readonly even: readonly number[];
-  /** A value among them as a depth again. */
+  /** Converts a value in that unit to a depth. */
   depth(value: number): number;
-  /** Distance of the two planes around a depth, in its unit there. */
+  /** Distance between the two planes around a depth, in the unit of the depth. */
   step(depth: number): number;
 }
 

@@ -16,7 +16,7 @@ export interface WorkingOptions {
   readonly signal: AbortSignal;
 }
 
-/** A panorama's shorter side is kept this long, else nothing would be left of it. */
+/** Minimum length of the shorter side, for panoramas. */
 const LEAST_SIDE = 32;
 
 /** The images in the size the network sees them in. */
@@ -38,7 +38,7 @@ interface Working {
   readonly stack: FocalStack;
 }
 
-/** The same stack, read again in a larger size where its planes differ by too little blur for the network to see. */
+/** The same stack, read again in a larger size if its planes differ by too little blur for the network to detect. */
 export async function wellSized({ aligned, stack }: Working, source: StackSource, options: WorkingOptions): Promise<Working> {
   const enlargement = options.workingSide === "auto" ? goodEnlargement(stack) : 1;
   if (enlargement === 1) return { aligned, stack };
@@ -51,18 +51,18 @@ export async function wellSized({ aligned, stack }: Working, source: StackSource
   return { aligned: again, stack: again.stack };
 }
 
-/** Pixels of blur that a step to the next plane should add in the size the network sees: less is hard to see (docs/depth.md). */
+/** Pixels of blur that a step to the next plane should add in working size; less is hard to detect (docs/depth.md). */
 const GOOD_STEP = 4;
-/** More only interpolates. */
+/** A larger factor only interpolates. */
 const MOST = 2;
-/** Less is not worth reading the pictures again. */
+/** A smaller factor is not worth reading the images again. */
 const LEAST = 1.2;
-/** Pixels of all planes together: bounds time and memory. */
+/** Pixels of all planes together: limits time and memory. */
 const MOST_PIXELS = 12_000_000;
-/** Blur is measured on about as many pixels as the stack check looks at. */
+/** Blur is measured on about as many pixels as in the stack check. */
 const MEASURED_PIXELS = 400_000;
 
-/** How many times larger the network should see an aligned stack whose planes blur it by too little; 1 where it is well as it is. */
+/** Factor by which to enlarge an aligned stack whose planes differ by too little blur; 1 if it is fine as it is. */
 export function goodEnlargement({ images }: Pick<FocalStack, "images">): number {
   const [first] = images as [Image];
   const factor = reduction(first, MEASURED_PIXELS);
@@ -73,6 +73,6 @@ export function goodEnlargement({ images }: Pick<FocalStack, "images">): number 
   return wanted < LEAST ? 1 : wanted;
 }
 
-/** Pictures as large as they are wanted, interpolated where the files do not hold as much. */
+/** The image in this size at least, interpolated if the file is smaller. */
 export const enlargedTo = (image: Image, { width, height }: Size): Image =>
   image.width >= width && image.height >= height ? image : { ...image, ...resize(image, { width, height, filter: "lanczos" }) };

@@ -19,7 +19,7 @@ const ERROR: readonly Colour[] = [
   [0.99, 1, 0.75],
 ];
 
-/** A colour scale at `share` of its length, linear between its entries; shares outside [0, 1] are cut. */
+/** A colour scale at `share` of its length, linear between its entries; shares outside [0, 1] are clamped. */
 function along(scale: readonly Colour[], share: number): Colour {
   const position = Math.min(Math.max(share, 0), 1) * (scale.length - 1);
   const below = Math.min(Math.floor(position), scale.length - 2);

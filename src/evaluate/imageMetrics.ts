@@ -7,9 +7,9 @@ import { inPlanes } from "./planeUnits.ts";
 import type { Estimate } from "./predictor.ts";
 import { textureStrength, untexturedPart } from "./untextured.ts";
 
-/** Everything that is measured of one image. NaN (null in JSON) where a metric is not defined. */
+/** All metrics of one image. NaN (null in JSON) where a metric is undefined. */
 export interface ImageMetrics extends DepthMetrics {
-  /** In plane numbers, over the truth within half a plane of the stack's range. */
+  /** In planes, over the ground truth within half a plane of the stack's range. */
   readonly rmsePlanes: number;
   /** Over the least textured third of the pixels with truth. */
   readonly rmseUntextured: number;
@@ -23,10 +23,10 @@ export const METRIC_NAMES = [
   ...["bumpReflect", "laplacianBump", "coverage"],
 ] as (keyof ImageMetrics)[];
 
-/** What a protocol does to prediction and truth before they meet. */
+/** What a protocol does to prediction and ground truth before they are compared. */
 export type Scoring = (comparison: Comparison) => Comparison;
 
-/** How far outside the planes truth may lie to count in plane units. */
+/** How many planes outside the stack's range the ground truth may lie to count in plane units. */
 const WITHIN_PLANES = 0.5;
 
 export function measureImage({ stack, trueDepth }: Sample, { depth, focusProbability }: Estimate, scoring: Scoring): ImageMetrics {
@@ -42,7 +42,7 @@ export function measureImage({ stack, trueDepth }: Sample, { depth, focusProbabi
   };
 }
 
-/** NaN where no pixel of the part is valid in both maps. */
+/** NaN if no pixel is valid in both maps. */
 function whereCompared(comparison: Comparison, metric: (comparison: Comparison) => number): number {
   const { depth, trueDepth } = comparison;
   return trueDepth.valid.some((valid, i) => valid && depth.valid[i]) ? metric(comparison) : NaN;

@@ -16,13 +16,13 @@ export interface Estimate {
 /** Anything that turns a stack into depth. */
 export interface Predictor {
   readonly name: string;
-  /** Changes when the answers would: results kept from an earlier run are only used for the same one. */
+  /** Identifies the predictor's results: those kept from an earlier run are used only if it is the same. */
   readonly fingerprint: string;
   predict(stack: FocalStack): Promise<Estimate>;
   dispose(): Promise<void>;
 }
 
-/** A network by the command's own path, at the stack's own size and without alignment. */
+/** A network on the path of `dualfocus depth`, at the stack's own size and without alignment. */
 export function networkPredictor(network: DepthNetwork, about: Pick<Predictor, "name" | "fingerprint">): Predictor {
   return {
     ...about,

@@ -10,7 +10,7 @@ interface Rules {
   readonly loader: string;
   /** Whose published protocol this is. */
   readonly whose: string;
-  /** Options the protocol wants; the caller's come on top. */
+  /** Options of the protocol; the caller's take precedence. */
   readonly options?: DatasetOptions;
   readonly scoring?: Scoring;
   /** What `scoring` does, in words. */
@@ -27,7 +27,7 @@ const RULES = {
     loader: "fod500",
     whose: "DFV, as the paper",
     scoring: ({ depth, trueDepth }) => ({ depth: storedByDfv(depth), trueDepth: storedByDfv(trueDepth) }),
-    scored: "prediction and truth cut to whole 0.1 mm, then clipped to 0 to 1.5 m",
+    scored: "prediction and ground truth truncated to 0.1 mm, then clipped to 0 to 1.5 m",
   },
   ddff12: { loader: "ddff12", whose: "DFV, as the paper (validation split)", options: { planes: 5 } },
   zedd: { loader: "zedd", whose: "FOSSA" },
@@ -54,14 +54,14 @@ export interface SetRequest {
   readonly planes?: number | undefined;
   readonly split?: Split | undefined;
   readonly protocol?: "paper" | "adaptive" | undefined;
-  /** What `render` heeds beside the planes. */
+  /** Further options of `render`. */
   readonly rendered?: Omit<RenderedOptions, "planes">;
 }
 
 /** A dataset and how its images are scored. `protocol` says everything that was done, for reports. */
 export interface EvaluationSet extends Dataset {
   readonly scoring: Scoring;
-  /** As asked for; undefined: the protocol's, or all of each stack. */
+  /** As requested; undefined: the protocol's number, or all planes of each stack. */
   readonly planes: number | undefined;
 }
 
@@ -72,7 +72,7 @@ export async function openEvaluationSet(request: SetRequest): Promise<Evaluation
   const rules: Rules = RULES[request.dataset];
   const { planes, split, protocol = "paper" } = request;
   if (protocol === "adaptive" && !rules.adaptive)
-    throw new DatasetError(`${request.dataset}: the adaptive protocol blurs RGB-D pictures; this set has stacks of its own`);
+    throw new DatasetError(`${request.dataset}: the adaptive protocol is for RGB-D images; this set has focal stacks`);
   const options: DatasetOptions = {
     ...rules.options,
     ...(planes === undefined ? {} : { planes }),
@@ -85,7 +85,7 @@ export async function openEvaluationSet(request: SetRequest): Promise<Evaluation
   return {
     ...opened,
     name: request.dataset,
-    protocol: `${whose}: ${opened.protocol}; ${scored}; metrics of each image, then their plain mean`,
+    protocol: `${whose}: ${opened.protocol}; ${scored}; metrics of each image, then their mean`,
     scoring: rules.scoring ?? unchanged,
     planes,
   };

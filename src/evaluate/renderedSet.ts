@@ -14,13 +14,13 @@ const SIDE = 256;
 /** Seeds of the benchmark: fixed, so that numbers can be compared between versions. */
 const FIRST_SEED = 1_000_000;
 
-/** Renders scenes with one set of textures: the plain renderer, or a faster one that makes the same pictures. */
+/** Renders scenes with one set of textures: the plain renderer, or a faster one with the same output. */
 export type CreateRenderer = (textures: TextureSet) => (scene: Scene, samples: number) => Rendering;
 
 const plainRenderer: CreateRenderer = (textures) => (scene, samples) => renderScene(scene, { textures, samples });
 
 export interface RenderedOptions {
-  /** Chosen of the ten that are rendered, so that every number of planes sees the same scenes. */
+  /** Chosen from the ten that are rendered, so that all plane counts use the same scenes. */
   readonly planes?: number | undefined;
   readonly textures?: string | undefined;
   readonly scenes?: number | undefined;
@@ -29,7 +29,7 @@ export interface RenderedOptions {
   readonly createRenderer?: CreateRenderer | undefined;
 }
 
-/** Rendered stacks with exact depth: fixed seeds, textures that training never uses, half of the scenes with the flaws of real stacks. */
+/** Rendered stacks with exact depth: fixed seeds, textures not used in training, half of the scenes with the flaws of real stacks. */
 export async function openRendered(options: RenderedOptions): Promise<Dataset> {
   const { planes = 5, scenes = DEFAULT_SCENES, size = SIDE, samples = DEFAULT_SAMPLES, createRenderer = plainRenderer } = options;
   if (!(Number.isInteger(planes) && planes >= 2 && planes <= RENDERED_PLANES))
@@ -38,9 +38,9 @@ export async function openRendered(options: RenderedOptions): Promise<Dataset> {
   const { test } = splitTextures(textures.count);
   const render = createRenderer(textures);
   const chosen = choosePlanes(RENDERED_PLANES, planes);
-  const pictures = options.textures === undefined ? "generated textures" : `generated textures and pictures of ${options.textures}`;
+  const images = options.textures === undefined ? "generated textures" : `generated textures and images from ${options.textures}`;
   const protocol =
-    `seeds ${FIRST_SEED} to ${FIRST_SEED + scenes - 1}, ${size}×${size}, ${samples} rays a pixel, held-out ${pictures}, ` +
+    `seeds ${FIRST_SEED} to ${FIRST_SEED + scenes - 1}, ${size}×${size}, ${samples} rays per pixel, held-out ${images}, ` +
     `planes ${chosen.join(" ")} of ${RENDERED_PLANES}; truth in metres, valid within half a plane of the stack's range`;
   const seeds = Array.from({ length: scenes }, (_, i) => FIRST_SEED + i);
   const about = { name: "render", split: "test", protocol, licence: "made here" } as const;

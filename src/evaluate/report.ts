@@ -23,7 +23,7 @@ const COLUMNS: readonly { readonly title: string; readonly metric: keyof ImageMe
   { title: "invalid trend %", metric: "invalidFocusTrend", percent: true },
 ];
 
-/** A Markdown table, one row per model; columns in which nothing is defined are left out. */
+/** A Markdown table, one row per model; columns without any value are left out. */
 export function markdownTable(evaluations: readonly Evaluation[]): string {
   const columns = COLUMNS.filter(({ metric }) => evaluations.some(({ metrics }) => Number.isFinite(metrics[metric])));
   const cell = (value: number, percent = false): string =>

@@ -5,7 +5,7 @@ import { type ImageMetrics, METRIC_NAMES } from "./imageMetrics.ts";
 
 /** One model's result on one image. */
 export interface ImageResult {
-  /** Where the image stands in the set. */
+  /** Index of the image in the set. */
   readonly index: number;
   readonly name: string;
   readonly planes: number;
@@ -14,13 +14,13 @@ export interface ImageResult {
   readonly seconds: number;
 }
 
-/** All that the results of a set depend on, but the images themselves; those of another run count only when it is the same. */
+/** What the results of a set depend on, besides the images. Results of an earlier run are used only if this is the same. */
 export interface RunIdentity {
   readonly dataset: string;
   readonly data: string;
   readonly split: string;
   readonly protocol: string;
-  /** As asked for; left out: the protocol's, or all of each stack. */
+  /** As requested; left out: the protocol's number, or all planes of each stack. */
   readonly planes?: number | undefined;
   readonly model: string;
   readonly fingerprint: string;
@@ -28,7 +28,7 @@ export interface RunIdentity {
   readonly version: string;
 }
 
-/** Results as they are found, kept or not, by the mark of their image (`Dataset.mark`): the set may have changed since. */
+/** Results by the mark of their image (`Dataset.mark`), which changes with the image. */
 export interface ResultStore {
   readonly done: ReadonlyMap<string, ImageResult>;
   add(mark: string, result: ImageResult): Promise<void>;
@@ -46,8 +46,8 @@ export function memoryStore(): ResultStore {
 }
 
 /**
- * Results as JSON lines in a file of `folder`, named after what they depend on: the run, then one image a line, each written as soon as
- * it is known. A line that a killed run left unfinished is passed over.
+ * Results as JSON lines in a file of `folder`, named after what they depend on: a header, then one line per image, each written as soon as
+ * it is known. An incomplete line, left by a run that was killed, is ignored.
  */
 export async function fileStore(folder: string, identity: RunIdentity): Promise<ResultStore> {
   await mkdir(folder, { recursive: true });
@@ -76,7 +76,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** JSON has no NaN: what is null was not defined. */
+/** JSON has no NaN: null stands for an undefined metric. */
 function parseLine(line: string): [string, ImageResult][] {
   let written: Omit<ImageResult, "metrics"> & { readonly mark: string; readonly metrics: Readonly<Record<string, number | null>> };
   try {

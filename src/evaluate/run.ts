@@ -18,19 +18,19 @@ export interface Evaluation {
   readonly perImage: readonly ImageResult[];
 }
 
-/** An image with what every model made of it. */
+/** An image with the prediction of every model. */
 export interface Shown {
   readonly sample: Sample;
   readonly estimates: readonly { readonly model: string; readonly estimate: Estimate }[];
 }
 
 export interface RunOptions {
-  /** So many images, spread evenly over the set; all without it. */
+  /** Number of images, spread evenly over the set; default: all. */
   readonly limit?: number | undefined;
-  /** Where results go and which are there already. */
+  /** Where results are stored, and which are there already. */
   readonly storeFor?: (predictor: Predictor) => Promise<ResultStore>;
   readonly onImage?: (progress: Progress) => void;
-  /** Given the first `show` images with all predictions, for pictures. These are predicted even if their results are kept. */
+  /** Called with the first `show` images and their predictions, for the contact sheet. These are predicted even if their results are stored. */
   readonly show?: number;
   readonly onShown?: (shown: Shown) => Promise<void> | void;
 }
@@ -39,7 +39,7 @@ export interface Progress {
   readonly done: number;
   readonly total: number;
   readonly name: string;
-  /** Of the images that were not already kept. */
+  /** For the images whose results were not stored yet. */
   readonly secondsLeft: number;
 }
 
@@ -94,7 +94,7 @@ async function predictTimed(predictor: Predictor, sample: Sample): Promise<{ est
   return { estimate, seconds: (performance.now() - started) / 1000 };
 }
 
-/** What cannot be measured is said with the image and the model it belongs to. */
+/** Errors name the image and the model. */
 function scored(
   { name, scoring }: EvaluationSet,
   { predictor, sample, estimate }: { predictor: Predictor; sample: Sample; estimate: Estimate },
@@ -107,7 +107,7 @@ function scored(
   }
 }
 
-/** A result kept from an earlier run may have been of another place in the set. */
+/** The index of an image may have changed since an earlier run stored its result. */
 const pickResults = ({ done }: ResultStore, images: readonly Listed[]): ImageResult[] =>
   images.flatMap(({ index, mark }) => {
     const result = done.get(mark);

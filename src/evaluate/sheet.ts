@@ -7,7 +7,7 @@ import type { Shown } from "./run.ts";
 const TILE_WIDTH = 256;
 const GAP = 4;
 const HEADER = 22;
-/** The error that is drawn brightest, as a share of the depth range of the picture. */
+/** The error that is drawn brightest, as a share of the image's depth range. */
 const BRIGHTEST = 0.25;
 
 type Paint = (x: number, y: number) => Colour;
@@ -19,7 +19,7 @@ interface Row {
 }
 
 /**
- * Pictures side by side, one row per image: the middle plane, the truth, then each model's depth and its error. The depth colours of a
+ * A contact sheet, one row per image: the middle plane, the ground truth, then each model's depth and its error. The depth colours of a
  * row share the range of its truth.
  */
 export class Sheet {
@@ -60,7 +60,7 @@ export class Sheet {
   }
 }
 
-/** Nearest pixels of the picture at the width of a tile. */
+/** The nearest pixels, scaled to the width of a tile. */
 function scaled({ width, height }: { width: number; height: number }, tiles: readonly Paint[]): Row {
   const factor = Math.max(width / TILE_WIDTH, 1);
   const row = { width: Math.max(Math.round(width / factor), 1), height: Math.max(Math.round(height / factor), 1) };

@@ -8,7 +8,7 @@ const SHARE = 1 / 3;
 
 /**
  * How textured the scene is around each pixel: the mean length of the brightness gradient in a 9×9 window, of the plane where it is
- * greatest. Defocus only lowers it, so this is close to that of the all-in-focus picture, which most sets do not have.
+ * greatest. Defocus only lowers it, so this is close to that of the all-in-focus image, which most sets do not have.
  */
 export function textureStrength({ images }: FocalStack): Float32Array {
   const { width = 0, height = 0 } = images[0] ?? {};

@@ -87,7 +87,7 @@ export function parseNetworkConfig(text: string, file: string): NetworkConfig {
   return result.data;
 }
 
-/** The paper's network: 27 093 643 parameters with the unused classifier (27 M in Table 11). PAPER.md has the readings behind it. */
+/** The paper's network: 27 093 643 parameters with the unused classifier (27 M in Table 11). PAPER.md explains the choices. */
 export const base: DualFocusConfig = {
   kind: "dualfocus",
   encoder: { widths: [64, 128, 256, 512], out: [32, 32, 32, 32], upStep: "conv3", pooling: "sliding", classifier: false },
@@ -99,7 +99,7 @@ export const base: DualFocusConfig = {
   head: { width: 64 },
 };
 
-/** Ours, for CPUs and browsers: the same wiring, a tenth of the work. */
+/** Ours, for CPUs and browsers: the same structure, a tenth of the work. */
 export const small: DualFocusConfig = {
   kind: "dualfocus",
   encoder: { widths: [32, 64, 128, 192], out: [16, 16, 16, 16], upStep: "conv1", pooling: "none", classifier: false },
@@ -111,7 +111,7 @@ export const small: DualFocusConfig = {
   head: { width: 16, taps: 8 },
 };
 
-/** DFV (Yang et al. 2022) as its authors' code has it: 19 501 484 parameters with the unused classifier. */
+/** DFV (Yang et al. 2022) as in its authors' code: 19 501 484 parameters with the unused classifier. */
 export const dfv: DfvConfig = {
   kind: "dfv",
   encoder: { widths: [64, 128, 256, 512], out: [16, 32, 64, 128], upStep: "conv3", pooling: "dfv", classifier: false },

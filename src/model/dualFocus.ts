@@ -39,7 +39,7 @@ export class DualFocus {
   }
 }
 
-/** What stands in for the variational module where the spatial constraint is left out: the coarsest volume, one convolution a plane. */
+/** Replaces the variational module if there is no spatial constraint: the coarsest volume, with one convolution per plane. */
 class CoarseStream {
   readonly expand: Conv2d;
 

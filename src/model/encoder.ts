@@ -9,14 +9,14 @@ import { ResNet18, type Pyramid } from "../nn/resnet.ts";
 import type { EncoderConfig } from "./config.ts";
 import { batchToPlanes } from "./volume.ts";
 
-/** Mean and standard deviation of ImageNet's pictures, RGB in [0, 1]: what ResNet-18 expects taken away. */
+/** Mean and standard deviation of ImageNet's images, RGB in [0, 1], by which ResNet-18 expects its input to be normalised. */
 const MEAN = [0.485, 0.456, 0.406];
 const DEVIATION = [0.229, 0.224, 0.225];
 
-/** Pictures must divide by this: the trunk halves five times. */
+/** Image sides must be multiples of this: the trunk halves the resolution five times. */
 export const SIZE_MULTIPLE = 32;
 
-/** Focus volume V at four scales: ResNet-18 and the top-down pyramid over every plane, then the planes side by side (§3.2). */
+/** Focus volume V at four scales: ResNet-18 and the top-down pyramid over every plane, then stacked over the planes (§3.2). */
 export class Encoder {
   readonly trunk: ResNet18;
   readonly pooling: PyramidPooling | undefined;
@@ -42,12 +42,12 @@ export class Encoder {
     return mapScales(this.pyramid.forward({ ...features, thirtySecond }), (scale) => batchToPlanes(scale, { B, N }));
   }
 
-  /** The trunk over pictures [B·N, 3, H, W] in [0, 1]. */
-  features(pictures: Tensor): Pyramid {
-    return this.trunk.forward(pictures.mul(this.scale).add(this.shift));
+  /** The trunk over images [B·N, 3, H, W] in [0, 1]. */
+  features(images: Tensor): Pyramid {
+    return this.trunk.forward(images.mul(this.scale).add(this.shift));
   }
 
-  /** The trunk's coarsest features, told of what lies around them: up to the whole picture. */
+  /** The trunk's coarsest features with context from around them, up to the whole image. */
   context(thirtySecond: Tensor): Tensor {
     return this.pooling ? this.pooling.forward(thirtySecond) : thirtySecond;
   }
@@ -57,7 +57,7 @@ function checkSizes({ N, H, W }: { readonly N: Dim; readonly H: Dim; readonly W:
   if (typeof N === "number" && N < 2) throw new ShapeError(`encoder: a focal stack has at least 2 planes, got ${N}`);
   for (const [name, size] of Object.entries({ height: H, width: W }))
     if (typeof size === "number" && (size === 0 || size % SIZE_MULTIPLE !== 0))
-      throw new ShapeError(`encoder: the ${name} must be a multiple of ${SIZE_MULTIPLE}, got ${size}; pad the pictures`);
+      throw new ShapeError(`encoder: the ${name} must be a multiple of ${SIZE_MULTIPLE}, got ${size}; pad the images`);
 }
 
 export const mapScales = (scales: Pyramid, f: (volume: Tensor) => Tensor): Pyramid => ({

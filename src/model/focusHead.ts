@@ -2,7 +2,7 @@ import { AXIS, MAP_AXIS } from "../engine/dims.ts";
 import { dims, type Dim } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 
-/** Focus probability p: logits [B, 1, N, h, w] brought to the picture's size, then softmax over the planes. Returns [B, N, H, W]. */
+/** Focus probability p: logits [B, 1, N, h, w] resized to the image, then softmax over the planes. Returns [B, N, H, W]. */
 export function focusProbability(logits: Tensor, size: readonly [Dim, Dim]): Tensor {
   return logits.squeeze(AXIS.channel).cast("f32").resize2d(size, "bilinear").softmax(MAP_AXIS.plane);
 }

@@ -9,7 +9,7 @@ import { depthSpread } from "./focusHead.ts";
 import { createNetwork, type Prediction } from "./network.ts";
 import { stateShapes } from "./state.ts";
 
-/** Sizes a graph is recorded for; one left out may be anything when the graph runs. */
+/** Sizes a graph is recorded for; those left out are free when the graph runs. */
 export interface GraphSize {
   readonly batch?: number;
   readonly planes?: number;
@@ -23,17 +23,17 @@ export interface GraphRequest extends Pick<GraphOptions, "storage" | "metadata">
   readonly size?: GraphSize;
   /** Arrange the graph for ONNX Runtime on a CPU; the number of planes must be fixed by `size`. */
   readonly forCpu?: boolean;
-  /** Also give Γ, z* and θ_grad(z*): the paper's figures. */
+  /** Also output Γ, z* and θ_grad(z*), for the paper's figures. */
   readonly fields?: boolean;
 }
 
-/** The paper's figures: Γ, z* and θ_grad(z*). */
+/** Outputs for the paper's figures: Γ, z* and θ_grad(z*). */
 export const FIELD_NAMES = ["gradientX", "gradientY", "surface", "surfaceGradientX", "surfaceGradientY"] as const;
 
 /**
  * The network as the bytes of an ONNX model. Inputs `images` [B, N, 3, H, W] in [0, 1] and `focusDistances` [B, N]; outputs `depth`
  * [B, 1, H, W], `probability` [B, N, H, W] and `spread` [B, 1, H, W] (and, with `fields`, those of
- * `FIELD_NAMES`). DFV's pooling windows depend on N, H and W, so its graph wants all three fixed.
+ * `FIELD_NAMES`). DFV's pooling windows depend on N, H and W, so its graph needs all three fixed.
  */
 export function recordGraph({ config, weights, size = {}, forCpu = false, fields = false, ...options }: GraphRequest): Uint8Array {
   const engine = createOnnxEngine({ planeByPlane: forCpu });
@@ -57,7 +57,7 @@ export function recordGraph({ config, weights, size = {}, forCpu = false, fields
 }
 
 function spatialOutputs({ spatial }: Prediction): Record<(typeof FIELD_NAMES)[number], Tensor> {
-  if (!spatial) throw new Error("recordGraph: this network has no spatial constraint, so no Γ and z* to give");
+  if (!spatial) throw new Error("recordGraph: this network has no spatial constraint, so it has no Γ and z*");
   const { gradientField, surface, surfaceGradient } = spatial;
   return {
     gradientX: gradientField.x,

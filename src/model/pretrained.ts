@@ -3,8 +3,8 @@ import { checkWeights, type Weights } from "../io/safetensors.ts";
 const TRUNK = "encoder.trunk.";
 
 /**
- * First weights of a network whose ResNet-18 trunk was trained elsewhere: torchvision's, by its own names. Its classifier and its
- * batch counters are left out where the network has none; anything else missing, extra or of another shape is an error that names it.
+ * Initial weights of a network with a pretrained ResNet-18 trunk, under torchvision's names. Its classifier and batch counters are ignored if
+ * the network has none; any other missing, extra or differently shaped tensor is an error that names it.
  */
 export function withPretrainedTrunk(start: Weights, trunk: Weights, file = "weights"): Weights {
   const own = [...start].filter(([name]) => name.startsWith(TRUNK));

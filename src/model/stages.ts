@@ -13,29 +13,29 @@ import { stateShapes } from "./state.ts";
 import { batchToPlanes, planeSize, planesToBatch } from "./volume.ts";
 
 /**
- * The network cut where a picture may be cut, so that tiles of it give what the whole gives. Two things in it look at the whole picture,
- * the surface z* and the widest pooling of the encoder, and both only need the trunk's features at 1/32:
+ * The network split so that tiles of an image give the same result as the whole. Two parts of it see the whole image, the surface z* and the
+ * widest pooling of the encoder, and both need only the trunk's features at 1/32:
  *
- *     trunk     pictures, tile by tile      → features at 1/4 … 1/32
- *     context   1/32, the whole picture     → the same with the picture's context, and V at 1/32
+ *     trunk     images, tile by tile        → features at 1/4 … 1/32
+ *     context   1/32, the whole image       → the same with the image's context, and V at 1/32
  *     pyramid   features, tile by tile      → V at 1/16, 1/8, 1/4
  *     surface   V at 1/32, the whole        → the decoder's coarsest stream on the surface's grid (Γ, z*, eqs. 2–3)
  *     decode    V and stream, tile by tile  → p; the stream enters at 1/16
  *
- * All but the last two look at one plane at a time, so that a plane is encoded once for however many runs over planes.
+ * All but the last two process one plane at a time, so that a plane is encoded once for all windows over the planes.
  */
 export const STAGE_NAMES = ["trunk", "context", "pyramid", "surface", "decode"] as const;
 export type StageName = (typeof STAGE_NAMES)[number];
 
 export interface StagesRequest extends Pick<GraphRequest, "config" | "weights" | "forCpu"> {
-  /** Of the runs over planes, `surface` and `decode`; any number if left out. */
+  /** Number of planes for `surface` and `decode`; default: any. */
   readonly planes?: number;
 }
 
 /** The graph of each stage. Axes: plane, channel, row, column; `decode` gives `probability` [N, H, W]. */
 export function recordStages({ config, weights, planes, forCpu = false }: StagesRequest): Record<StageName, Uint8Array> {
   if (config.kind !== "dualfocus")
-    throw new Error(`recordStages: ${config.kind} pools over parts of the picture in every stage; it cannot be cut`);
+    throw new Error(`recordStages: ${config.kind} pools over parts of the image in every stage; it cannot be split`);
   checkWeights(stateShapes(config), weights);
   const record = (stage: Stage): Uint8Array => {
     const engine = createOnnxEngine({ planeByPlane: forCpu });
@@ -58,8 +58,8 @@ const [N, h, w] = [symbol("N"), symbol("h"), symbol("w")];
 
 function trunk({ engine, network }: Recording): Record<string, Tensor> {
   const multipleOf = { H: SIZE_MULTIPLE, W: SIZE_MULTIPLE };
-  const pictures = engine.input("pictures", [N, 3, symbol("H"), symbol("W")], { multipleOf });
-  return { ...network.encoder.features(pictures) };
+  const images = engine.input("images", [N, 3, symbol("H"), symbol("W")], { multipleOf });
+  return { ...network.encoder.features(images) };
 }
 
 function context({ engine, network, config }: Recording): Record<string, Tensor> {
@@ -72,7 +72,7 @@ function pyramid({ engine, network, config }: Recording): Record<string, Tensor>
   const [quarter, eighth, sixteenth, thirtySecond] = config.encoder.widths.map((channels, scale) => ({ channels, factor: 8 >> scale })) as [Scale, Scale, Scale, Scale]; // prettier-ignore
   const input = scaleInput(engine, N);
   const features = {
-    thirtySecond: input("pooled", thirtySecond), // first: the others' sizes are told by its
+    thirtySecond: input("pooled", thirtySecond), // first: it determines the sizes of the others
     sixteenth: input("sixteenth", sixteenth),
     eighth: input("eighth", eighth),
     quarter: input("quarter", quarter),

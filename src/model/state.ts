@@ -18,15 +18,15 @@ export function stateShapes(config: NetworkConfig): ReadonlyMap<string, readonly
   return new Map([...blankTree(config).state].map(([name, { shape }]) => [name, shape as readonly number[]]));
 }
 
-/** Numbers that training changes. */
+/** Number of trainable parameters. */
 export function countParameters(config: NetworkConfig): number {
   const count = ({ shape }: Tensor): number => (shape as readonly number[]).reduce((product, size) => product * size, 1);
   return [...blankTree(config).parameters.values()].reduce((sum, tensor) => sum + count(tensor), 0);
 }
 
 /**
- * Multiply-accumulates of one forward pass to p on a stack of this size, batch norms folded. Plane by plane, as the graph for CPUs is
- * recorded, those with planes before the first and behind the last are not done.
+ * Multiply-accumulates of one forward pass up to p for a stack of this size, batch norms folded. `planeByPlane`, as in the graph for CPUs,
+ * leaves out those with the zero planes before the first and after the last.
  */
 export function countMultiplyAccumulates(
   config: NetworkConfig,
@@ -40,7 +40,7 @@ export function countMultiplyAccumulates(
   return engine.multiplyAccumulates([focusProbability]);
 }
 
-/** The weights a new network starts from; the same, name by name, as `createParameters` draws from this generator. */
+/** Initial weights of a new network; the same, name by name, as `createParameters` draws from this generator. */
 export function initialWeights(config: NetworkConfig, random: Random): Weights {
   const weights = new Map<string, WeightArray>();
   const { source } = createParameters(createOnnxEngine(), "blank");

@@ -56,7 +56,7 @@ export function cosineSolver(engine: Engine, { h, w }: Grid, { dtype = "f32" }: 
 
 /**
  * The paper's way: (PᵀP + ε I) z = PᵀΓ by a dense solve in every forward pass, for comparison. Its cost grows with the sixth power
- * of the grid's side, and ε biases the result: 1e-4 is the smallest that float32 does not drown in rounding.
+ * of the grid's side, and ε biases the result: 1e-4 is the smallest value that is not lost to rounding in float32.
  * With `confidence` (VA-DepthNet's weights a, which enter squared) every field has a system of its own: Pᵀdiag(a²)P z = Pᵀdiag(a²)Γ.
  * torch only.
  */

@@ -8,7 +8,7 @@ import type { SurfaceConfig } from "./config.ts";
 import { cosineSolver, denseSolver, type GradientField, type Grid, type SurfaceSolver } from "./surface.ts";
 import { batchToPlanes, planesToBatch } from "./volume.ts";
 
-/** What the spatial constraint is about. */
+/** The quantities of the spatial constraint. */
 export interface SpatialFields {
   /** Γ = (Γˣ, Γʸ), 2 × [B, C₂, N, h, w]. */
   readonly gradientField: GradientField;

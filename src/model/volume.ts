@@ -2,7 +2,7 @@ import { AXIS } from "../engine/dims.ts";
 import { dims, times, type Dim } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 
-/** [B, C, N, h, w] → [B·N, C, h, w]: every plane a picture of its own. */
+/** [B, C, N, h, w] → [B·N, C, h, w]: every plane as an image of its own. */
 export function planesToBatch(volume: Tensor): Tensor {
   const { B, C, N, h, w } = dims(volume, "B C N h w", "planesToBatch");
   return volume.permute([AXIS.batch, AXIS.plane, AXIS.channel, AXIS.row, AXIS.column]).reshape([times(B, N), C, h, w]);

@@ -9,7 +9,7 @@ interface Waiting {
   readonly reject: (cause: unknown) => void;
 }
 
-/** Milliseconds the first of a batch waits for others. */
+/** Milliseconds that the first run of a batch waits for others. */
 const PATIENCE = 4;
 
 /**
@@ -49,7 +49,7 @@ const shapesOf = (inputs: Values): string =>
     .sort()
     .join();
 
-/** A batch that fails is run one by one, so that only those fail that must. */
+/** If a batch fails, its runs are repeated one by one, so that only the faulty one fails. */
 async function runGroup(session: Session, group: readonly Waiting[]): Promise<void> {
   const [first, ...others] = group as [Waiting, ...Waiting[]];
   try {

@@ -9,8 +9,8 @@ import { createStages } from "./stages.ts";
 import type { Model } from "./weightsFile.ts";
 
 /**
- * A network that is ready to run: all that the command, the page, the server and the evaluation know of one. How images are padded, cut into
- * tiles and windows of planes, and which graphs that takes, is its own business.
+ * A network ready to run: the only thing that the command, the page, the server and the evaluation know of a network. Padding, tiles, windows
+ * of planes and the graphs they need are internal to it.
  */
 export interface DepthNetwork {
   /** What its weights file says about it. */
@@ -18,7 +18,7 @@ export interface DepthNetwork {
   /** Unit in which eq. 6 averages metres. */
   readonly average: Average;
   readonly errorTable: ErrorTable;
-  /** What a person should know about facts that are missing. */
+  /** For the user: which facts are missing, and what is assumed instead. */
   readonly notes: readonly string[];
   readonly device: Device;
   /** Why this device. */
@@ -35,7 +35,7 @@ export interface NetworkRuntime {
   readonly session: Session;
   /** Why it runs there. */
   readonly reason: string;
-  /** For the graphs of its stages, through which stacks go that do not fit one run; without it they go through in separate tiles. */
+  /** Loads the graphs of its stages, for stacks that do not fit one run; without it their tiles are processed independently. */
   readonly load?: GraphRuntime["load"] | undefined;
 }
 

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { FormatError } from "../io/formatError.ts";
 
 /**
- * Unit in which eq. 6 averages focus distances that are metres: as metres (the paper's arithmetic mean), or as dioptres. Whichever a network
- * was trained on; disparities and plane indices are averaged as they are. PAPER.md, 34.
+ * Unit in which eq. 6 averages metric focus distances: metres (the paper's arithmetic mean) or dioptres, whichever the network was trained with.
+ * Disparities and plane indices are averaged as they are. PAPER.md, 34.
  */
 export const AVERAGES = ["dioptres", "metres"] as const;
 export type Average = (typeof AVERAGES)[number];
@@ -40,21 +40,21 @@ const planeCounts = z
   .readonly()
   .refine(([least, most]) => least <= most, "the first must not exceed the second");
 
-/** What a network's weights file says about it. What is left out is not known. */
+/** What a weights file says about its network. A missing fact is unknown. */
 export interface NetworkFacts {
   readonly average?: Average;
   readonly errorTable?: ErrorTable;
-  /** Least and most planes of the stacks it was trained on. */
+  /** Smallest and largest number of planes it was trained on. */
   readonly planes?: readonly [least: number, most: number];
   /** Of the weights: an SPDX identifier, or the terms of the data they were trained on. */
   readonly licence?: string;
-  /** The training runs that led to the weights, each continuing from the one before; none of untrained weights. */
+  /** The training runs behind the weights, each continuing from the previous one; empty for untrained weights. */
   readonly training?: readonly TrainingRun[];
-  /** Whatever else its maker noted. */
+  /** All other metadata. */
   readonly notes?: Readonly<Record<string, string>>;
 }
 
-/** Metadata of a .safetensors file are texts: lists and records are JSON. */
+/** Metadata values of a .safetensors file are strings; lists and records are JSON. */
 const json = <T>(schema: z.ZodType<T>): z.ZodType<T, string> =>
   z
     .string()
@@ -83,7 +83,7 @@ const metadata = z.object({
 /** The facts in the metadata of a weights file, checked. `file` is named in errors. */
 export function parseFacts(texts: Readonly<Record<string, string>>, file: string): NetworkFacts {
   const result = metadata.safeParse(texts);
-  if (!result.success) throw new FormatError(`${file}: what the file says about its network is wrong: ${z.prettifyError(result.error)}`);
+  if (!result.success) throw new FormatError(`${file}: its metadata are wrong: ${z.prettifyError(result.error)}`);
   const notes = Object.fromEntries(Object.entries(texts).filter(([key]) => !(key in metadata.shape)));
   const known = Object.fromEntries(Object.entries(result.data).filter(([, value]) => value !== undefined));
   return { ...known, ...(Object.keys(notes).length > 0 ? { notes } : {}) };
@@ -95,7 +95,7 @@ export function formatFacts({ notes = {}, ...facts }: NetworkFacts): Record<stri
   return { ...notes, ...(Object.fromEntries(texts) as Record<string, string>) };
 }
 
-/** Error in planes to expect at a spread of `at` planes. */
+/** Expected error in planes at a spread of `at` planes. */
 export function expectedError({ spread, error }: ErrorTable, at: number): number {
   const last = spread.length - 1;
   if (at <= (spread[0] as number)) return error[0] as number;
@@ -106,7 +106,7 @@ export function expectedError({ spread, error }: ErrorTable, at: number): number
   return (error[next - 1] as number) * (1 - share) + (error[next] as number) * share;
 }
 
-/** Stands in for the calibration that weights of one's own do not have: that of the shipped `small`. */
+/** Used for weights that have no calibration of their own: the table of the shipped `small`. */
 export const UNCALIBRATED: ErrorTable = {
   spread: [0.5, 0.6, 0.7, 0.8, 1, 1.25, 1.75, 2.5],
   error: [0.18, 0.18, 0.18, 0.32, 0.5, 2.4, 3.4, 3.4],

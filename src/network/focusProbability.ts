@@ -3,7 +3,7 @@ import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { FIELD_NAMES } from "../model/graph.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import { createMerge } from "./merge.ts";
-import { crop, cropImage, packPictures, paddedSize } from "./pad.ts";
+import { crop, cropImage, packImages, paddedSize } from "./pad.ts";
 import { planeWindows, windowWeights, type PlaneWindow, type PlaneWindows } from "./planeWindows.ts";
 import type { Decode, Session, Value } from "./session.ts";
 import { stagedTiles, type RunnerOptions, type StageSessions, type TileRunner } from "./stages.ts";
@@ -13,7 +13,7 @@ import { tilesOf, tileWeights, type Tile } from "./tiles.ts";
 export interface FocusProbability extends Size {
   readonly planes: number;
   readonly values: Float32Array;
-  /** Γ, z* and θ_grad(z*), where the network was asked for them and one run held the whole stack. */
+  /** Γ, z* and θ_grad(z*), if requested when the network was opened and if the stack fitted one run. */
   readonly fields?: Fields;
 }
 
@@ -28,25 +28,25 @@ export interface PredictOptions {
 
 export interface ProbabilityOptions extends PredictOptions {
   readonly session: Session;
-  /** Least side of the images the network takes. */
+  /** Smallest image side the network accepts. */
   readonly least?: number;
   /**
-   * The same network in stages (see `loadStages`) for runs of so many planes, asked for where the images or planes do not fit one run: a
-   * plane is then encoded once, and tiles know of the whole image. Without it they do not, and differ from it by a few hundredths of a plane.
+   * The same network in stages (see `recordStages`) for runs of this many planes, opened if the stack does not fit one run: each plane is then
+   * encoded once, and tiles have the context of the whole image. Without stages, tiles differ from the whole by a few hundredths of a plane.
    */
   readonly stages?: ((planes: number) => Promise<StageSessions>) | undefined;
-  /** Planes the network was trained on, at most. */
+  /** Most planes per run. */
   readonly mostPlanes?: number;
-  /** Pixels of a plane in one run of the network, at most; larger images go through in overlapping tiles. Follows from the planes if left out. */
+  /** Most pixels per plane and run; larger images are split into overlapping tiles. Default: depends on the number of planes. */
   readonly maxPixels?: number;
 }
 
-/** Planes that every network takes in one run. */
+/** Planes that every network accepts in one run. */
 export const MOST_PLANES = 10;
-/** Pixels of all planes in one run: about 0.5 GB with the small network and 1.7 GB with the base. Tiles that do not know of the whole are larger. */
+/** Pixels of all planes in one run: about 0.5 GB for small and 1.7 GB for base. Tiles without the context of the whole image are larger. */
 const MAX_SAMPLES = { staged: 6e6, whole: 15e6 } as const;
 
-/** Runs the network over a stack; larger images go through in overlapping tiles, more planes than it knows in overlapping windows. */
+/** Runs the network over a stack: large images in overlapping tiles, more planes than one run accepts in overlapping windows. */
 export async function focusProbability(stack: FocalStack, options: ProbabilityOptions): Promise<FocusProbability> {
   const { session, least = SIZE_MULTIPLE, mostPlanes = MOST_PLANES } = options;
   const planes = stack.images.length;
@@ -81,7 +81,7 @@ interface TileOptions extends RunnerOptions {
   readonly least: number;
 }
 
-/** Every tile through the whole network by itself: what looks at the whole image sees the tile instead. */
+/** Every tile through the whole network, independently: its global parts see the tile instead of the image. */
 function wholeTiles(session: Session, { images, tiles, step, least }: TileOptions): TileRunner {
   return {
     steps: (windows) => tiles.length * windows,
@@ -95,15 +95,15 @@ function wholeTiles(session: Session, { images, tiles, step, least }: TileOption
   };
 }
 
-/** As `wholeTiles`, each plane of a tile encoded once for all windows. */
+/** Like `wholeTiles`, but each plane of a tile is encoded once for all windows. */
 function encodedTiles(encode: NonNullable<Session["encode"]>, { images, tiles, step, least }: TileOptions): TileRunner {
   return {
     steps: (windows) => tiles.length * (windows + 1),
     async encode(tile) {
-      const pictures = images.map((image) => cropImage(image, tile));
+      const cut = images.map((image) => cropImage(image, tile));
       const padded = paddedSize(tile, { least });
-      const shape = [1, pictures.length, 3, padded.height, padded.width];
-      const decode = await step(() => encode({ data: packPictures(pictures, padded), shape }));
+      const shape = [1, cut.length, 3, padded.height, padded.width];
+      const decode = await step(() => encode({ data: packImages(cut, padded), shape }));
       return (window) =>
         step(async () => crop(await decode(window), { from: padded, to: { width: tile.width, height: tile.height }, maps: window.length }));
     },
@@ -126,7 +126,7 @@ async function overTiles(runner: TileRunner, { tiles, windows, planes, width, he
   return merge?.finish() as Float32Array;
 }
 
-/** p of all planes; where they are too many for one run, a sparse run tells which dense windows count at a pixel. */
+/** p of all planes; if they are too many for one run, a sparse run decides how much each dense window counts at a pixel. */
 async function overPlanes(
   run: Decode,
   { windows: { sparse, dense }, planes, pixels }: { windows: PlaneWindows; planes: number; pixels: number },
@@ -143,7 +143,7 @@ async function runNetwork(session: Session, images: readonly Image[], least: num
   const padded = paddedSize({ width, height }, { least });
   const planes = images.length;
   const outputs = await session.run({
-    images: { data: packPictures(images, padded), shape: [1, planes, 3, padded.height, padded.width] },
+    images: { data: packImages(images, padded), shape: [1, planes, 3, padded.height, padded.width] },
     focusDistances: { data: Float32Array.from(images, (_, n) => n), shape: [1, planes] }, // p does not depend on them
   });
   const values = crop(outputs["probability"]?.data as Float32Array, { from: padded, to: { width, height }, maps: planes });

@@ -7,24 +7,24 @@ import type { Model } from "./weightsFile.ts";
 /** A runtime that graphs are loaded into. */
 export interface GraphRuntime {
   readonly device: Device;
-  /** `keepMemory`: keep a run's memory for the next one, a little faster; else it is given back after each run. */
+  /** `keepMemory` (default): keep the memory of a run for the next one, which is a little faster. */
   readonly load: (graph: Uint8Array, options?: { readonly keepMemory?: boolean }) => Promise<Session>;
 }
 
-/** Graphs kept loaded; the windows over a stack have one or two plane counts between them. */
+/** Graphs kept loaded: the windows over a stack have at most two different sizes. */
 const MOST_GRAPHS = 2;
 
-/** Whether a network can be recorded as an ONNX graph at all. */
+/** Whether a network can be recorded as an ONNX graph. */
 export const isRecordable = (config: NetworkConfig): boolean =>
   config.kind === "dfv" || config.surface === undefined || config.surface.solver === "cosine";
 
-/** Whether a graph is for images of one size: with DFV's pooling, or with a grid that follows the image. */
+/** Whether a graph serves one image size only: with DFV's pooling, or with a grid that follows the image. */
 export const hasFixedSize = (config: NetworkConfig): boolean => config.kind === "dfv" || config.surface?.grid === "native";
 
 /**
- * The network in ONNX Runtime: one graph for all stacks, or as many as it takes. On the CPU one is recorded for each number of planes, which
- * is 1.1 (small) to 1.3 times (base) as fast as one for any; a network that depends on the size has one for each. The one for all is loaded
- * now, others when a stack asks for them. Inputs and outputs are those of `recordGraph`.
+ * The network in ONNX Runtime. On the CPU a graph is recorded for each number of planes, which is 1.1 (small) to 1.3 times (base) as fast as
+ * one for any number; a network that depends on the image size has one for each size. Elsewhere one graph serves all stacks and is loaded
+ * immediately, the others when they are needed. Inputs and outputs are those of `recordGraph`.
  */
 export async function createGraphs(
   { config, weights }: Pick<Model, "config" | "weights">,
@@ -46,7 +46,7 @@ export async function createGraphs(
   const graphFor = async (size: GraphSize): Promise<Session> => {
     const key = JSON.stringify(size);
     const graph = graphs.get(key) ?? Promise.resolve().then(() => load(recordGraph({ config, weights, size, forCpu, fields })));
-    graphs.delete(key); // to the end of the line
+    graphs.delete(key); // to the end of the queue
     graphs.set(key, graph);
     const [oldest] = graphs.keys();
     if (graphs.size > MOST_GRAPHS && oldest !== undefined) await drop(oldest);

@@ -2,21 +2,21 @@ import type { Size } from "../image/image.ts";
 import type { Image } from "../image/image.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 
-/** The next size up that the network takes, and at least `least` pixels a side. */
+/** The next larger size that the network accepts, at least `least` pixels on each side. */
 export function paddedSize({ width, height }: Size, { least = SIZE_MULTIPLE }: { readonly least?: number } = {}): Size {
   const up = (side: number): number => Math.max(Math.ceil(side / SIZE_MULTIPLE) * SIZE_MULTIPLE, least);
   return { width: up(width), height: up(height) };
 }
 
-/** Where pixel `i` comes from when the right or bottom edge is mirrored without repeating its pixel, again and again if need be. */
+/** Source of pixel `i` if the image is mirrored at its right or bottom edge, repeatedly if necessary, without repeating the edge pixel. */
 export function mirrored(i: number, side: number): number {
   if (side === 1) return 0;
   const phase = i % (2 * (side - 1));
   return phase < side ? phase : 2 * (side - 1) - phase;
 }
 
-/** Pictures as a network takes them, [N, 3, H, W] at the padded size; grey becomes three equal channels. */
-export function packPictures(images: readonly Image[], { width, height }: Size): Float32Array {
+/** Images as the network's input, [N, 3, H, W] at the padded size; grey becomes three equal channels. */
+export function packImages(images: readonly Image[], { width, height }: Size): Float32Array {
   const packed = new Float32Array(images.length * 3 * width * height);
   const columns = (side: number): Int32Array => Int32Array.from({ length: width }, (_, x) => mirrored(x, side));
   for (const [n, image] of images.entries()) {
@@ -33,7 +33,7 @@ export function packPictures(images: readonly Image[], { width, height }: Size):
   return packed;
 }
 
-/** The part `to` (top left unless it says where) of each of `maps` maps of size `from`. */
+/** The part `to` (by default at the top left) of each of `maps` maps of size `from`. */
 export function crop(
   values: Float32Array,
   { from, to, maps }: { from: Size; to: Size & { readonly left?: number; readonly top?: number }; maps: number },
@@ -48,7 +48,7 @@ export function crop(
   return kept;
 }
 
-/** A part of a picture; the picture itself if that is all of it. */
+/** A part of an image; the image itself if the part is all of it. */
 export function cropImage(image: Image, { left, top, width, height }: Size & { readonly left: number; readonly top: number }): Image {
   if (width === image.width && height === image.height) return image;
   const { channels } = image;

@@ -6,11 +6,11 @@ import { EngineError } from "../engine/errors.ts";
 export interface Value {
   readonly data: NumericArray;
   readonly shape: readonly number[];
-  /** Told by the array's type if left out; Uint8Array means u8 and Uint16Array f16 unless it says otherwise. */
+  /** Default: from the array's type; Uint8Array means u8, Uint16Array f16. */
   readonly dtype?: DType;
 }
 
-/** p [planes, H, W] of some of the encoded planes, in this order; good until the session encodes others. */
+/** p [planes, H, W] of some of the encoded planes, in this order; valid until the session encodes others. */
 export type Decode = (planes: readonly number[]) => Promise<Float32Array>;
 
 /** Where a network runs. */
@@ -21,9 +21,9 @@ export interface Session {
   readonly device: Device;
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
-  /** One run at a time: wait for the answer before the next. */
+  /** One run at a time: await each before the next. */
   run(inputs: Readonly<Record<string, Value>>): Promise<Record<string, Value>>;
-  /** Where the session can keep features: encodes each plane of `images` [1, N, 3, H, W] once, for windows over them. */
+  /** If the session can keep features: encodes each plane of `images` [1, N, 3, H, W] once, for all windows over them. */
   readonly encode?: (images: Value) => Promise<Decode>;
   /** Frees the graph's memory; the session must not be used again. A second call does nothing. */
   dispose(): Promise<void>;
@@ -41,7 +41,7 @@ const RUNTIME_TYPE = {
 
 type SessionDType = keyof typeof RUNTIME_TYPE;
 
-/** Either runtime's session behind our interface: the two share ONNX Runtime's JavaScript API. */
+/** A session of either runtime behind our interface; both have ONNX Runtime's JavaScript API. */
 export function wrapSession(
   session: InferenceSession,
   { Tensor, device }: { readonly Tensor: TensorConstructor; readonly device: Device },
@@ -70,7 +70,7 @@ function toRuntime(Tensor: TensorConstructor, name: string, value: Value): Runti
   const count = value.shape.reduce((product, length) => product * length, 1);
   if (count !== value.data.length)
     throw new EngineError(`run: ${name} is [${value.shape.join(", ")}], which needs ${count} values, got ${value.data.length}`);
-  if (!(dtype in RUNTIME_TYPE)) throw new EngineError(`run: ${name} is ${dtype}, which ONNX Runtime does not take; cast it in the graph`);
+  if (!(dtype in RUNTIME_TYPE)) throw new EngineError(`run: ${name} is ${dtype}, which ONNX Runtime does not accept; cast it in the graph`);
   return new Tensor(RUNTIME_TYPE[dtype as SessionDType], value.data as Float32Array, value.shape);
 }
 
@@ -85,18 +85,18 @@ function dtypeOf({ data, dtype }: Value): DType {
 
 function fromRuntime(type: string, name: string): DType {
   const dtype = (Object.keys(RUNTIME_TYPE) as SessionDType[]).find((key) => RUNTIME_TYPE[key] === type);
-  if (!dtype) throw new EngineError(`run: ${name} came back as ${type}, which is no type of ours; cast it in the graph`);
+  if (!dtype) throw new EngineError(`run: ${name} came back as ${type}, which is not supported; cast it in the graph`);
   return dtype;
 }
 
 function checkNames(given: readonly string[], expected: readonly string[]): void {
   const missing = expected.filter((name) => !given.includes(name)).map((name) => `${name} is missing`);
-  const extra = given.filter((name) => !expected.includes(name)).map((name) => `${name} is no input of the graph`);
+  const extra = given.filter((name) => !expected.includes(name)).map((name) => `${name} is not an input of the graph`);
   if (missing.length + extra.length > 0)
     throw new EngineError(`run: ${[...missing, ...extra].join(", ")}; the graph's inputs are ${expected.join(", ")}`);
 }
 
-/** Whatever the runtime throws comes out as an EngineError that says what was being done. */
+/** Turns any error of the runtime into an EngineError that says what was being done. */
 export async function failingAs<T>(what: string, body: () => Promise<T>): Promise<T> {
   try {
     return await body();

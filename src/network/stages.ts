@@ -3,23 +3,23 @@ import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordStages, STAGE_NAMES, type StageName, type StagesRequest } from "../model/stages.ts";
 import type { GraphRuntime } from "./graphs.ts";
 import { createMerge } from "./merge.ts";
-import { crop, cropImage, packPictures, paddedSize } from "./pad.ts";
+import { crop, cropImage, packImages, paddedSize } from "./pad.ts";
 import type { PlaneWindow } from "./planeWindows.ts";
 import type { Decode, Session, Value } from "./session.ts";
 import { tilesOf, tileWeights, TRUNK_SEAM, type Tile } from "./tiles.ts";
 import { enlarge } from "../image/upsample.ts";
 
-/** The network in stages, for pictures and stacks that do not fit one run; `recordStages` makes the graphs. */
+/** The network in stages, for images and stacks that do not fit one run; `recordStages` makes the graphs. */
 export type StageSessions = Readonly<Record<StageName, Session>>;
 
-/** The stages of a network, loaded when they are first asked for. */
+/** The stages of a network, loaded on first use. */
 export interface Stages {
-  /** For runs of so many planes. */
+  /** For runs of this many planes. */
   readonly open: (planes: number) => Promise<StageSessions>;
   readonly dispose: () => Promise<void>;
 }
 
-/** On the CPU the graphs are recorded for one number of planes, and again for another. */
+/** On the CPU the graphs are recorded again for each number of planes. */
 export function createStages(
   { forCpu, ...model }: Omit<StagesRequest, "planes"> & { readonly forCpu: boolean },
   load: GraphRuntime["load"],
@@ -42,7 +42,7 @@ export function createStages(
   };
 }
 
-/** Loads the graphs, one after the other. */
+/** Loads the graphs one after the other. */
 export async function loadStages(
   graphs: Readonly<Record<StageName, Uint8Array>>,
   load: (graph: Uint8Array) => Promise<Session>,
@@ -61,27 +61,27 @@ export async function disposeStages(stages: StageSessions): Promise<void> {
   await Promise.all(STAGE_NAMES.map((name) => stages[name].dispose()));
 }
 
-/** Gives p tile by tile. */
+/** Computes p tile by tile. */
 export interface TileRunner {
-  /** How often `step` will be called, with so many windows over the planes. */
+  /** How often `step` will be called with this many windows over the planes. */
   steps(windows: number): number;
-  /** Encodes a tile; what it returns gives p of a window of planes there, [planes, height, width]. */
+  /** Encodes a tile; returns a function that computes p of a window of planes there, [planes, height, width]. */
   encode(tile: Tile): Promise<Decode>;
 }
 
 export interface RunnerOptions {
   readonly images: readonly Image[];
   readonly tiles: readonly Tile[];
-  /** Runs a part of the work that can be counted and stopped before. */
+  /** Runs one part of the work: counted, and not started after a stop. */
   readonly step: <T>(body: () => Promise<T>) => Promise<T>;
 }
 
-/** The trunk sees one plane at a time, the decoder up to ten: its tiles may be larger by this. */
+/** The trunk processes one plane at a time, the decoder up to ten, so the trunk's tiles may be larger by this factor. */
 const TRUNK_SHARE = 5;
 
 type Maps = Readonly<Record<string, Value>>;
 
-/** Tiles that know of the whole picture: its context and its surface are found first, from the coarsest features of all of it. */
+/** Tiles with the context of the whole image: its context and surface are computed first, from its coarsest features. */
 export function stagedTiles(
   stages: StageSessions,
   { images, tiles, step, maxPixels }: RunnerOptions & { readonly maxPixels: number },
@@ -90,7 +90,7 @@ export function stagedTiles(
   const whole = cellsOf(paddedSize(size));
   const trunkTiles = tilesOf(size, maxPixels * TRUNK_SHARE, TRUNK_SEAM);
   const once = tiles.length === 1 && trunkTiles.length === 1;
-  const trunk = (image: Image, tile: Tile): Promise<Maps> => step(() => stages.trunk.run({ pictures: picture(cropImage(image, tile)) }));
+  const trunk = (image: Image, tile: Tile): Promise<Maps> => step(() => stages.trunk.run({ images: inputOf(cropImage(image, tile)) }));
 
   const contexts: Maps[] = [];
   const encodePlane = async (plane: number, tile: Tile): Promise<Maps> => {
@@ -106,7 +106,7 @@ export function stagedTiles(
   const surfaceOf = async (planes: PlaneWindow): Promise<Value> => {
     const known = surfaces.get(planes);
     if (known) return known;
-    const volume = besides(planes.map((plane) => (contexts[plane] as Maps)["volume"] as Value));
+    const volume = concatenated(planes.map((plane) => (contexts[plane] as Maps)["volume"] as Value));
     const { coarse } = (await stages.surface.run({ volume })) as { coarse: Value };
     surfaces.set(planes, coarse);
     return coarse;
@@ -119,7 +119,7 @@ export function stagedTiles(
       for (const plane of images.keys()) encoded.push(await encodePlane(plane, tile));
       return async (planes) => {
         const coarse = enlargedWindow(await surfaceOf(planes), { of: doubled(whole), window: doubled(cellTile(tile)) });
-        const volume = (name: string): Value => besides(planes.map((plane) => encoded[plane]?.[name] as Value));
+        const volume = (name: string): Value => concatenated(planes.map((plane) => encoded[plane]?.[name] as Value));
         const inputs = { volume16: volume("volume16"), volume8: volume("volume8"), volume4: volume("volume4"), coarse };
         const { probability } = await step(() => stages.decode.run(inputs));
         return crop(probability?.data as Float32Array, { from: paddedSize(tile), to: sizeOf(tile), maps: planes.length });
@@ -129,15 +129,15 @@ export function stagedTiles(
 }
 
 interface Coarsest {
-  /** Of the whole picture, at 1/32. */
+  /** Of the whole image, at 1/32. */
   readonly features: Value;
-  /** What the trunk found in the last tile. */
+  /** The trunk's output for the last tile. */
   readonly last: Maps;
 }
 
-/** The trunk's features at 1/32 of a whole picture, tile by tile. */
-async function coarsest(picture: Size, tiles: readonly Tile[], trunk: (tile: Tile) => Promise<Maps>): Promise<Coarsest> {
-  const whole = cellsOf(paddedSize(picture));
+/** The trunk's features of a whole image at 1/32, tile by tile. */
+async function coarsest(image: Size, tiles: readonly Tile[], trunk: (tile: Tile) => Promise<Maps>): Promise<Coarsest> {
+  const whole = cellsOf(paddedSize(image));
   let last: Maps = {};
   let merge: ReturnType<typeof createMerge> | undefined;
   let channels = 0;
@@ -146,14 +146,14 @@ async function coarsest(picture: Size, tiles: readonly Tile[], trunk: (tile: Til
     const { data, shape } = last["thirtySecond"] as Value;
     channels = shape[1] as number;
     merge ??= createMerge({ maps: channels, ...whole });
-    merge.add(cellTile(tile), data as Float32Array, cellWeights(tile, picture));
+    merge.add(cellTile(tile), data as Float32Array, cellWeights(tile, image));
   }
   return { features: { data: merge?.finish() as Float32Array, shape: [1, channels, whole.height, whole.width] }, last };
 }
 
-function picture(image: Image): Value {
+function inputOf(image: Image): Value {
   const padded = paddedSize(image);
-  return { data: packPictures([image], padded), shape: [1, 3, padded.height, padded.width] };
+  return { data: packImages([image], padded), shape: [1, 3, padded.height, padded.width] };
 }
 
 const sizeOf = ({ width, height }: Size): Size => ({ width, height });
@@ -171,8 +171,8 @@ const cellTile = (tile: Tile): Tile => ({
 });
 
 /** The weight of each cell of a tile: that of the pixel in its middle. */
-function cellWeights(tile: Tile, picture: Size): Float32Array {
-  const weights = tileWeights(tile, picture, TRUNK_SEAM);
+function cellWeights(tile: Tile, image: Size): Float32Array {
+  const weights = tileWeights(tile, image, TRUNK_SEAM);
   const { width, height } = cellTile(tile);
   const middle = (cell: number, side: number): number => Math.min(SIZE_MULTIPLE * cell + SIZE_MULTIPLE / 2, side - 1);
   return Float32Array.from(
@@ -181,8 +181,8 @@ function cellWeights(tile: Tile, picture: Size): Float32Array {
   );
 }
 
-/** Values of planes put after one another: [1, …] each → [planes, …]. */
-function besides(values: readonly Value[]): Value {
+/** Concatenates the values of planes: [1, …] each → [planes, …]. */
+function concatenated(values: readonly Value[]): Value {
   const [first] = values as readonly [Value];
   const data = new Float32Array(values.length * first.data.length);
   values.forEach((value, n) => {
@@ -198,7 +198,7 @@ function windowOf({ data, shape }: Value, tile: Tile): Value {
   return { data: cut, shape: [planes, channels, tile.height, tile.width] };
 }
 
-/** A part of each map enlarged to a size, bilinear as the network does it. */
+/** A part of each map, upsampled bilinearly as in the network. */
 function enlargedWindow({ data, shape }: Value, { of, window }: { readonly of: Size; readonly window: Tile }): Value {
   const [planes, channels, height, width] = shape as [number, number, number, number];
   const [area, cut] = [width * height, window.width * window.height];

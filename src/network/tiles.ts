@@ -1,31 +1,31 @@
 import type { Size } from "../image/image.ts";
 
-/** A rectangle of a picture, pixels. */
+/** A rectangle of an image, in pixels. */
 export interface Tile extends Size {
   readonly left: number;
   readonly top: number;
 }
 
-/** Tiles begin at multiples of this: the network's coarsest cells then lie where they would in the whole picture. */
+/** Tiles start at multiples of this, so that the network's coarsest cells are aligned with those of the whole image. */
 const CELL = 32;
 
-/** How neighbouring tiles share what lies between them, pixels. */
+/** How neighbouring tiles overlap, in pixels. */
 export interface Seam {
-  /** Least that two neighbours have in common. */
+  /** Minimum overlap of two neighbours. */
   readonly overlap: number;
-  /** Along a tile's inner border, what does not count: convolutions there saw the mirrored picture instead of the real one. */
+  /** Width of a tile's inner border that is discarded: convolutions there saw the mirrored tile instead of the image. */
   readonly blind: number;
 }
 
-/** For p: what lies farther away than 64 pixels, other than by the surface, moves the depth by less than a hundredth of a plane. */
+/** For p: anything more than 64 pixels away, except through the surface, changes the depth by less than a hundredth of a plane. */
 export const SEAM: Seam = { overlap: 192, blind: 64 };
-/** For the trunk's features at 1/32: each sees 217 pixels around. */
+/** For the trunk's features at 1/32, whose receptive field reaches 217 pixels. */
 export const TRUNK_SEAM: Seam = { overlap: 448, blind: 208 };
 
-/** Every picture can be cut into tiles of this many pixels. */
+/** Every image can be split into tiles of this many pixels. */
 export const leastPixels = ({ overlap }: Seam): number => (2 * overlap + CELL) ** 2;
 
-/** Tiles of at most `maxPixels` that cover a picture; one if it fits. Of all grids, the one with the least work. */
+/** Tiles of at most `maxPixels` that cover an image; one if it fits. Of all possible grids, the one with the least work. */
 export function tilesOf({ width, height }: Size, maxPixels: number, seam: Seam = SEAM): Tile[] {
   const least = leastPixels(seam);
   if (!(maxPixels >= least)) throw new RangeError(`tiles: maxPixels must be at least ${least}, got ${maxPixels}`);
@@ -44,7 +44,7 @@ export function tilesOf({ width, height }: Size, maxPixels: number, seam: Seam =
   );
 }
 
-/** Tiles along an axis beyond which each would hold nothing but overlap. */
+/** Most tiles along an axis before they would consist of overlap only. */
 const most = (length: number, { overlap }: Seam): number => Math.max(1, Math.ceil(length / overlap) - 1);
 
 /** Pixels of each of `count` overlapping spans of an axis. */
@@ -63,12 +63,12 @@ function spans(length: number, count: number, seam: Seam): { readonly start: num
 }
 
 /**
- * How much each pixel of a tile counts: 1 inside, falling smoothly to 0 towards borders where a neighbour takes over, so that no seam
- * shows. Where two tiles share just the overlap their weights sum to 1; elsewhere divide by the sum.
+ * Weight of each pixel of a tile: 1 inside, decreasing smoothly to 0 towards borders with a neighbour, so that no seam is visible. Where two
+ * tiles share exactly the overlap their weights sum to 1; elsewhere divide by the sum.
  */
-export function tileWeights(tile: Tile, picture: Size, seam: Seam = SEAM): Float32Array {
-  const across = rampWeights({ start: tile.left, length: tile.width, of: picture.width }, seam);
-  const down = rampWeights({ start: tile.top, length: tile.height, of: picture.height }, seam);
+export function tileWeights(tile: Tile, image: Size, seam: Seam = SEAM): Float32Array {
+  const across = rampWeights({ start: tile.left, length: tile.width, of: image.width }, seam);
+  const down = rampWeights({ start: tile.top, length: tile.height, of: image.height }, seam);
   return Float32Array.from(
     { length: tile.width * tile.height },
     (_, i) => (across[i % tile.width] as number) * (down[Math.floor(i / tile.width)] as number),

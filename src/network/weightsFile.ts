@@ -13,14 +13,14 @@ import { parseNetworkConfig, type NetworkConfig } from "../model/config.ts";
 import { stateShapes } from "../model/state.ts";
 import { formatFacts, parseFacts, type NetworkFacts } from "./facts.ts";
 
-/** A trained network: what it is, its tensors, and what is known about it. */
+/** A network: its architecture, its tensors, and what is known about it. */
 export interface Model {
   readonly config: NetworkConfig;
   readonly weights: Weights;
   readonly facts: NetworkFacts;
 }
 
-/** A `.safetensors` file whose metadata holds the network description under `config` and what is known about it (docs/library.md). */
+/** Reads a `.safetensors` file whose metadata hold the network description under `config`, and its facts (docs/library.md). */
 export function readModel(bytes: Uint8Array, file: string): Model {
   const { config, ...rest } = readMetadata(bytes, file);
   if (config === undefined) throw new FormatError(`${file}: holds tensors but no network description; it was not written by dualfocus`);
@@ -29,7 +29,7 @@ export function readModel(bytes: Uint8Array, file: string): Model {
   return model;
 }
 
-/** What a weights file says about its network, without its tensors. */
+/** The facts of a weights file alone. */
 export function readFacts(bytes: Uint8Array, file: string): NetworkFacts {
   const texts = Object.entries(readMetadata(bytes, file)).filter(([key]) => key !== "config");
   return parseFacts(Object.fromEntries(texts), file);
@@ -39,7 +39,7 @@ export function writeModel({ config, weights, facts }: Model, { storage }: { rea
   return writeWeights(weights, { storage, metadata: { ...formatFacts(facts), config: JSON.stringify(config) } });
 }
 
-/** The same file, tensors byte for byte, saying this about its network. */
+/** The same file with other facts; its tensors stay the same, byte for byte. */
 export function replaceFacts(bytes: Uint8Array, facts: NetworkFacts, file: string): Uint8Array {
   const { tensors, metadata } = decodeSafetensors(bytes, file);
   const { config } = readModel(bytes, file);

@@ -101,7 +101,7 @@ test("rates, limits and growth follow from the clock, and everything loaded is f
   const [growth] = result.growth;
   assert.ok(near(growth?.planes ?? NaN, 1) && near(growth?.pixels ?? NaN, 1) && Math.abs(growth?.grid ?? NaN) < 1e-9);
   assert.equal(open(), 0);
-  assert.deepEqual(lines.slice(0, 2), ["bench: the machine's ceilings", "bench: 1 of 5, small 3×32×32"]);
+  assert.deepEqual(lines.slice(0, 2), ["bench: the machine's limits", "bench: 1 of 5, small 3×32×32"]);
   const text = formatBench(result);
   assert.match(text, /^a clock\. Large products run at 0\.00000100 GFLOP\/s/);
   assert.match(text, /\| small \| 6 \| 64×64 \| – \| 1 \| 3\.11 \|/);

@@ -46,7 +46,7 @@ test("a tiny real run prints one JSON document with everything measured", () => 
     assert.equal(grid === undefined ? (peakMemory ?? 0) > 1e6 : peakMemory, grid === undefined ? true : undefined);
   }
   assert.ok(Number.isFinite(growth[0]?.planes) && growth[0]?.pixels === undefined);
-  assert.match(stderr, /bench: the machine's ceilings\nbench: 1 of 3, small 2 of 2×64×64/);
+  assert.match(stderr, /bench: the machine's limits\nbench: 1 of 3, small 2 of 2×64×64/);
 });
 
 test("every model meets every size and number of planes; grids vary at the first, and not in dfv", () => {

@@ -3,13 +3,13 @@ import test from "node:test";
 import type { Sample } from "../../src/data/dataset.ts";
 import { depthMap } from "../../src/image/depthMap.ts";
 import { measureImage, METRIC_NAMES } from "../../src/evaluate/imageMetrics.ts";
-import { inPlanes, planeNumber } from "../../src/evaluate/planeUnits.ts";
+import { inPlanes, planeIndexOf } from "../../src/evaluate/planeUnits.ts";
 import { textureStrength, untexturedPart } from "../../src/evaluate/untextured.ts";
 import { texture } from "../helpers/texturedStack.ts";
 import { assertClose } from "../helpers/close.ts";
 
 test("plane numbers are whole at the planes, linear between, and go on outside; also when values fall", () => {
-  const at = (focus: readonly number[], values: readonly number[]): number[] => values.map((value) => planeNumber(focus, value));
+  const at = (focus: readonly number[], values: readonly number[]): number[] => values.map((value) => planeIndexOf(focus, value));
   assert.deepEqual(at([1, 2, 4], [1, 1.5, 2, 3, 4, 6, 0]), [0, 0.5, 1, 1.5, 2, 3, -1]);
   assert.deepEqual(at([3, 1, 0], [3, 2, 1, 0.5, 0, -1, 5]), [0, 0.5, 1, 1.5, 2, 3, -1]);
 });

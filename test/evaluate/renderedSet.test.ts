@@ -26,7 +26,7 @@ test("truth counts only within half a plane of the stack, and shifted or scaled 
   const set = await openEvaluationSet({ dataset: "render", planes: 5, rendered: tiny });
   assert.match(
     set.protocol,
-    /^rendered benchmark: seeds 1000000 to 1000001, 24×24, 4 rays a pixel, held-out generated textures, planes 0 2 4 6 9/,
+    /^rendered benchmark: seeds 1000000 to 1000001, 24×24, 4 rays per pixel, held-out generated textures, planes 0 2 4 6 9/,
   );
   let latest: Sample | undefined;
   const watched = { ...set, sample: async (index: number) => (latest = await set.sample(index)) };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { crop, mirrored, packPictures, paddedSize } from "../../src/network/pad.ts";
+import { crop, mirrored, packImages, paddedSize } from "../../src/network/pad.ts";
 import { randomSample } from "../data/files.ts";
 
 test("sizes go up to multiples of 32, and to what the network needs at least", () => {
@@ -18,7 +18,7 @@ test("the edge is mirrored without its own pixel, as often as needed", () => {
 test("cropping what was padded gives the pictures back, channel by channel", () => {
   const { stack } = randomSample({ width: 5, height: 3, planes: 2 });
   const padded = { width: 8, height: 4 };
-  const packed = packPictures(stack.images, padded);
+  const packed = packImages(stack.images, padded);
   const back = crop(packed, { from: padded, to: { width: 5, height: 3 }, maps: 6 });
   const expected = stack.images.flatMap(({ data }) => [0, 1, 2].flatMap((c) => Array.from(data.filter((_, i) => i % 3 === c))));
   assert.deepEqual(Array.from(back), expected);
@@ -28,6 +28,6 @@ test("cropping what was padded gives the pictures back, channel by channel", () 
 
 test("a grey picture becomes three equal channels", () => {
   const grey = { width: 2, height: 1, channels: 1 as const, data: Float32Array.of(0.25, 0.5) };
-  const packed = packPictures([grey], { width: 2, height: 1 });
+  const packed = packImages([grey], { width: 2, height: 1 });
   assert.deepEqual(Array.from(packed), [0.25, 0.5, 0.25, 0.5, 0.25, 0.5]);
 });

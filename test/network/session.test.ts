@@ -51,11 +51,11 @@ test("wrong inputs are refused by name", async () => {
     await assert.rejects(session.run(inputs), (error: unknown) => error instanceof EngineError && message.test(error.message));
   };
   await fails({ x: good.x }, /scale is missing; the graph's inputs are x, scale/);
-  await fails({ ...good, y: good.x }, /y is no input of the graph/);
+  await fails({ ...good, y: good.x }, /y is not an input of the graph/);
   await fails({ ...good, x: { data: good.x.data, shape: [3, 2] } }, /x is \[3, 2\], which needs 6 values, got 4/);
   await fails({ ...good, x: { data: good.x.data, shape: [1, 4] } }, /run: ONNX Runtime:.*x/s);
   await fails({ ...good, x: { data: new Float64Array(4), shape: [2, 2] } }, /run: ONNX Runtime:/);
-  await fails({ ...good, x: { data: new Uint16Array(4), shape: [2, 2], dtype: "bf16" } }, /x is bf16, which ONNX Runtime does not take/);
+  await fails({ ...good, x: { data: new Uint16Array(4), shape: [2, 2], dtype: "bf16" } }, /x is bf16, which ONNX Runtime does not accept/);
   await session.dispose();
 });
 

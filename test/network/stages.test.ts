@@ -110,7 +110,7 @@ test("stages are loaded only where something does not fit one run", async () => 
 });
 
 test("the baseline, whose pooling depends on the picture's size everywhere, is refused by name", () => {
-  assert.throws(() => recordStages({ config: configs.dfv, weights: new Map() }), /recordStages: dfv .* cannot be cut/);
+  assert.throws(() => recordStages({ config: configs.dfv, weights: new Map() }), /recordStages: dfv .* cannot be split/);
 });
 
 test("a stage that cannot be loaded frees those that were", async () => {

@@ -4,11 +4,11 @@ export interface OnnxSessionOptions {
   readonly device?: "webgpu" | "wasm";
   /** Threads of the WASM runtime; more than one needs a cross-origin isolated page (COOP and COEP headers). */
   readonly threads?: number;
-  /** URL of the folder with ONNX Runtime's `.wasm` and `.mjs` files, ending in a slash; next to the script if left out. */
+  /** URL of the folder with ONNX Runtime's `.wasm` and `.mjs` files, ending in a slash; default: next to the script. */
   readonly wasmPath?: string;
 }
 
-/** Loads a graph into onnxruntime-web. Each device has a build of the runtime of its own; only the one asked for is fetched. */
+/** Loads a graph into onnxruntime-web. Each device has its own build of the runtime; only the requested one is fetched. */
 export async function createOnnxSession(
   model: Uint8Array,
   { device = "wasm", threads = 1, wasmPath }: OnnxSessionOptions = {},

@@ -5,11 +5,11 @@ import { readModel, type Model } from "../weightsFile.ts";
 import { createOnnxSession, type OnnxSessionOptions } from "./onnxSession.ts";
 
 export interface OpenOptions extends OnnxSessionOptions {
-  /** Also give Γ, z* and θ_grad(z*) where one run holds the whole stack. */
+  /** Also return Γ, z* and θ_grad(z*) if the stack fits one run. */
   readonly fields?: boolean;
 }
 
-/** A network ready to run in this page or worker: a weights file by its address or its bytes, or a model that has been read. */
+/** Opens a network in this page or worker: a weights file by its URL or as bytes, or a model that has been read. */
 export async function openNetwork(
   model: string | URL | Uint8Array | Model,
   { fields = false, ...options }: OpenOptions = {},
@@ -31,7 +31,7 @@ async function readAny(model: string | URL | Uint8Array | Model): Promise<Model>
   return readModel(new Uint8Array(await response.arrayBuffer()), String(model));
 }
 
-/** Drivers have bugs: p of a small stack must be a probability that differs from place to place. */
+/** Drivers have bugs: p of a small stack must be a probability, and not constant. */
 async function checkSession(session: Session): Promise<void> {
   const [planes, side] = [3, 64];
   const pixels = Float32Array.from({ length: planes * 3 * side * side }, (_, i) => ((i * 7919) % 251) / 250);

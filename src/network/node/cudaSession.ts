@@ -20,7 +20,7 @@ export interface CudaOptions {
   readonly device?: string;
   /** Of the convolutions; logits, p and depth are f32 either way. f16 has eight times the resolution of bf16 at the same speed. */
   readonly precision?: "f16" | "bf16" | "f32";
-  /** Find the fastest kernels for each new size first: seconds, worth it for many stacks of one size. */
+  /** Search for the fastest kernels for each new size: takes seconds, worth it for many stacks of one size. */
   readonly tuned?: boolean;
 }
 
@@ -29,12 +29,12 @@ const OUTPUTS = ["depth", "probability", "spread"] as const;
 
 type Outputs = Readonly<Record<(typeof OUTPUTS)[number], TorchTensor>>;
 
-/** Sizes for which the work is kept recorded; the one not used for longest goes first. */
+/** Stack sizes whose graphs are kept; the least recently used is freed first. */
 const MOST_PLANS = 4;
 
 /**
- * The network on libtorch, arranged for inference (see `Fusion`): on CUDA one recorded graph for each size of stack. Inputs and outputs are
- * those of `recordGraph`; `images` may be bytes, a quarter of the way from host to device.
+ * The network on libtorch, optimised for inference (see `Fusion`): on CUDA one captured graph for each stack size. Inputs and outputs are
+ * those of `recordGraph`; `images` may be bytes, which is a quarter of the data to transfer.
  */
 export function createCudaSession(
   { config, weights }: Pick<Model, "config" | "weights">,
@@ -184,7 +184,7 @@ function createPlan(engine: TorchEngine, network: Network, inputs: Record<(typeo
         return scope(() => readAll(engine, forward()));
       },
     };
-  fill(inputs.images, inputs.focusDistances); // the runs before the capture see the real thing
+  fill(inputs.images, inputs.focusDistances); // the warm-up runs before the capture see real data
   const graph = engine.captureGraph(forward);
   const landing = OUTPUTS.map((name) => hostTensor(engine, graph.result[name].shape, "f32"));
   return {
@@ -213,7 +213,7 @@ const readAll = (engine: TorchEngine, outputs: Outputs): Record<string, Value> =
 /** Values in [0, 1]: bytes times a fraction are f32. */
 const pixelsOf = (images: Tensor): Tensor => (images.dtype === "u8" ? images.mul(1 / 255) : images);
 
-/** What `recordGraph` gives, computed now. */
+/** The outputs of `recordGraph`, computed directly. */
 export function predict(
   network: Network,
   { images, focusDistances }: { readonly images: Tensor; readonly focusDistances: Tensor },
@@ -224,14 +224,14 @@ export function predict(
   return together ?? ({ depth, probability, spread: depthSpread({ focusProbability, focusDistances }) } as Outputs);
 }
 
-/** A tensor on the device that is filled from the host through pinned memory, where the device has any. */
+/** A tensor on the device that is filled from the host, through pinned memory if there is any. */
 interface Transfer {
   readonly tensor: TorchTensor;
   fill(values: NumericArray): void;
   dispose(): void;
 }
 
-/** Pinned: the device reads and writes it by itself. */
+/** Pinned memory, which the device reads and writes directly. */
 const hostTensor = (engine: TorchEngine, shape: readonly number[], dtype: DType): TorchTensor =>
   engine.compute("aten::empty.memory_format", shape, dtype, null, "cpu", true);
 

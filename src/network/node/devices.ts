@@ -24,11 +24,11 @@ export interface OpenedDevice {
   readonly reason: string;
 }
 
-/** The ways to tell what the machine has; tests put their own here. */
+/** What the machine offers; tests replace it. */
 export interface Machine {
   /** Why CUDA cannot be used, or undefined. */
   readonly withoutCuda: () => Promise<string | undefined>;
-  /** Why there is no need to ask for a WebGPU adapter, or undefined. */
+  /** Why there cannot be a WebGPU adapter, or undefined. */
   readonly withoutGpu: () => string | undefined;
   readonly open: (device: Exclude<DeviceName, "auto">, request: DeviceRequest) => Promise<Session>;
 }
@@ -56,8 +56,8 @@ const thisMachine: Machine = {
 };
 
 /**
- * The network on the device asked for. `auto`: CUDA where the addon has it and a GPU is there, else WebGPU where ONNX Runtime finds an
- * adapter, each if it computes what the CPU computes, else the CPU.
+ * Opens the network on the requested device. `auto`: CUDA if the addon supports it and there is a GPU, else WebGPU if ONNX Runtime finds an
+ * adapter, both only if their results match the CPU's; else the CPU.
  */
 export async function openDevice(request: DeviceRequest, machine: Machine = thisMachine): Promise<OpenedDevice> {
   const { device, model } = request;
@@ -70,7 +70,7 @@ export async function openDevice(request: DeviceRequest, machine: Machine = this
   return { session: await machine.open("cpu", request), reason: `${noCuda}; ${noGpu}` };
 }
 
-/** A dense or confidence-weighted solve is no operation of ONNX. */
+/** ONNX has no operator for a dense or confidence-weighted solve. */
 function checkRecordable({ config }: DeviceRequest["model"]): void {
   if (!isRecordable(config))
     throw new DualFocusError("network-unsupported", "this network's surface needs a linear solve, which runs with CUDA only");
@@ -100,7 +100,7 @@ async function attempt(request: DeviceRequest, machine: Machine, device: "cuda" 
   }
 }
 
-/** Largest difference of p between two devices that compute the same, CUDA in f16. */
+/** Largest difference of p between two correct devices; CUDA computes in f16. */
 const TOLERANCE = { webgpu: 0.01, cuda: 0.05 } as const;
 
 /** Drivers have bugs; a stack of 64×64 pixels shows them. */

@@ -9,15 +9,15 @@ export interface OpenOptions {
   readonly device?: DeviceName;
   /** On the CPU; 0 for every core. */
   readonly threads?: number;
-  /** Many stacks of one size are to come: on CUDA, find the fastest kernels first. */
+  /** Many stacks of one size will follow: on CUDA, search for the fastest kernels first. */
   readonly many?: boolean;
-  /** Stacks of one size that are predicted at the same time go through together, at most this many. */
+  /** Most stacks of one size that are predicted in one run if they are requested at the same time. */
   readonly together?: number;
-  /** Also give Γ, z* and θ_grad(z*) where one run holds the whole stack. */
+  /** Also return Γ, z* and θ_grad(z*) if the stack fits one run. */
   readonly fields?: boolean;
 }
 
-/** A network ready to run: `small` or `base` as shipped, a weights file by its path or its bytes, or a model that has been read. */
+/** Opens a network: the shipped `small` or `base`, a weights file by its path or as bytes, or a model that has been read. */
 export async function openNetwork(
   model: string | Uint8Array | Model,
   { device = "auto", threads = 0, many = false, together = 1, fields = false }: OpenOptions = {},
