@@ -3,8 +3,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# libtorch with a fast BLAS and Gloo (training), a browser (web tests), Redis (queue tests), the programs that check our files
-packages=(g++ libtorch-dev libopenblas0-pthread libgloo-dev chromium redis-server)
+# libtorch with a fast BLAS and Gloo (training), a browser (web tests), Redis (queue tests), programs that read what we write (tiffinfo,
+# exrheader, identify) and one that sees what a process asks the system for. Without them tests fail or are skipped.
+packages=(g++ libtorch-dev libopenblas0-pthread libgloo-dev chromium redis-server libtiff-tools openexr imagemagick strace)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")

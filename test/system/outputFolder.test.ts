@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { asUserError } from "../../src/cli/words.ts";
-import { fillFolder, makeFolder } from "../../src/system/outputFolder.ts";
+import { fillFolder } from "../../src/system/outputFolder.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { runCommand } from "../helpers/command.ts";
 
@@ -75,15 +75,20 @@ test("where no folder can be made, the error names the one asked for", { skip: !
   }
 });
 
-test(
-  "a folder that is not writable is reported before the work",
-  { skip: process.getuid?.() === 0 || process.platform === "win32" },
-  async () => {
-    const folder = join(root, "locked");
-    mkdirSync(folder, { mode: 0o555 });
-    await assert.rejects(makeFolder(folder), { code: "output-unusable", message: `${folder}: is not writable` });
-  },
-);
+test("a folder that is not writable is reported before the work", { skip: process.platform === "win32" }, () => {
+  const folder = join(root, "locked");
+  mkdirSync(folder, { mode: 0o555 });
+  chmodSync(root, 0o755);
+  // Root may write everywhere: a process of its own loads everything, and then becomes nobody.
+  const module = JSON.stringify(join(import.meta.dirname, "../../src/system/outputFolder.ts"));
+  const program = `
+    const { makeFolder } = await import(${module});
+    if (process.getuid() === 0) { process.setgroups([]); process.setgid(65534); process.setuid(65534); }
+    await makeFolder(${JSON.stringify(folder)}).catch(({ code, message }) => console.log(JSON.stringify({ code, message })));
+  `;
+  const { stdout, stderr } = spawnSync(process.execPath, [...process.execArgv, "--input-type=module", "-e", program], { encoding: "utf8" });
+  assert.deepEqual(JSON.parse(stdout || "{}"), { code: "output-unusable", message: `${folder}: is not writable` }, stderr);
+});
 
 test("a full disk ends the command with its exit code, the folder, what to do, and nothing left", async (context) => {
   const mount = join(root, "tiny");
