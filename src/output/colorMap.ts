@@ -1,5 +1,4 @@
-const COLOR_MAPS = ["turbo", "viridis"] as const;
-export type ColorMap = (typeof COLOR_MAPS)[number];
+export type ColorMap = "turbo" | "viridis";
 
 /** Red, green and blue as polynomials in t, lowest power first. */
 const POLYNOMIALS: Readonly<Record<ColorMap, readonly (readonly number[])[]>> = {

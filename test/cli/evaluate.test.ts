@@ -18,12 +18,9 @@ import { reported } from "../helpers/command.ts";
 const root = temporaryFolder();
 
 /** What --json prints of one model. */
-interface Entry {
-  readonly dataset: string;
-  readonly model: string;
+interface Entry extends Readonly<Record<"dataset" | "model" | "protocol", string>> {
   readonly images: number;
   readonly planes: number;
-  readonly protocol: string;
   readonly metrics: Readonly<Record<string, number | null>>;
   readonly perImage?: readonly { readonly index: number; readonly name: string; readonly metrics: Readonly<Record<string, number>> }[];
 }
