@@ -25,6 +25,7 @@ export const ERRORS = {
   // Files
   "file-not-found": { kind: "input", remedy: "check the name" },
   "file-unreadable": { kind: "input", remedy: "check that it is a file and its permissions" },
+  "heic-unsupported": { kind: "input", remedy: "HEIC cannot be decoded here; convert it to JPEG, PNG or TIFF" },
   "bad-file": { kind: "input", remedy: "replace the file, or correct what the message names" },
 
   // Stacks
@@ -142,7 +143,6 @@ export type OwnRemedies = Readonly<Record<Exclude<ErrorCode, Shared>, Remedy> & 
 /** What one face says about an error. */
 export function remedies(own: OwnRemedies): (error: Pick<ErrorReport, "code" | "facts">) => string {
   return ({ code, facts }) => {
-    if (typeof facts["remedy"] === "string") return facts["remedy"]; // of errors that have not been given a code of their own yet
     const entry: Entry = ERRORS[code];
     const remedy = (own as Partial<Record<ErrorCode, Remedy>>)[code] ?? entry.remedy ?? "";
     return typeof remedy === "string" ? remedy : remedy(facts);

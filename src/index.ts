@@ -6,7 +6,6 @@ export { openStack, type StackSource } from "./stack/node/openStack.ts";
 export type { FocusOptions } from "./stack/focus.ts";
 export type { FocusSource, Unit } from "./stack/stackFormat.ts";
 export { runDepth, type DepthRun, type DepthRunOptions } from "./depth/run.ts";
-export { StackError, type StackErrorCode } from "./stack/stackError.ts";
 export { readDepth } from "./data/readDepth.ts";
 export { readImage } from "./stack/node/diskFiles.ts";
 export { loadModel } from "./network/node/loadModel.ts";

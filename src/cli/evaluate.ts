@@ -3,7 +3,7 @@ import { open, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Command, Option } from "commander";
 
-import { DatasetError, type Split } from "../data/dataset.ts";
+import type { Split } from "../data/dataset.ts";
 import { evaluateModels, loadPredictor, type LoadPredictor } from "../evaluate/evaluateModels.ts";
 import { CLASSICAL_NAMES } from "../evaluate/predictor.ts";
 import { EVALUATION_SETS, type EvaluationSetName } from "../evaluate/protocol.ts";
@@ -116,7 +116,7 @@ async function naming<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof DatasetError || cause instanceof RangeError) throw new UserError(cause.message, { exitCode: 3, cause });
+    if (cause instanceof RangeError) throw new UserError(cause.message, { exitCode: 3, cause });
     throw cause;
   }
 }

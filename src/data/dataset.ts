@@ -1,4 +1,5 @@
 import { readdir } from "node:fs/promises";
+import { DualFocusError } from "../errors.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import { naturalOrder, type Camera } from "../stack/stackFormat.ts";
 import type { SynthesisKernel } from "../optics/synthesize/synthesize.ts";
@@ -50,8 +51,12 @@ export interface DatasetOptions {
 }
 
 /** The files are not laid out as the loader needs. The message names what is missing and shows the layout. */
-export class DatasetError extends Error {
+export class DatasetError extends DualFocusError {
   override readonly name = "DatasetError";
+
+  constructor(message: string, { cause }: { cause?: unknown } = {}) {
+    super("bad-dataset", message, { cause });
+  }
 }
 
 /** The error of a loader for a file or folder that is not there. */

@@ -1,11 +1,11 @@
-import { DualFocusError } from "../errors.ts";
+import { DualFocusError, type ErrorCode, type ErrorFacts } from "../errors.ts";
 
 /** Bytes that are not what their format says. The message starts with the file, as the caller named it. */
 export class FormatError extends DualFocusError {
   override readonly name = "FormatError";
 
-  constructor(message: string, { cause }: { cause?: unknown } = {}) {
-    super("bad-file", message, { cause });
+  constructor(message: string, { code = "bad-file", facts = {}, cause }: { code?: ErrorCode; facts?: ErrorFacts; cause?: unknown } = {}) {
+    super(code, message, { facts, cause });
   }
 }
 
@@ -30,5 +30,6 @@ export async function decodingAsync<T>({ file, format }: { file: string; format:
 function asFormatError(cause: unknown, { file, format }: { file: string; format: string }): FormatError {
   if (cause instanceof FormatError) return cause;
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new FormatError(`${file}: not a readable ${format} file: ${reason}`, { cause });
+  const code = /\.hei[cf]$/i.test(file) ? "heic-unsupported" : "bad-file"; // sharp and most browsers come without its decoder
+  return new FormatError(`${file}: not a readable ${format} file: ${reason}`, { code, facts: { file, format }, cause });
 }

@@ -2,7 +2,7 @@ import { DualFocusError, type ErrorCode } from "../errors.ts";
 import { orderPlanes } from "../stack/stackFormat.ts";
 import type { DepthSettings } from "../depth/settings.ts";
 import { diskFiles } from "../stack/node/diskFiles.ts";
-import type { PictureInfo } from "../stack/stackFiles.ts";
+import type { ImageInfo } from "../stack/stackFiles.ts";
 import type { Limits } from "./limits.ts";
 import { invalid, Problem, tooLarge } from "./problem.ts";
 import { checkTiff } from "./tiffCheck.ts";
@@ -55,9 +55,9 @@ async function checkFrame(file: string, { name, limits }: { name: string; limits
   return { file, ending: kind.ending, width, height, pages: info.tiff?.pages.length ?? 1 };
 }
 
-async function readHeader(file: string, name: string): Promise<PictureInfo> {
+async function readHeader(file: string, name: string): Promise<ImageInfo> {
   try {
-    return await diskFiles.probePicture(file);
+    return await diskFiles.probe(file);
   } catch (cause) {
     if (!(cause instanceof DualFocusError)) throw cause;
     // the decoder's own limit is far above ours

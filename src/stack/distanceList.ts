@@ -1,29 +1,31 @@
+import { DualFocusError } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
 import { parseQuantity, parseUnit, type Quantity } from "./quantity.ts";
 import type { Unit } from "./stackFormat.ts";
 
-/** Numbers listed beside a stack: in the order of its pictures, or each with the name of its picture. */
+/** Numbers listed beside a stack: in the order of its images, or each with the name of its image. */
 export interface DistanceList {
   readonly entries: readonly { readonly file?: string; readonly quantity: Quantity }[];
 }
 
-/** Files beside the pictures that are read as such a list. */
+/** Files beside the images that are read as such a list. */
 export const DISTANCE_FILE = /^(stack|(focus|focal)([_-]?(distances?|positions?))?|distances?|z([_-]?positions?)?)\.(csv|tsv|txt)$/i;
 
-/** `"0.5, 0.65m, inf"`: what a command line gives. Not a number: an error that says which one. */
-export function parseDistances(text: string, where = "distances"): Quantity[] {
+/** `"0.5, 0.65m, inf"`: a list typed by the user. The error names the word that is not a number. */
+export function parseDistances(text: string): Quantity[] {
   return text
     .trim()
     .split(/[\s,;]+/)
     .map((word) => {
       const quantity = parseQuantity(word);
-      if (!quantity) throw new FormatError(`${where}: “${word}” is not a focus distance; expected numbers such as 0.5 or 650mm`);
-      return quantity;
+      if (quantity) return quantity;
+      const message = `“${word}” is not a focus distance; expected numbers such as 0.5 or 650mm`;
+      throw new DualFocusError("distances-invalid", message, { facts: { word } });
     });
 }
 
 /**
- * One number a line, or a table with a column of names and one of numbers. A heading may name the columns and the unit
+ * One number per line, or a table with a column of names and one of numbers. A heading may name the columns and the unit
  * (`file,distance_mm`); lines that start with # and empty ones are skipped.
  */
 export function parseDistanceFile(text: string, file = "distance list"): DistanceList {
@@ -33,7 +35,7 @@ export function parseDistanceFile(text: string, file = "distance list"): Distanc
     .map((line, index) => ({ number: index + 1, cells: splitLine(line) }))
     .filter(({ cells }) => cells.length > 0);
   const heading = rows[0]?.cells.some((cell) => parseQuantity(cell)) === false ? rows.shift()?.cells : undefined;
-  if (rows.length === 0) throw new FormatError(`${file}: no focus distances in it; expected one number a line`);
+  if (rows.length === 0) throw new FormatError(`${file}: no focus distances in it; expected one number per line`);
   const columns = chooseColumns(heading, rows[0]?.cells ?? []);
   const entries = rows.map(({ number, cells }) => {
     const cell = cells[columns.distance] ?? "";
@@ -55,7 +57,7 @@ function splitLine(line: string): string[] {
   return cells.map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
 }
 
-/** Columns by their heading; without one, the last number is the distance and the first cell that is none is the name. */
+/** Columns by their heading; without one, the last number is the distance and the first cell that is not a number is the name. */
 function chooseColumns(
   heading: readonly string[] | undefined,
   first: readonly string[],

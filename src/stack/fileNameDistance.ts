@@ -5,7 +5,7 @@ import { parseUnit, unify, type Quantity } from "./quantity.ts";
 const NUMBER = /(?:(?<=^|[_=\s(@])-)?\d+(?:\.\d+)*(?:[ _]?(?:(?:mm|cm|um|µm|μm|nm|m|dpt|dptr|diopters?|dioptres?|D)(?![A-Za-z])))?/g;
 
 /**
- * The focus distances that the names of the pictures state, if they do: the number that differs from picture to picture and has a unit
+ * The focus distances that the names of the images state, if they do: the number that differs from image to image and has a unit
  * (`650mm`, `2.0dpt`) or a fraction (`image_1_0.5`). Whole numbers without a unit are counters, dates or times, never distances.
  * `names` are in natural order.
  */
@@ -24,7 +24,7 @@ export function distancesInNames(names: readonly string[]): Quantity[] | undefin
 
 const stem = (name: string): string => name.replace(/\.[A-Za-z][A-Za-z0-9]*$/, "").replace(/\.ome$/i, "");
 
-/** `2023.01.31` and `12.30.45` are no numbers: NaN. */
+/** `2023.01.31` and `12.30.45` are not numbers: NaN. */
 function readNumber(text: string): Quantity {
   const digits = /^-?[\d.]+/.exec(text)?.[0] ?? "";
   const word = text.slice(digits.length).replace(/^[ _]/, "");
@@ -39,7 +39,7 @@ function isMonotonic(column: readonly Quantity[]): boolean {
   return steps.every((step) => step !== 0 && step === steps[0]);
 }
 
-/** Several numbers with units must say the same (`500mm_2dpt`), within 2 %. */
+/** Several numbers with units must agree (`500mm_2dpt`) within 2 %. */
 function agreeing(columns: readonly (readonly Quantity[])[], names: readonly string[]): Quantity[] {
   const [first = [], ...others] = columns;
   const metres = (column: readonly Quantity[]): number[] => {

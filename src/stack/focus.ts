@@ -1,34 +1,34 @@
-import { baseName, orderPlanes, type FocusSource, type StackPlane, type Unit } from "./stackFormat.ts";
+import { DualFocusError } from "../errors.ts";
+import { baseName, fromSource, orderPlanes, type FocusSource, type StackPlane, type Unit } from "./stackFormat.ts";
 import { parseDistanceFile, parseDistances, type DistanceList } from "./distanceList.ts";
 import { FOCUS_TAGS, type PhotoFacts } from "../io/exif.ts";
 import { distancesInNames } from "./fileNameDistance.ts";
 import { unify, type Quantity } from "./quantity.ts";
-import { StackError } from "./stackError.ts";
 import type { Space } from "../image/depthMap.ts";
 import type { Listing } from "./listing.ts";
 import type { StackFiles } from "./stackFiles.ts";
 
-/** One picture of the stack: a file, or a page of one. */
+/** One image of the stack: a file, or a page of one. */
 export interface Frame {
   readonly file: string;
   readonly page: number;
-  /** Where the microscope stood [m]; its zero is anywhere. */
+  /** The z position of the microscope [m]; its zero is arbitrary. */
   readonly position?: number;
 }
 
 export interface FocusOptions {
-  /** One number for each picture, in the order of their names, or such a list as text (`0.5,650mm,inf`), or the name of a text file. */
+  /** One number per image, in the order of their names, or such a list as text (`0.5,650mm,inf`), or the name of a text file. */
   readonly distances?: readonly number[] | string;
-  /** Of numbers that come without one; metres if nothing is said. `index` alone: ignore all distances. */
+  /** Of numbers that come without one; metres by default. `index` without `distances` ignores all distances. */
   readonly unit?: Unit;
 }
 
-export interface FocusPlane extends StackPlane, Frame {
-  /** Which of the pictures it is, in the order in which `FocusOptions.distances` are given. */
+interface FocusPlane extends StackPlane, Frame {
+  /** Index of its image, in the order in which `FocusOptions.distances` are given. */
   readonly frame: number;
 }
 
-/** The planes near to far. */
+/** The planes, near to far. */
 export interface Focus {
   readonly planes: readonly FocusPlane[];
   readonly unit: Unit;
@@ -51,13 +51,13 @@ interface Stack {
   readonly listing: Listing;
   readonly positionSource: FocusSource;
   readonly readText: StackFiles["readText"];
-  /** Reads what the photographs say; asked only if nothing better is known. */
+  /** Reads the metadata of the photographs; called only if nothing better is known. */
   readonly facts: () => Promise<readonly PhotoFacts[]>;
 }
 
 /**
- * Focus distances: the caller's > stack.json or a list beside the pictures > positions in the TIFF > numbers in the file names > EXIF,
- * maker note, XMP > none, and then the stack is in plane numbers.
+ * Focus distances: the caller's > stack.json or a list beside the images > positions in the TIFF > numbers in the file names > EXIF,
+ * maker note, XMP > none, and then the stack is in plane indices.
  */
 export async function findFocus(stack: Stack, { distances, unit }: FocusOptions): Promise<Focus> {
   const { frames, listing } = stack;
@@ -72,11 +72,10 @@ export async function findFocus(stack: Stack, { distances, unit }: FocusOptions)
     photoDistances(await stack.facts(), { frames, notes }) ??
     missing(stack, unit);
   const count = found.quantities.length;
-  if (count !== frames.length)
-    throw new StackError(`${listing.name}: ${frames.length} pictures but ${count} focus distances (${found.source})`, {
-      code: "input",
-      remedy: "give one for each picture, in the order of their names",
-    });
+  if (count !== frames.length) {
+    const message = `${listing.name}: ${frames.length} images but ${count} focus distances${fromSource(found.source)}`;
+    throw new DualFocusError("distance-count", message, { facts: { images: frames.length, distances: count, source: found.source } });
+  }
   return inOrder(found, { frames, unit, listing, notes });
 }
 
@@ -87,15 +86,13 @@ const fileOrder = (frames: readonly Frame[]): Found => ({
 
 function missing({ frames, listing }: Stack, unit: Unit | undefined): Found {
   if (unit === undefined) return fileOrder(frames);
-  throw new StackError(`${listing.name}: no focus distances found, so nothing can be said in ${unit}`, {
-    code: "metadata",
-    remedy: "give them with --distances or a stack.json, or leave out --unit to get depth in plane numbers",
-  });
+  const message = `${listing.name}: no focus distances found, so there is no depth in ${unit}`;
+  throw new DualFocusError("distances-missing", message, { facts: { name: listing.name, unit } });
 }
 
 async function givenDistances(distances: readonly number[] | string, stack: Stack): Promise<Found> {
   if (typeof distances !== "string") return { quantities: distances.map((value) => ({ value })), source: "argument" };
-  if (!/\.(csv|tsv|txt)$/i.test(distances)) return { quantities: parseDistances(distances, "--distances"), source: "argument" };
+  if (!/\.(csv|tsv|txt)$/i.test(distances)) return { quantities: parseDistances(distances), source: "argument" };
   return { ...(await listedDistances(distances, stack)), source: "argument" };
 }
 
@@ -109,7 +106,7 @@ async function listedDistances(file: string, { frames, readText }: Stack): Promi
   return { quantities: byName(list, frames, file) ?? list.entries.map(({ quantity }) => quantity), source: "distance list" };
 }
 
-/** If the list names pictures, each takes the number on its line. */
+/** If the list names images, each takes the number on its line. */
 function byName({ entries }: DistanceList, frames: readonly Frame[], file: string): Quantity[] | undefined {
   const named = new Map(entries.flatMap((entry) => (entry.file === undefined ? [] : [[baseName(entry.file), entry.quantity]])));
   const stems = new Map([...named].map(([name, quantity]) => [name.replace(/\.[^.]+$/, ""), quantity]));
@@ -121,21 +118,18 @@ function byName({ entries }: DistanceList, frames: readonly Frame[], file: strin
   return frames.map((frame) => {
     const quantity = lookUp(frame);
     if (quantity) return quantity;
-    throw new StackError(`${file}: has no line for ${baseName(frame.file)}`, {
-      code: "metadata",
-      remedy: "add one, or remove the picture",
-    });
+    const name = baseName(frame.file);
+    throw new DualFocusError("image-not-listed", `${file}: has no line for ${name}`, { facts: { file, name } });
   });
 }
 
 function zPositions({ frames, positionSource }: Stack): Found | undefined {
   const positions = frames.map(({ position }) => position);
   const first = frames.find(({ position }) => position === undefined);
-  if (first && frames.some(({ position }) => position !== undefined))
-    throw new StackError(`${first.file}: page ${first.page + 1} has no z position while others have`, {
-      code: "metadata",
-      remedy: "give all distances with --distances, or --unit index to go by page numbers",
-    });
+  if (first && frames.some(({ position }) => position !== undefined)) {
+    const message = `${first.file}: page ${first.page + 1} has no z position, while others have one`;
+    throw new DualFocusError("some-distances-missing", message, { facts: { file: first.file, page: first.page + 1 } });
+  }
   if (first) return undefined;
   return {
     quantities: positions.map((position) => ({ value: (position as number) * 1e6, unit: "um" })),
@@ -149,7 +143,7 @@ function nameDistances(frames: readonly Frame[]): Found | undefined {
   return quantities && { quantities, source: "file name" };
 }
 
-/** Only if every picture says it in the same place, and they are not all equal: then the camera did not note the bracketing. */
+/** Only if every image states it in the same place, and they are not all equal: then the camera did not record the bracketing. */
 function photoDistances(facts: readonly PhotoFacts[], { frames, notes }: { frames: readonly Frame[]; notes: string[] }): Found | undefined {
   for (const source of FOCUS_TAGS) {
     const values = facts.map(({ focusDistance }) => focusDistance[source]);
@@ -157,7 +151,7 @@ function photoDistances(facts: readonly PhotoFacts[], { frames, notes }: { frame
     if (known.length === 0) continue;
     const silent = frames[values.indexOf(undefined)];
     if (silent) notes.push(`${baseName(silent.file)}: no focus distance in its ${source}, while others have one; ignored`);
-    else if (new Set(known).size === 1) notes.push(`all pictures state the same focus distance in their ${source}, ${known[0]} m; ignored`);
+    else if (new Set(known).size === 1) notes.push(`all images state the same focus distance in their ${source}, ${known[0]} m; ignored`);
     else return { quantities: known.map((value) => ({ value, unit: "m" })), source };
   }
   return undefined;
@@ -172,35 +166,28 @@ interface Context {
 
 function inOrder({ quantities, source, relative = false }: Found, { frames, unit, listing, notes }: Context): Focus {
   const unified = unify(quantities, unit ?? "m");
-  if (!unified)
-    throw new StackError(`${listing.name}: the focus distances (${source}) mix units that cannot be compared`, {
-      code: "input",
-      remedy: "use lengths and dioptres, or one of disparity and index throughout",
-    });
+  if (!unified) {
+    const message = `${listing.name}: the focus distances${fromSource(source)} mix units that cannot be compared`;
+    throw new DualFocusError("units-mixed", message, { facts: { name: listing.name, source } });
+  }
   if (unit === undefined && quantities.some((quantity) => quantity.unit === undefined) && source !== "argument")
-    notes.push(`${listing.name}: the focus distances (${source}) have no unit; taken as metres, or say --unit mm, um or dpt`);
+    notes.push(`${listing.name}: the focus distances${fromSource(source)} have no unit; taken as metres`);
   const { values, unit: used } = farIsInfinite(unified, { frames, notes });
   const offset = relative ? arbitraryZero(values) : 0;
   const planes = frames.map((frame, n) => ({ ...frame, frame: n, value: (values[n] as number) - offset, source }));
-  try {
-    const ordered = orderPlanes(planes, used);
-    return {
-      ...ordered,
-      planes: ordered.planes.map((plane) => ({ ...plane, value: plane.value + offset })),
-      offset: offset * 1e-6,
-      notes,
-    };
-  } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    const remedy = "correct the focus distances, give others with --distances, or --unit index to go by the order of the files";
-    throw new StackError(`${message} (from the ${source})`, { code: "input", remedy, cause });
-  }
+  const ordered = orderPlanes(planes, used);
+  return {
+    ...ordered,
+    planes: ordered.planes.map((plane) => ({ ...plane, value: plane.value + offset })),
+    offset: offset * 1e-6,
+    notes,
+  };
 }
 
-/** In metres; no lens tells more from infinity, and an average over planes must not be ruled by such a number. */
+/** In metres. No lens distinguishes more from infinity, and one such number must not dominate an average over planes. */
 const BEYOND_FOCUS = 1000;
 
-/** Lengths with one of more than a kilometre become dioptres, that one 0. */
+/** If a length exceeds a kilometre, all become dioptres, and that one 0. */
 function farIsInfinite(
   { values, unit }: { values: readonly number[]; unit: Unit },
   { frames, notes }: Pick<Context, "frames" | "notes">,
@@ -208,11 +195,11 @@ function farIsInfinite(
   const perMetre = { m: 1, mm: 1e3, um: 1e6, dpt: NaN, disparity: NaN, index: NaN }[unit];
   const far = values.findIndex((value) => value / perMetre > BEYOND_FOCUS);
   if (far < 0) return { values, unit };
-  notes.push(`${baseName(frames[far]?.file ?? "")}: ${values[far]} ${unit} is as good as infinity; the stack is taken in dioptres`);
+  notes.push(`${baseName(frames[far]?.file ?? "")}: ${values[far]} ${unit} counts as infinity; the stack is in dioptres`);
   return { values: values.map((value) => (value / perMetre > BEYOND_FOCUS ? 0 : perMetre / value)), unit: "dpt" };
 }
 
-/** So placed that the nearest plane lies one mean spacing away from zero: depth must be positive. */
+/** Placed so that the nearest plane is one mean spacing away from zero: depth must be positive. */
 function arbitraryZero(positions: readonly number[]): number {
   const [least, most] = [Math.min(...positions), Math.max(...positions)];
   return least - (most - least) / Math.max(1, positions.length - 1);

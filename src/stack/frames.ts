@@ -1,16 +1,15 @@
-import { baseName, type FocusSource } from "./stackFormat.ts";
-import { FormatError } from "../io/formatError.ts";
-import { imageJStack, omeStack, type ZStack } from "./omeTiff.ts";
+import { DualFocusError } from "../errors.ts";
+import type { Size } from "../image/image.ts";
 import { uprightSize } from "../image/orient.ts";
-import { StackError } from "./stackError.ts";
+import { FormatError } from "../io/formatError.ts";
 import type { Frame } from "./focus.ts";
 import type { Listing } from "./listing.ts";
-import type { Size } from "../image/image.ts";
-import type { PictureInfo, StackFiles } from "./stackFiles.ts";
-import type { TiffInfo } from "../io/tiff.ts";
-import { whiteLevel } from "./whiteLevel.ts";
+import { imageJStack, omeStack, type ZStack } from "./omeTiff.ts";
+import type { ImageInfo, StackFiles } from "./stackFiles.ts";
+import { baseName, type FocusSource } from "./stackFormat.ts";
+import { whiteLevel, type ProbedFrame } from "./whiteLevel.ts";
 
-/** The pictures of a stack, all alike, in the order of the listing. */
+/** The images of a stack, all alike, in the order of the listing. */
 export interface FrameSet {
   readonly frames: readonly Frame[];
   readonly positionSource: FocusSource;
@@ -21,46 +20,32 @@ export interface FrameSet {
   readonly orientation: number;
   readonly pixelSize?: number;
   readonly notes: readonly string[];
-  /** For TIFFs: what values are divided by after the usual scaling of integers to [0, 1]. Undefined for other files. */
+  /** For TIFFs: what values are divided by after integers were scaled to [0, 1]. Undefined for other files. */
   tiffWhite(file: string): number | undefined;
 }
 
-/** Less is no picture to find depth in. */
+/** Smaller images show no depth. */
 const MIN_SIDE = 16;
-
-interface Probed {
-  readonly frame: Frame;
-  readonly info: PictureInfo;
-}
 
 /** Reads every header, finds the pages that are planes, and refuses what is not one stack. */
 export async function findFrames({ name, files }: Listing, store: StackFiles): Promise<FrameSet> {
-  const infos = new Map<string, PictureInfo>();
-  for (const file of files) infos.set(file, await store.probePicture(file));
-  const described = files.map((file) => describedPages(file, infos.get(file)?.tiff));
-  const pagesOf = files.length === 1 ? multiPage(files[0] as string, infos) : undefined;
-  const probed =
-    pagesOf?.probed ?? files.map((file, n) => ({ frame: singleFrame(file, described[n]), info: infos.get(file) as PictureInfo }));
-  const notes = [...(pagesOf?.notes ?? extraPages(files, infos))];
-  if (probed.length < 2)
-    throw new StackError(`${name}: one picture is no focal stack`, {
-      code: "input",
-      remedy: "at least two pictures of the same scene are needed, better five or more, with the focus moved between them",
-    });
-  const { orientation, note } = commonOrientation(probed);
-  if (note !== undefined) notes.push(note);
-  const size = commonSize(probed, orientation);
-  const all = probed.map(({ info }) => info);
-  const zStack = described[0];
+  const infos = new Map<string, ImageInfo>();
+  for (const file of files) infos.set(file, await store.probe(file));
+  const found = [...infos].map(([file, info]) => ({ file, info, zStack: describedPages(file, info) }));
+  const [first] = found;
+  const zStack = first?.zStack;
+  const { probed, notes } = first && found.length === 1 ? multiPage(first) : singlePages(found);
+  if (probed.length < 2) throw new DualFocusError("single-image", `${name}: one image is not a focal stack`, { facts: { name } });
+  const { size, orientation, note } = commonShape(probed);
   const { white, note: whiteNote } = await whiteLevel({ name, probed, significantBits: zStack?.significantBits }, store);
-  if (whiteNote !== undefined) notes.push(whiteNote);
   return {
     frames: probed.map(({ frame }) => frame),
     positionSource: zStack?.source ?? "OME-TIFF",
     size,
-    channels: all.some(({ channels }) => channels === 3) ? 3 : 1,
-    bits: all.some(({ depth }) => depth !== "8") ? 16 : 8,
-    ...{ orientation, notes },
+    channels: probed.some(({ info }) => info.channels === 3) ? 3 : 1,
+    bits: probed.some(({ info }) => info.depth !== "8") ? 16 : 8,
+    orientation,
+    notes: [...notes, note, whiteNote].filter((each) => each !== undefined),
     ...(zStack?.pixelSize === undefined ? {} : { pixelSize: zStack.pixelSize }),
     tiffWhite: (file) => {
       const info = infos.get(file);
@@ -69,9 +54,19 @@ export async function findFrames({ name, files }: Listing, store: StackFiles): P
   };
 }
 
-type Described = ZStack & { readonly source: FocusSource };
+interface FoundFile {
+  readonly file: string;
+  readonly info: ImageInfo;
+  /** What a microscope's file says about its pages. */
+  readonly zStack: (ZStack & { readonly source: FocusSource }) | undefined;
+}
 
-function describedPages(file: string, tiff: TiffInfo | undefined): Described | undefined {
+interface ProbedFrames {
+  readonly probed: readonly ProbedFrame[];
+  readonly notes: readonly string[];
+}
+
+function describedPages(file: string, { tiff }: ImageInfo): FoundFile["zStack"] {
   if (!tiff) return undefined;
   const where = { file, pages: tiff.pages.length };
   const ome = omeStack(tiff.description, where);
@@ -80,22 +75,27 @@ function describedPages(file: string, tiff: TiffInfo | undefined): Described | u
   return imageJ && { ...imageJ, source: "ImageJ" };
 }
 
-/** A picture of its own. A file of an OME set may hold one plane that knows its position. */
-function singleFrame(file: string, described: Described | undefined): Frame {
-  const [plane, second] = described?.planes ?? [];
-  const position = plane && !second ? plane.position : undefined;
-  return { file, page: plane && !second ? plane.page : 0, ...(position === undefined ? {} : { position }) };
+/** One image per file. A file of an OME set may hold one plane that knows its position. */
+function singlePages(found: readonly FoundFile[]): ProbedFrames {
+  const probed = found.map(({ file, info, zStack }) => {
+    const [plane, second] = zStack?.planes ?? [];
+    return { frame: { file, page: 0, ...(second ? {} : plane) }, info };
+  });
+  const notes = found.flatMap(({ file, info }) => {
+    const pages = info.tiff?.pages ?? [];
+    const alike = pages.filter(({ isReduced, width }) => !isReduced && width === pages[0]?.width);
+    return alike.length > 1 ? [`${file}: has ${alike.length} pages; only the first is used`] : [];
+  });
+  return { probed, notes };
 }
 
-function multiPage(file: string, infos: ReadonlyMap<string, PictureInfo>): { probed: Probed[]; notes: string[] } {
-  const info = infos.get(file) as PictureInfo;
+function multiPage({ file, info, zStack }: FoundFile): ProbedFrames {
   const pages = info.tiff?.pages ?? [];
   const [first] = pages;
-  const described = describedPages(file, info.tiff);
   const whole = pages.filter(({ isReduced, width, height }) => !isReduced && width === first?.width && height === first.height);
-  const chosen = described?.planes ?? whole.map(({ page }) => ({ page }));
-  const notes = [...(described?.notes ?? [])];
-  if (!described && whole.length > 1 && whole.length < pages.length)
+  const chosen = zStack?.planes ?? whole.map(({ page }) => ({ page }));
+  const notes = [...(zStack?.notes ?? [])];
+  if (!zStack && whole.length > 1 && whole.length < pages.length)
     notes.push(`${file}: ${pages.length - whole.length} pages of other sizes (thumbnails) are left out`);
   const probed = chosen.map((plane) => {
     const page = pages[plane.page];
@@ -105,44 +105,30 @@ function multiPage(file: string, infos: ReadonlyMap<string, PictureInfo>): { pro
   return { probed: probed.length > 0 ? probed : [{ frame: { file, page: 0 }, info }], notes };
 }
 
-function extraPages(files: readonly string[], infos: ReadonlyMap<string, PictureInfo>): string[] {
-  return files.flatMap((file) => {
-    const pages = infos.get(file)?.tiff?.pages ?? [];
-    const alike = pages.filter(({ isReduced, width }) => !isReduced && width === pages[0]?.width);
-    return alike.length > 1 ? [`${file}: has ${alike.length} pages; only the first is used`] : [];
-  });
-}
-
-/** Stored sizes alike but orientations not: one camera whose sensor of gravity wavered, so the commonest orientation holds for all. */
-function commonOrientation(probed: readonly Probed[]): { orientation: number; note?: string } {
+/** Orientations may differ where the sizes do not: the camera's gravity sensor wavered, so the most common one holds for all. */
+function commonShape(probed: readonly ProbedFrame[]): { size: Size; orientation: number; note?: string } {
+  const [first] = probed as [ProbedFrame];
+  const odd = probed.find(({ info }) => info.width !== first.info.width || info.height !== first.info.height);
+  if (odd) throw sizesDiffer(first, odd);
   const counts = new Map<number, number>();
   for (const { info } of probed) counts.set(info.orientation, (counts.get(info.orientation) ?? 0) + 1);
   const [[orientation] = [1]] = [...counts].sort((a, b) => b[1] - a[1]);
-  if (counts.size < 2) return { orientation };
-  const [first] = probed as [Probed];
-  const odd = probed.find(({ info }) => info.width !== first.info.width || info.height !== first.info.height);
-  if (odd) throw mixedSizes(first, odd);
-  const other = probed.find(({ info }) => info.orientation !== orientation) as Probed;
-  return { orientation, note: `${baseName(other.frame.file)}: its orientation differs from the other pictures'; theirs is used` };
-}
-
-function commonSize(probed: readonly Probed[], orientation: number): Size {
-  const [first] = probed as [Probed];
-  const odd = probed.find(({ info }) => info.width !== first.info.width || info.height !== first.info.height);
-  if (odd) throw mixedSizes(first, odd);
   const size = uprightSize(first.info, orientation);
-  if (Math.min(size.width, size.height) < MIN_SIDE)
-    throw new StackError(`${first.frame.file}: is only ${size.width}×${size.height} pixels`, {
-      code: "input",
-      remedy: `pictures need at least ${MIN_SIDE} pixels a side`,
-    });
-  return size;
+  if (Math.min(size.width, size.height) < MIN_SIDE) {
+    const message = `${first.frame.file}: is only ${size.width}×${size.height} pixels; a side needs at least ${MIN_SIDE}`;
+    throw new DualFocusError("image-too-small", message, { facts: { file: first.frame.file, ...size, least: MIN_SIDE } });
+  }
+  const turned = probed.find(({ info }) => info.orientation !== orientation);
+  if (!turned) return { size, orientation };
+  return {
+    size,
+    orientation,
+    note: `${baseName(turned.frame.file)}: its orientation differs from that of the other images, which is used`,
+  };
 }
 
-function mixedSizes(a: Probed, b: Probed): StackError {
-  const describe = ({ frame, info }: Probed): string => `${baseName(frame.file)} is ${info.width}×${info.height}`;
-  return new StackError(`${describe(a)} but ${describe(b)}: the pictures of a stack must have one size and orientation`, {
-    code: "input",
-    remedy: "remove the picture that does not belong, or export all in one size",
-  });
+function sizesDiffer(a: ProbedFrame, b: ProbedFrame): DualFocusError {
+  const describe = ({ frame, info }: ProbedFrame): string => `${baseName(frame.file)} is ${info.width}×${info.height}`;
+  const message = `${describe(a)} but ${describe(b)}: the images of a stack must have one size and orientation`;
+  return new DualFocusError("sizes-differ", message, { facts: { file: b.frame.file, other: a.frame.file } });
 }

@@ -1,18 +1,18 @@
 import { FormatError } from "../io/formatError.ts";
-import { metresPer } from "../stack/quantity.ts";
+import { metresPer } from "./quantity.ts";
 
-/** One plane of a multi-page TIFF: its page, and where the microscope stood [m], if written. */
-export interface ZPlane {
+/** One plane of a multi-page TIFF: its page, and the z position of the microscope [m], if stated. */
+interface ZPlane {
   readonly page: number;
   readonly position?: number;
 }
 
-/** What the description of a multi-page TIFF says. */
+/** The z planes that the description of a multi-page TIFF states. */
 export interface ZStack {
   readonly planes: readonly ZPlane[];
   /** Width of a pixel in the object [m]. */
   readonly pixelSize?: number;
-  /** Of the range of the stored integers: a 12-bit camera writes 12 into 16. */
+  /** Bits of the stored integers in use: a 12-bit camera writes 12 in 16. */
   readonly significantBits?: number;
   readonly notes: readonly string[];
 }
@@ -21,7 +21,7 @@ type Attributes = Readonly<Record<string, string>>;
 
 const MAX_PLANES = 10_000;
 
-/** Reads OME-XML: which pages are the z planes, and PositionZ or else PhysicalSizeZ. Undefined if the text is no OME-XML. */
+/** Reads OME-XML: which pages are the z planes, and PositionZ or else PhysicalSizeZ. Undefined if the text is not OME-XML. */
 export function omeStack(xml: string, { file, pages }: { file: string; pages: number }): ZStack | undefined {
   if (!/<(\w+:)?OME[\s>]/.test(xml)) return undefined;
   const body = xml.slice(0, xml.search(/<\/(\w+:)?Pixels>|$/)); // the first image; later ones are labels and overviews
@@ -31,8 +31,8 @@ export function omeStack(xml: string, { file, pages }: { file: string; pages: nu
   const sizes = { Z: size("SizeZ"), C: size("SizeC"), T: size("SizeT") };
   const axis = sizes.Z === 1 && sizes.T > 1 ? "T" : "Z"; // some programs store focus as time
   const notes = [
-    ...(axis === "T" ? [`${file}: has one z plane and ${sizes.T} times; the times are taken as focus planes`] : []),
-    ...(axis === "Z" && sizes.T > 1 ? [`${file}: the first of ${sizes.T} times is used`] : []),
+    ...(axis === "T" ? [`${file}: has one z plane and ${sizes.T} time points, which are taken as focus planes`] : []),
+    ...(axis === "Z" && sizes.T > 1 ? [`${file}: the first of ${sizes.T} time points is used`] : []),
   ];
   const order = /^XY[ZCT]{3}$/.test(pixels["DimensionOrder"] ?? "") ? (pixels["DimensionOrder"] as string).slice(2) : "ZCT";
   const pageOf = pageTable(elements(body, "TiffData", "UUID"), { file, pages, order, sizes });
@@ -101,7 +101,7 @@ function pageTable(blocks: readonly Attributes[], { file, pages, order, sizes }:
   return table;
 }
 
-/** Of the first channel. Positions in a "reference frame" are in no unit and say nothing. */
+/** Of the first channel. Positions in a "reference frame" have no unit and are ignored. */
 function planePositions(planes: readonly Attributes[], axis: "Z" | "T"): Map<number, number> {
   const positions = new Map<number, number>();
   const other = axis === "Z" ? "TheT" : "TheZ";
@@ -133,7 +133,7 @@ function wholeNumber(text: string | undefined, { file, name }: { file: string; n
   return value;
 }
 
-/** Attributes of every element of a name, those of a direct child `inner` added. Enough of XML for what OME writers write. */
+/** Attributes of every element of a name, with those of a direct child `inner`. Enough XML for what OME writers produce. */
 function elements(xml: string, name: string, inner?: string): Attributes[] {
   const opening = (tag: string): string => `<(?:\\w+:)?${tag}\\b([^>]{0,4000})>`;
   const pattern = new RegExp(opening(name) + (inner === undefined ? "" : `(?:\\s*${opening(inner)})?`), "g");

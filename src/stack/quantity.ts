@@ -1,6 +1,6 @@
 import type { Unit } from "./stackFormat.ts";
 
-/** A number as people write it, with the unit beside it if there was one. `Infinity` is a focus distance too. */
+/** A number with its unit, if one was written. `Infinity` is a valid focus distance. */
 export interface Quantity {
   readonly value: number;
   readonly unit?: Unit;
@@ -13,7 +13,7 @@ const LENGTH_NAMES: readonly (readonly [RegExp, LengthUnit])[] = [
   [/^(m|met(er|re)s?)$/i, "m"],
   [/^(cm|centimet(er|re)s?)$/i, "cm"],
   [/^(mm|millimet(er|re)s?)$/i, "mm"],
-  // The micro sign has two code points and suffers most from wrong decoding: any foreign letters before an m.
+  // The micro sign has two code points and is often decoded wrongly: any non-ASCII letters before an m.
   [/^(um|microns?|micromet(er|re)s?|&#(181|956);m|[^ -~]{1,3}m)$/i, "um"],
   [/^(nm|nanomet(er|re)s?)$/i, "nm"],
   [/^(in|inch(es)?)$/i, "in"],
@@ -41,7 +41,7 @@ export function parseUnit(text: string): { unit: Unit; factor: number } | undefi
   return length === "nm" ? { unit: "um", factor: 1e-3 } : { unit: length, factor: 1 };
 }
 
-/** `"0.65"`, `"650mm"`, `"1.5 dpt"`, `"inf"`; undefined if that is not what the text says. */
+/** `"0.65"`, `"650mm"`, `"1.5 dpt"`, `"inf"`; undefined if the text is not a number with a unit or without. */
 export function parseQuantity(text: string): Quantity | undefined {
   const match = /^([+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|inf(?:inity)?|∞))\s*([^\d\s.+-][^\s]*)?$/i.exec(text.trim());
   if (!match) return undefined;
@@ -54,7 +54,7 @@ export function parseQuantity(text: string): Quantity | undefined {
 
 /**
  * One unit for the whole stack: theirs if they agree, else metres; dioptres if one of the lengths is infinite, since 1/∞ is a number.
- * `fallback` is the unit of numbers written without one. Undefined if the units cannot be brought together.
+ * `fallback` is the unit of numbers written without one. Undefined if the units cannot be converted into one.
  */
 export function unify(quantities: readonly Quantity[], fallback: Unit): { values: number[]; unit: Unit } | undefined {
   const withUnit = quantities.map(({ value, unit = fallback }) => ({ value, unit }));

@@ -1,15 +1,19 @@
 import { z } from "zod";
 import type { Space } from "../image/depthMap.ts";
+import { DualFocusError } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
 
 export const UNITS = ["m", "mm", "um", "dpt", "disparity", "index"] as const;
 export type Unit = (typeof UNITS)[number];
 
-/** Where a focus distance came from; the earlier ones win. `ImageJ` is that program's note in a TIFF. */
+/** Where a focus distance came from; the earlier ones win. `ImageJ` is that program's description in a TIFF. */
 export type FocusSource =
   "argument" | "stack.json" | "distance list" | "OME-TIFF" | "ImageJ" | "file name" | "EXIF" | "MakerNote" | "XMP" | "file order";
 
-/** One plane: its picture, the number given for it, and where that number came from. */
+/** The words that name a source after "focus distance"; the caller knows what it gave. */
+export const fromSource = (source: FocusSource): string => (source === "argument" ? "" : ` (from ${source})`);
+
+/** One plane: its image, the number given for it, and where that number came from. */
 export interface StackPlane {
   readonly file: string;
   readonly value: number;
@@ -41,13 +45,13 @@ const stackJson = z.object({
 
 export type StackJson = z.infer<typeof stackJson>;
 
-const PICTURE = /\.(jpe?g|png|tiff?|webp|avif|hei[cf])$/i;
+const IMAGE = /\.(jpe?g|png|tiff?|webp|avif|hei[cf])$/i;
 const NOT_A_PLANE = /^(depth(16)?|disparity|aif|confidence|color|index|normals?)([._-].*)?$/i;
 
 /** The last part of a path of any system: Node's `basename`, for code that runs in a browser too. */
 export const baseName = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 
-/** Names as people order them: plane_2 before plane_10. */
+/** Names in the order people expect: plane_2 before plane_10. */
 export function naturalOrder(names: readonly string[]): string[] {
   const { compare } = new Intl.Collator("en", { numeric: true });
   return [...names].sort((a, b) => compare(a, b) || (a < b ? -1 : 1));
@@ -57,7 +61,11 @@ export function naturalOrder(names: readonly string[]): string[] {
 export function orderPlanes<P extends StackPlane>(planes: readonly P[], unit: Unit): OrderedPlanes<P> {
   const least = { m: Number.MIN_VALUE, mm: Number.MIN_VALUE, um: Number.MIN_VALUE, dpt: 0, disparity: -Infinity, index: -Infinity }[unit];
   const bad = planes.find(({ value }) => !Number.isFinite(value) || value < least);
-  if (bad) throw new FormatError(`${bad.file}: ${bad.value} ${unit} is not a focus distance`);
+  if (bad) {
+    const { file, value, source } = bad;
+    const message = `${file}: ${value} ${unit} is not a focus distance${fromSource(source)}`;
+    throw new DualFocusError("distances-invalid", message, { facts: { file, value, unit, source } });
+  }
   const inDioptres = unit === "dpt" && planes.some(({ value }) => value === 0);
   const space: Space = unit === "index" ? "index" : unit === "disparity" || inDioptres ? "disparity" : "depth";
   const convert = { m: (v: number) => v, mm: (v: number) => v / 1e3, um: (v: number) => v / 1e6, dpt: (v: number) => 1 / v };
@@ -67,16 +75,18 @@ export function orderPlanes<P extends StackPlane>(planes: readonly P[], unit: Un
   const twin = ordered.find(({ value }, n) => value === ordered[n - 1]?.value);
   if (twin) {
     const files = ordered.filter(({ value }) => value === twin.value).map(({ file }) => baseName(file));
-    throw new FormatError(`${files.join(" and ")} have the same focus distance, ${twin.value} ${unit}; remove one or correct it`);
+    const { value, source } = twin;
+    const message = `${files.join(" and ")} have the same focus distance, ${value} ${unit}${fromSource(source)}`;
+    throw new DualFocusError("distances-invalid", message, { facts: { files, value, unit, source } });
   }
   return { planes: ordered, unit, focusDistances: ordered.map(({ value }) => distance(value)), space };
 }
 
-/** `plane_*` if there are any; else every picture that is not named like a result. */
+/** `plane_*` if there are any; else every image that is not named like a result. */
 export function planeFiles(names: readonly string[]): string[] {
-  const pictures = names.filter((name) => PICTURE.test(name) && !name.startsWith("."));
-  const numbered = pictures.filter((name) => /^plane[_-]?\d/i.test(name));
-  return naturalOrder(numbered.length > 0 ? numbered : pictures.filter((name) => !NOT_A_PLANE.test(name)));
+  const images = names.filter((name) => IMAGE.test(name) && !name.startsWith("."));
+  const numbered = images.filter((name) => /^plane[_-]?\d/i.test(name));
+  return naturalOrder(numbered.length > 0 ? numbered : images.filter((name) => !NOT_A_PLANE.test(name)));
 }
 
 /** The content of a stack.json; `file` names it in the error. */

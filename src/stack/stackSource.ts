@@ -4,7 +4,6 @@ import { turnUpright } from "../image/orient.ts";
 import { resize } from "../image/resize.ts";
 import { FormatError } from "../io/formatError.ts";
 import { tiffImage, type TiffPage } from "../io/tiff.ts";
-import { StackError } from "./stackError.ts";
 import type { Camera, FocusSource, Unit } from "./stackFormat.ts";
 import type { Space } from "../image/depthMap.ts";
 import { focalStack, type FocalStack } from "./focalStack.ts";
@@ -13,15 +12,15 @@ import { findFrames, type FrameSet } from "./frames.ts";
 import type { Listing } from "./listing.ts";
 import type { ReadOptions, StackFiles } from "./stackFiles.ts";
 
-/** A stack, near to far, read one plane at a time: nothing here holds more than one picture. */
+/** A stack, near to far, read one plane at a time: never more than one image in memory. */
 export interface StackSource {
   /** The folder or file it came from. */
   readonly name: string;
-  /** One for each plane; the same file again and again if it has many pages. */
+  /** One for each plane; the same file for all if it has many pages. */
   readonly files: readonly string[];
-  /** Which picture each plane is, in the order of the files' names: that in which distances are given. */
+  /** Which image each plane is, in the order of the file names, which is the order in which distances are given. */
   readonly frames: readonly number[];
-  /** What was given for each plane, where it was found, in which unit. */
+  /** The focus distance of each plane as written, where it was found, and its unit. */
   readonly focus: readonly { readonly value: number; readonly source: FocusSource; readonly unit: Unit }[];
   /** Metres where `space` is "depth". */
   readonly focusDistances: readonly number[];
@@ -32,16 +31,16 @@ export interface StackSource {
   /** Upright. */
   readonly size: Size;
   readonly channels: 1 | 3;
-  /** Of the files, for writing results that lose nothing. */
+  /** Bits per sample of the files, so that results can be written without loss. */
   readonly bits: 8 | 16;
   readonly orientation: number;
   readonly camera?: Camera;
-  /** Width of a pixel in the object [m], where a microscope says so. */
+  /** Width of a pixel in the object [m], where a microscope states it. */
   readonly pixelSize?: number;
-  /** What a person should know: assumptions made, things ignored. */
+  /** Assumptions made and things ignored, for the user. */
   readonly notes: readonly string[];
   readPlane(plane: number): Promise<Image>;
-  /** The same picture with at most `maxPixels`, in the size of `scaledSize`. */
+  /** The same image with at most `maxPixels`, in the size that `scaledSize` gives. */
   readScaled(plane: number, maxPixels: number): Promise<Image>;
 }
 
@@ -92,16 +91,12 @@ function stackSource({ name, set, files, focus, camera, notes }: Parts): StackSo
     if (!found) throw new RangeError(`${name}: there is no plane ${plane}; the stack has ${focus.planes.length}`);
     const { file, page } = found;
     const options = { orientation, ...(target ? { size: target } : {}) };
-    try {
-      const white = set.tiffWhite(file);
-      const picture =
-        white === undefined
-          ? await files.readPicture(file, options)
-          : tiffPlane(await files.readTiffPlane(file, page), { ...options, file, page, white });
-      return channels === 3 ? inColour(picture) : picture;
-    } catch (error) {
-      throw asStackError(error);
-    }
+    const white = set.tiffWhite(file);
+    const image =
+      white === undefined
+        ? await files.readImage(file, options)
+        : tiffPlane(await files.readTiffPage(file, page), { ...options, file, page, white });
+    return channels === 3 ? inColour(image) : image;
   };
   return {
     name,
@@ -123,7 +118,7 @@ function stackSource({ name, set, files, focus, camera, notes }: Parts): StackSo
   };
 }
 
-/** A page of a TIFF, divided by `white` as the other planes are, clipped to [0, 1]. */
+/** A page of a TIFF, divided by the `white` of the whole stack, clipped to [0, 1]. */
 function tiffPlane(
   stored: TiffPage,
   { file, page, white, orientation, size }: ReadOptions & { file: string; page: number; white: number },
@@ -132,45 +127,35 @@ function tiffPlane(
   const data = turned.data;
   for (let i = 0; i < data.length; i++) {
     const value = (data[i] as number) / white;
-    if (!Number.isFinite(value)) throw new FormatError(`${file}: page ${page + 1} holds ${data[i]}, which is no brightness`);
+    if (!Number.isFinite(value)) throw new FormatError(`${file}: page ${page + 1} contains the value ${data[i]}`);
     data[i] = value < 0 ? 0 : value > 1 ? 1 : value;
   }
   const image: Image = { width: turned.width, height: turned.height, channels: turned.channels === 1 ? 1 : 3, data };
   return size ? resize(image, { ...size, filter: "linear" }) : image;
 }
 
-function inColour(picture: Image): Image {
-  if (picture.channels === 3) return picture;
-  const data = new Float32Array(picture.data.length * 3);
-  for (let i = 0; i < data.length; i++) data[i] = picture.data[Math.floor(i / 3)] as number;
-  return { ...picture, channels: 3, data };
+function inColour(image: Image): Image {
+  if (image.channels === 3) return image;
+  const data = new Float32Array(image.data.length * 3);
+  for (let i = 0; i < data.length; i++) data[i] = image.data[Math.floor(i / 3)] as number;
+  return { ...image, channels: 3, data };
 }
 
-/** One after the other: each may take megabytes for a moment. */
+/** One after the other: each may need megabytes for a moment. */
 async function allFacts({ frames }: FrameSet, read: (file: string) => Promise<PhotoFacts>): Promise<PhotoFacts[]> {
   const facts: PhotoFacts[] = [];
   for (const { file } of frames) facts.push(await read(file));
   return facts;
 }
 
-/** Where cameras put their notes: well within the first megabyte, except in TIFF, which is read whole if that is reasonable. */
+/** Cameras write their metadata well within the first megabyte, except in TIFF, which is read whole up to 64 MB. */
 async function photoFacts(files: StackFiles, file: string): Promise<PhotoFacts> {
   const whole = /\.tiff?$/i.test(file);
   return readPhotoFacts(await files.readHead(file, whole ? 64 << 20 : 1 << 20));
 }
 
-/** Needs the focal length, the f-number and the size of the sensor; without one of them there is no camera. */
+/** Needs the focal length, the f-number and the size of the sensor; if one is missing, there is no camera. */
 function cameraFrom({ focalLength, fNumber, sensorDiagonal }: PhotoFacts, size: Size): Camera | undefined {
   if (focalLength === undefined || fNumber === undefined || sensorDiagonal === undefined) return undefined;
   return { focalLength, fNumber, pixelPitch: sensorDiagonal / Math.hypot(size.width, size.height) };
-}
-
-/** What a decoder refuses, with something to do about it. */
-export function asStackError(error: unknown): unknown {
-  if (!(error instanceof FormatError)) return error;
-  const name = /^([^:]+): /.exec(error.message)?.[1] ?? "";
-  const remedy = /\.hei[cf]$/i.test(name)
-    ? "HEIC cannot be decoded here; convert it to JPEG, PNG or TIFF"
-    : "replace or remove the file, or correct what the message names";
-  return new StackError(error.message, { code: "input", remedy, cause: error });
 }

@@ -87,6 +87,6 @@ test("a stack that cannot be opened is reported like any other error", async (co
   const folder = await mkdtemp(join(tmpdir(), "dualfocus-empty-"));
   context.after(() => rm(folder, { recursive: true }));
   const { printed, error } = await run(context, folder, "--json");
-  assert.match(printed, /"code":"unreadable","severity":"error","message":".*no pictures/);
+  assert.match(printed, /"code":"unreadable","severity":"error","message":".*no images/);
   assert.equal((error as UserError).exitCode, 3);
 });

@@ -82,11 +82,11 @@ refuses("stacks that are none: nothing there, nothing in it, one picture, no pic
     usage("no stack", [], /missing required argument 'stack'/),
     input("an empty name", [""], /there is no such file or folder/, /check|name/),
     input("no such folder", [at("nowhere")], /nowhere: there is no such file or folder/, /check|name/),
-    input("an empty folder", [at("empty")], /empty: no pictures in it/, /expected jpg, png/),
+    input("an empty folder", [at("empty")], /empty: no images in it/, /put jpg, png/),
     input("raw files", [at("raw")], /only raw files such as a\.NEF/, /export them as 16-bit TIFF/),
-    input("no pictures", [at("text")], /text: no pictures in it/, /expected jpg, png/),
-    input("one picture", [at("one")], /one: one picture is no focal stack/, /at least two pictures/),
-    input("one file", [join(good, "a.png")], /a\.png: one picture is no focal stack/, /at least two pictures/),
+    input("no pictures", [at("text")], /text: no images in it/, /put jpg, png/),
+    input("one picture", [at("one")], /one: one image is not a focal stack/, /at least two images/),
+    input("one file", [join(good, "a.png")], /a\.png: one image is not a focal stack/, /at least two images/),
     input("a file twice", [join(good, "a.png"), join(good, "a.png")], /a\.png: is given twice/, /\w/),
     input("a folder among files", [join(good, "a.png"), good], /is a folder, given together with other files/, /\w/),
     input("a missing file", [join(good, "a.png"), join(good, "z.png")], /z\.png: there is no such file/, /\w/),
@@ -102,16 +102,16 @@ refuses("files that are no pictures, or not whole", async () => {
   const tiff = encodeTiff([{ ...size, channels: 1, data: new Uint8Array(size.width * size.height).fill(9) }]);
   const [png] = planes as [Uint8Array];
   const spoilt = (name: string, file: string, content: Uint8Array | string): string => folderWith(name, { [file]: content });
-  const remedy = /replace or remove the file/;
+  const remedy = /replace the file/;
   return [
-    input("text named .jpg", [spoilt("words", "d.jpg", "this is no picture")], /d\.jpg: not a readable picture/, remedy),
+    input("text named .jpg", [spoilt("words", "d.jpg", "this is no picture")], /d\.jpg: not a readable image/, remedy),
     input("no bytes", [spoilt("zero", "d.jpg", "")], /d\.jpg: the file is empty/, remedy),
-    input("half a JPEG", [spoilt("half jpeg", "d.jpg", jpeg.subarray(0, jpeg.length / 2))], /d\.jpg: not a readable picture/, remedy),
-    input("a JPEG's head", [spoilt("jpeg head", "d.jpg", jpeg.subarray(0, 20))], /d\.jpg: not a readable picture/, remedy),
-    input("half a PNG", [spoilt("half png", "b.png", png.subarray(0, png.length / 2))], /b\.png: not a readable picture/, remedy),
+    input("half a JPEG", [spoilt("half jpeg", "d.jpg", jpeg.subarray(0, jpeg.length / 2))], /d\.jpg: not a readable image/, remedy),
+    input("a JPEG's head", [spoilt("jpeg head", "d.jpg", jpeg.subarray(0, 20))], /d\.jpg: not a readable image/, remedy),
+    input("half a PNG", [spoilt("half png", "b.png", png.subarray(0, png.length / 2))], /b\.png: not a readable image/, remedy),
     input("half a TIFF", [spoilt("half tiff", "d.tif", tiff.subarray(0, tiff.length / 2))], /d\.tif: not a readable TIFF/, remedy),
     input("a TIFF's head", [spoilt("tiff head", "d.tif", tiff.subarray(0, 8))], /d\.tif: not a readable TIFF/, remedy),
-    input("random bytes", [spoilt("noise", "d.webp", noise.subarray(0, 999))], /d\.webp: not a readable picture/, remedy),
+    input("random bytes", [spoilt("noise", "d.webp", noise.subarray(0, 999))], /d\.webp: not a readable image/, remedy),
     input("a HEIC without content", [spoilt("heic", "d.heic", "\0\0\0\u0018ftypheic")], /d\.heic: not a readable/, /convert it to JPEG/),
   ];
 });
@@ -151,8 +151,8 @@ refuses("pictures that do not belong together, or are too small or too large", a
     input("another size", [folderWith("sizes", { "d.png": other })], /a\.png is 96×64 but d\.png is 80×64/, /export all in one size/),
     input("upright among lying", [folderWith("sides", { "d.png": upright })], /a\.png is 96×64 but d\.png is 64×96/, /export all/),
     input("turned by EXIF", [folderWith("turned", { "d.jpg": turned, "e.jpg": flat })], /96×64 but e\.jpg is 64×96/, /export all/),
-    input("one pixel", [dots], /a\.png: is only 1×1 pixels/, /at least 16 pixels a side/),
-    input("40 000 pixels wide, 8 high", [strips], /a\.png: is only 40000×8 pixels/, /at least 16 pixels a side/),
+    input("one pixel", [dots], /a\.png: is only 1×1 pixels; a side needs at least 16/, /larger images/),
+    input("40 000 pixels wide, 8 high", [strips], /a\.png: is only 40000×8 pixels/, /larger images/),
     input("a header that says 900 gigapixels", [huge], /huge: 30000000×30000 pixels need about/, /smaller size/),
   ];
 });
@@ -168,10 +168,10 @@ refuses("numbers in a TIFF that are no brightness", () => {
     return join(root, "stacks", name);
   };
   return [
-    input("NaN", [file("nan.tif", [0.5, NaN])], /nan\.tif: page 2 holds NaN, which is no brightness/, /correct what the message names/),
-    input("infinity", [file("inf.tif", [Infinity, 1])], /inf\.tif: page 1 holds Infinity/, /correct what the message names/),
-    input("darkness", [file("black.tif", [0, 0])], /black\.tif: every picture is black/, /\w/),
-    input("one page", [file("single.tif", [0.5])], /single\.tif: one picture is no focal stack/, /at least two/),
+    input("NaN", [file("nan.tif", [0.5, NaN])], /nan\.tif: page 2 contains the value NaN/, /correct what the message names/),
+    input("infinity", [file("inf.tif", [Infinity, 1])], /inf\.tif: page 1 contains the value Infinity/, /correct what the message names/),
+    input("darkness", [file("black.tif", [0, 0])], /black\.tif: every image is black/, /\w/),
+    input("one page", [file("single.tif", [0.5])], /single\.tif: one image is not a focal stack/, /at least two/),
   ];
 });
 
@@ -180,15 +180,15 @@ refuses("focus distances that cannot be", () => {
     input(name, [good, "--distances", list, ...more], message, /\w{4}/);
   put(join(root, "stacks", "list.txt"), "1\n2\nx\n");
   return [
-    given("too few", "1,2", /good: 3 pictures but 2 focus distances \(argument\)/),
-    given("too many", "1,2,3,4", /3 pictures but 4 focus distances/),
+    given("too few", "1,2", /good: 3 images but 2 focus distances\n/),
+    given("too many", "1,2,3,4", /3 images but 4 focus distances/),
     given("negative", "1,2,-3", /c\.png: -3 m is not a focus distance/),
     given("zero", "0,1,2", /a\.png: 0 m is not a focus distance/),
     given("equal", "1,2,2", /b\.png and c\.png have the same focus distance, 2 m/),
     given("words", "one,two,three", /“one” is not a focus distance/),
     given("an unknown unit", "1feet,2feet,3feet", /“1feet” is not a focus distance/),
     given("units that do not go together", "1m,2index,3m", /mix units/),
-    given("none", "", /3 pictures but 0 focus distances|is not a focus distance|no focus distances/),
+    given("none", "", /3 images but 0 focus distances|is not a focus distance|no focus distances/),
     given("a list that is not there", join(root, "no.csv"), /no\.csv: there is no such file/),
     given("a list with a word", join(root, "stacks", "list.txt"), /list\.txt: line 3: “x” is not a focus distance/),
     {
@@ -212,7 +212,7 @@ refuses("a stack.json or list that is wrong", () => {
     input("an array", [json("array", [1, 2])], /stack\.json: .*expected/, remedy),
     input("a wrong unit", [json("unit", { unit: "feet", focus: [1, 2, 3] })], /stack\.json: .*unit/, remedy),
     input("words for numbers", [json("types", { unit: "m", focus: ["1", "2", "3"] })], /stack\.json: .*focus/, remedy),
-    input("too few numbers", [json("short", { unit: "m", focus: [1] })], /3 pictures but 1 focus distances \(stack\.json\)/, remedy),
+    input("too few numbers", [json("short", { unit: "m", focus: [1] })], /3 images but 1 focus distances \(from stack\.json\)/, remedy),
     input(
       "files that are not there",
       [json("gone files", { unit: "m", focus: [1, 2], files: ["a.png", "z.png"] })],

@@ -42,7 +42,7 @@ test("every sub-folder is a stack; one that fails does not stop the others, and 
   const lines = out.split("\n");
   assert.match(lines[0] ?? "", /^stack +status +planes +size +depth +absRel +seconds$/);
   assert.match(lines[1] ?? "", /^stack 2 +done +4 +96×64 +\d\.\d+ to \d\.\d+ m +0\.\d+ +\d+\.\d$/);
-  assert.match(lines[2] ?? "", /^stack 3 +failed +.*plane_0\.png: not a readable picture/);
+  assert.match(lines[2] ?? "", /^stack 3 +failed +.*plane_0\.png: not a readable image/);
   assert.match(lines[3] ?? "", /^stack 10 +done/);
   assert.deepEqual(readdirSync(output).sort(), ["stack 10", "stack 2"], "nothing of the failed one, nothing hidden");
 });
@@ -56,7 +56,7 @@ test("a second run keeps what is finished and does what is not", async (context)
   assert.deepEqual([report.done, report.skipped, report.failed], [1, 1, 1]);
   assert.deepEqual(report.stacks.map(({ name, status }) => [name, status]), [["stack 2", "skipped"], ["stack 3", "failed"], ["stack 10", "done"]]); // prettier-ignore
   assert.ok((report.stacks[2]?.result?.errors?.absRel ?? 1) < 0.15); // blurred evenly in metres, which no lens does
-  assert.match(report.stacks[1]?.error?.message ?? "", /not a readable picture/);
+  assert.match(report.stacks[1]?.error?.message ?? "", /not a readable image/);
   for (const { status, result } of report.stacks.filter(({ name }) => name !== "stack 3"))
     assert.ok(existsSync(result?.files["npy"] ?? ""), `the path of a stack that was ${status} leads to its file`);
   assert.equal(statSync(join(output, "stack 2", "depth.npy")).mtimeMs, kept);

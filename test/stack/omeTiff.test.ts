@@ -49,7 +49,7 @@ test("pages follow the order of the dimensions, and the first channel and time a
   assert.deepEqual(noted?.notes, ["a: the first of 2 channels is used"]);
   const times = omeStack(ome('DimensionOrder="XYZCT" SizeZ="1" SizeC="1" SizeT="3"', "<TiffData/>"), where);
   assert.equal(times?.planes.length, 3);
-  assert.match(times.notes[0] ?? "", /times are taken as focus planes/);
+  assert.match(times.notes[0] ?? "", /3 time points, which are taken as focus planes/);
 });
 
 test("one file of a set takes its own plane; a file of others' pages is refused", () => {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { parseDistanceFile, parseDistances } from "../../src/stack/distanceList.ts";
 import { distancesInNames } from "../../src/stack/fileNameDistance.ts";
 import { metresPer, parseQuantity, unify } from "../../src/stack/quantity.ts";
+import { DualFocusError } from "../../src/errors.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
 
@@ -35,7 +36,7 @@ test("mixed lengths become metres, an infinite one makes dioptres", () => {
   assert.equal(unify([{ value: 3, unit: "index" }, { value: 4 }], "m"), undefined);
 });
 
-test("a list on the command line is read, and the word that is no number is named", () => {
+test("a list as typed is read, and the error names the word that is not a number", () => {
   assert.deepEqual(parseDistances("0.5, 65cm,inf"), [{ value: 0.5 }, { value: 650, unit: "mm" }, { value: Infinity }]);
   assert.throws(() => parseDistances("1,two,3"), /“two” is not a focus distance/);
 });
@@ -99,7 +100,7 @@ test("random text never breaks the readers of lists and names", () => {
       try {
         read();
       } catch (error) {
-        assert.equal((error as Error).name, "FormatError", String(error));
+        assert.ok(error instanceof DualFocusError, String(error));
       }
   }
 });

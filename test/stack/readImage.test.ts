@@ -56,7 +56,7 @@ test("a photograph held sideways is turned upright", async () => {
 test("a missing or broken file is named", async () => {
   await assert.rejects(readImage(join(folder, "no.jpg")), /no\.jpg: there is no such file/);
   put(join(folder, "bad.jpg"), "not a picture");
-  await assert.rejects(readImage(join(folder, "bad.jpg")), /bad\.jpg: not a readable picture/);
+  await assert.rejects(readImage(join(folder, "bad.jpg")), /bad\.jpg: not a readable image/);
   await putPicture(join(folder, "whole.jpg"), { width: 64, height: 64 }, (x, y) => (x * y) % 256);
 });
 

@@ -9,7 +9,7 @@ import { image, type Image } from "../../src/image/image.ts";
 import { encodePng } from "../../src/io/png.ts";
 import { encodeTiff } from "../../src/io/tiff.ts";
 import { diskFiles } from "../../src/stack/node/diskFiles.ts";
-import type { PictureInfo, ReadOptions } from "../../src/stack/stackFiles.ts";
+import type { ImageInfo, ReadOptions } from "../../src/stack/stackFiles.ts";
 import { withPage } from "../helpers/browser.ts";
 
 const [width, height] = [48, 32];
@@ -46,12 +46,12 @@ const script = `
   import { userFiles } from "../web/src/worker/userFiles.ts";
   const open = async (name) => userFiles([{ path: name, file: new File([await (await fetch("/" + name)).blob()], name) }]);
   const plain = ({ width, height, channels, data }) => ({ width, height, channels, data: Array.from(data) });
-  globalThis.probe = async (name) => (await open(name)).probePicture(name);
-  globalThis.read = async (name, options) => plain(await (await open(name)).readPicture(name, options));
-  globalThis.page = async (name, page) => plain(await (await open(name)).readTiffPlane(name, page));
+  globalThis.probe = async (name) => (await open(name)).probe(name);
+  globalThis.read = async (name, options) => plain(await (await open(name)).readImage(name, options));
+  globalThis.page = async (name, page) => plain(await (await open(name)).readTiffPage(name, page));
   globalThis.refusal = async (name, bytes) => {
     const files = userFiles([{ path: name, file: new File([new Uint8Array(bytes)], name) }]);
-    return files.probePicture(name).then(() => "taken", (error) => error.name + " " + error.message);
+    return files.probe(name).then(() => "taken", (error) => error.name + " " + error.message);
   };
 `;
 
@@ -72,8 +72,8 @@ test("a page reads the user's files as the command reads them from a disk", { ti
   const served = Object.fromEntries(Object.entries(files).map(([name, bytes]) => [`/${name}`, bytes]));
   await withPage({ script, files: served }, async (page) => {
     for (const name of Object.keys(files)) {
-      const { tiff: there, ...info } = await diskFiles.probePicture(join(folder, name));
-      const { tiff: here, ...seen } = await page.evaluate<PictureInfo>(`probe("${name}")`);
+      const { tiff: there, ...info } = await diskFiles.probe(join(folder, name));
+      const { tiff: here, ...seen } = await page.evaluate<ImageInfo>(`probe("${name}")`);
       assert.deepEqual([seen, here?.pages.length], [info, there?.pages.length], name);
     }
     const reads: readonly (readonly [string, ReadOptions, number])[] = [
@@ -90,23 +90,23 @@ test("a page reads the user's files as the command reads them from a disk", { ti
       ["colour.png", { orientation: 1, size: { width: 24, height: 16 } }, 0.02],
     ];
     for (const [name, options, tolerance] of reads) {
-      const there = await diskFiles.readPicture(join(folder, name), options);
+      const there = await diskFiles.readImage(join(folder, name), options);
       const here = await page.evaluate<Image>(`read("${name}", ${JSON.stringify(options)})`);
       const { largest, mean } = differences(here, there);
       t.diagnostic(`${name} ${JSON.stringify(options)}: largest ${largest.toFixed(4)}, mean ${mean.toFixed(5)}`);
       assert.ok(largest <= tolerance, `${name} ${JSON.stringify(options)}: ${largest}`);
     }
     const here = await page.evaluate<Image>(`page("pages.tif", 1)`);
-    assert.equal(differences(here, (await diskFiles.readTiffPlane(join(folder, "pages.tif"), 1)) as unknown as Image).largest, 0);
+    assert.equal(differences(here, (await diskFiles.readTiffPage(join(folder, "pages.tif"), 1)) as unknown as Image).largest, 0);
   });
 });
 
-test("what is no picture is refused by name", { timeout: 60_000 }, async () => {
+test("what is not an image is refused by name", { timeout: 60_000 }, async () => {
   await withPage({ script }, async (page) => {
     const refusal = (name: string, bytes: readonly number[]): Promise<string> =>
       page.evaluate<string>(`refusal("${name}", ${JSON.stringify(bytes)})`);
     assert.equal(await refusal("empty.jpg", []), "FormatError empty.jpg: the file is empty");
-    assert.match(await refusal("text.jpg", [72, 105]), /^FormatError text\.jpg: not a readable picture file/);
+    assert.match(await refusal("text.jpg", [72, 105]), /^FormatError text\.jpg: not a readable image file/);
     assert.match(await refusal("cut.png", [0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0]), /^FormatError cut\.png: .*ends within its header/);
     assert.match(await refusal("bad.tif", [0x49, 0x49, 42, 0, 8, 0, 0, 0]), /^FormatError bad\.tif: not a readable TIFF file/);
   });

@@ -8,32 +8,24 @@ import { readPhotoFacts } from "../../io/exif.ts";
 import { imageHeader } from "../../io/imageHeader.ts";
 import { pixelsToImage } from "../../io/png.ts";
 import { isTiff, readTiffPage, tiffImage, tiffInfo, type TiffPage } from "../../io/tiff.ts";
-import { tiffPicture, type PictureInfo, type ReadOptions, type StackFiles } from "../stackFiles.ts";
+import { cannotRead } from "../../system/errno.ts";
+import { tiffImageInfo, type ImageInfo, type ReadOptions, type StackFiles } from "../stackFiles.ts";
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file or folder",
-  EISDIR: "is a folder, not a file",
-  ELOOP: "is a link that leads back to itself",
-  EACCES: "may not be read",
-};
-
-/** Runs `read`; what the system refuses comes out as an error that names the file. */
-export async function naming<T>(file: string, read: () => Promise<T>): Promise<T> {
+/** Runs `read`; what the system refuses becomes an error that names the file. */
+export async function reading<T>(file: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
-    const { code = String(cause) } = cause as NodeJS.ErrnoException;
-    throw new FormatError(`${file}: ${REASONS[code] ?? `cannot be read (${code})`}`, { cause });
+    throw cannotRead(file, cause);
   }
 }
 
-/** The bytes of a file, with an error that says which one could not be read. */
-export const readBytes = (file: string): Promise<Uint8Array> => naming(file, () => readFile(file));
+export const readBytes = (file: string): Promise<Uint8Array> => reading(file, () => readFile(file));
 
-export const readText = (file: string): Promise<string> => naming(file, () => readFile(file, "utf8"));
+export const readText = (file: string): Promise<string> => reading(file, () => readFile(file, "utf8"));
 
 const readHead = (file: string, length: number): Promise<Uint8Array> =>
-  naming(file, async () => {
+  reading(file, async () => {
     const handle = await open(file);
     try {
       const wanted = Math.min(length, (await handle.stat()).size);
@@ -56,27 +48,27 @@ async function withTiff<T>(file: string, use: (tiff: GeoTIFF) => Promise<T>): Pr
   });
 }
 
-const readTiffPlane = (file: string, page: number): Promise<TiffPage> =>
+const readPage = (file: string, page: number): Promise<TiffPage> =>
   withTiff(file, async (tiff) => readTiffPage(await tiff.getImage(page), (await stat(file)).size));
 
 /** Runs `decode` on a file that is not a TIFF. The bytes are read here because libvips caches by file name. */
-async function withSharp<T>(file: string, decode: (picture: Sharp) => Promise<T>): Promise<T> {
+async function withSharp<T>(file: string, decode: (image: Sharp) => Promise<T>): Promise<T> {
   const bytes = await readBytes(file);
   if (bytes.length === 0) throw new FormatError(`${file}: the file is empty`);
   const { default: sharp } = await import("sharp"); // native code; loaded only by those who decode
-  return decodingAsync({ file, format: "picture" }, () => decode(sharp(bytes, { failOn: "truncated", limitInputPixels: 1e9 })));
+  return decodingAsync({ file, format: "image" }, () => decode(sharp(bytes, { failOn: "truncated", limitInputPixels: 1e9 })));
 }
 
 /** Where size and orientation stand: well within this many bytes. */
 const HEAD = 1 << 20;
 
-async function probePicture(file: string): Promise<PictureInfo> {
+async function probe(file: string): Promise<ImageInfo> {
   const head = await readHead(file, HEAD);
-  if (isTiff(head)) return tiffPicture(await withTiff(file, tiffInfo), file);
+  if (isTiff(head)) return tiffImageInfo(await withTiff(file, tiffInfo), file);
   const header = imageHeader(head, file);
   if (header) return { ...header, orientation: readPhotoFacts(head).orientation ?? 1 };
-  return withSharp(file, async (picture) => {
-    const { width, height, orientation = 1, space, depth } = await picture.metadata();
+  return withSharp(file, async (image) => {
+    const { width, height, orientation = 1, space, depth } = await image.metadata();
     return { width, height, orientation, channels: isGrey(space) ? 1 : 3, depth: depth === "ushort" ? "16" : "8" };
   });
 }
@@ -84,12 +76,12 @@ async function probePicture(file: string): Promise<PictureInfo> {
 const isGrey = (space: string): boolean => space === "b-w" || space === "grey16";
 
 /** jpg, png, webp, avif …: 16 bits kept, alpha dropped, CMYK converted to sRGB. Without `orientation`, the file's own. */
-const readPicture = (file: string, { orientation, size }: Partial<ReadOptions>): Promise<Image> =>
-  withSharp(file, async (picture) => {
-    const { space, depth, orientation: own = 1 } = await picture.metadata();
+const decodeImage = (file: string, { orientation, size }: Partial<ReadOptions>): Promise<Image> =>
+  withSharp(file, async (image) => {
+    const { space, depth, orientation: own = 1 } = await image.metadata();
     const deep = depth === "ushort";
     const turn = orientation === undefined || orientation === own ? undefined : orientation;
-    const upright = turn === undefined ? picture.autoOrient() : picture; // autoOrient goes by the file's own
+    const upright = turn === undefined ? image.autoOrient() : image; // autoOrient goes by the file's own
     const target = size && (turn === undefined ? size : uprightSize(size, turn));
     const scaled = target ? upright.resize({ ...target, fit: "fill", kernel: "linear" }) : upright;
     // sharp gives 8 bits unless asked in the very colour space of the file.
@@ -106,11 +98,11 @@ const readPicture = (file: string, { orientation, size }: Partial<ReadOptions>):
 
 /** One image, or the first page of a TIFF, turned upright: grey or RGB in [0, 1], 16 bits kept; floats as stored. */
 export async function readImage(file: string): Promise<Image> {
-  if (!isTiff(await readHead(file, 4))) return readPicture(file, {});
-  const { orientation } = await probePicture(file);
-  const stored = tiffImage(await readTiffPlane(file, 0));
+  if (!isTiff(await readHead(file, 4))) return decodeImage(file, {});
+  const { orientation } = await probe(file);
+  const stored = tiffImage(await readPage(file, 0));
   return { ...turnUpright(stored, orientation), channels: stored.channels };
 }
 
 /** Files on a disk. */
-export const diskFiles: StackFiles = { readText, readHead, probePicture, readPicture, readTiffPlane };
+export const diskFiles: StackFiles = { readText, readHead, probe, readImage: decodeImage, readTiffPage: readPage };

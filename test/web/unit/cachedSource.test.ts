@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { StackSource } from "../../../src/stack/stackSource.ts";
-import { cachedSource, type PictureCache } from "../../../web/src/worker/cachedSource.ts";
+import { cachedSource, type ImageCache } from "../../../web/src/worker/cachedSource.ts";
 
 /** Planes whose pictures are 1×1 and say which frame they are of; `read` has every reading. */
 function fakeSource(frames: readonly number[], read: string[], fail = false): StackSource {
@@ -18,7 +18,7 @@ function fakeSource(frames: readonly number[], read: string[], fail = false): St
 
 test("a picture is decoded once, also when another order of distances makes it another plane", async () => {
   const read: string[] = [];
-  const cache: PictureCache = new Map();
+  const cache: ImageCache = new Map();
   const first = cachedSource(fakeSource([0, 1], read), cache);
   await first.readScaled(0, 100);
   await first.readScaled(1, 100);
@@ -36,7 +36,7 @@ test("another size is read anew and not kept", async () => {
 
 test("a picture that could not be read is tried again", async () => {
   const read: string[] = [];
-  const cache: PictureCache = new Map();
+  const cache: ImageCache = new Map();
   await assert.rejects(cachedSource(fakeSource([0], read, true), cache).readScaled(0, 100), /moved away/);
   assert.equal((await cachedSource(fakeSource([0], read), cache).readScaled(0, 100)).width, 1);
 });

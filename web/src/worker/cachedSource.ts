@@ -1,24 +1,24 @@
 import type { Image } from "../../../src/image/image.ts";
 import type { StackSource } from "../../../src/stack/stackSource.ts";
 
-/** Pictures in the size they were first asked for, by their number in the order of the names. */
-export type PictureCache = Map<number, { readonly maxPixels: number; readonly picture: Promise<Image> }>;
+/** Images in the size in which they were first read, by their index in the order of the names. */
+export type ImageCache = Map<number, { readonly maxPixels: number; readonly image: Promise<Image> }>;
 
 /**
- * The same stack; pictures in working size are decoded once, however often distances are changed and runs repeated. Larger copies, which
- * some stacks need, are not kept: only a run has room for them.
+ * The same stack; images in working size are decoded once, however often distances are changed and runs repeated. Larger copies, which
+ * some stacks need, are not kept: only a run has memory for them.
  */
-export function cachedSource(source: StackSource, cache: PictureCache): StackSource {
+export function cachedSource(source: StackSource, cache: ImageCache): StackSource {
   return {
     ...source,
     readScaled: (plane, maxPixels) => {
       const frame = source.frames[plane] as number;
       const kept = cache.get(frame);
-      if (kept) return kept.maxPixels === maxPixels ? kept.picture : source.readScaled(plane, maxPixels);
-      const picture = source.readScaled(plane, maxPixels);
-      cache.set(frame, { maxPixels, picture });
-      picture.catch(() => cache.delete(frame));
-      return picture;
+      if (kept) return kept.maxPixels === maxPixels ? kept.image : source.readScaled(plane, maxPixels);
+      const image = source.readScaled(plane, maxPixels);
+      cache.set(frame, { maxPixels, image });
+      image.catch(() => cache.delete(frame));
+      return image;
     },
   };
 }

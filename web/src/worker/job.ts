@@ -7,9 +7,9 @@ import { readWorking } from "../../../src/depth/working.ts";
 import type { FocusOptions } from "../../../src/stack/focus.ts";
 import type { Listing } from "../../../src/stack/listing.ts";
 import type { StackFiles } from "../../../src/stack/stackFiles.ts";
-import { asStackError, openListing, type StackSource } from "../../../src/stack/stackSource.ts";
+import { openListing, type StackSource } from "../../../src/stack/stackSource.ts";
 import type { FocalStack } from "../../../src/stack/focalStack.ts";
-import { cachedSource, type PictureCache } from "./cachedSource.ts";
+import { cachedSource, type ImageCache } from "./cachedSource.ts";
 import type { NetworkEngine } from "./engine.ts";
 import { figuresOf } from "./figures.ts";
 import { listUserFiles } from "./listing.ts";
@@ -28,7 +28,7 @@ export interface Caller {
 export interface Job {
   readonly listing: Listing;
   readonly files: StackFiles;
-  readonly cache: PictureCache;
+  readonly cache: ImageCache;
   /** Pictures the page has got a thumbnail of. */
   readonly shown: Set<number>;
   readonly source: StackSource;
@@ -41,18 +41,14 @@ export interface Job {
 }
 
 export async function openJob({ name, files: given, focus }: Calls["open"]["ask"], { onEvent }: Caller): Promise<Job> {
-  try {
-    const listing = await listUserFiles(name, given);
-    let done = 0;
-    const files = userFiles(given, () => {
-      onEvent({ kind: "stage", stage: "open", done: (done += 1), of: listing.files.length });
-    });
-    const cache: PictureCache = new Map();
-    const source = cachedSource(await openListing(listing, files, focus ? focusOptions(focus) : {}), cache);
-    return { listing, files, cache, shown: new Set(), source };
-  } catch (error) {
-    throw asStackError(error);
-  }
+  const listing = await listUserFiles(name, given);
+  let done = 0;
+  const files = userFiles(given, () => {
+    onEvent({ kind: "stage", stage: "open", done: (done += 1), of: listing.files.length });
+  });
+  const cache: ImageCache = new Map();
+  const source = cachedSource(await openListing(listing, files, focus ? focusOptions(focus) : {}), cache);
+  return { listing, files, cache, shown: new Set(), source };
 }
 
 /** The same pictures with other focus distances: another order, perhaps. */

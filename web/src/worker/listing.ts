@@ -1,6 +1,6 @@
 import { baseName, naturalOrder, parseStackJson } from "../../../src/stack/stackFormat.ts";
 import { DualFocusError } from "../../../src/errors.ts";
-import { folderListing, jsonListing, missingPicture, type Listing } from "../../../src/stack/listing.ts";
+import { folderListing, jsonListing, missingImage, type Listing } from "../../../src/stack/listing.ts";
 import type { UserFile } from "./protocol.ts";
 
 /** The stack among files given to the page, by the rules by which the command lists a folder. */
@@ -21,7 +21,7 @@ const jsonFile = (only: UserFile): UserFile | undefined => (/\.json$/i.test(only
 
 const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
-/** A stack is one folder. Of several, the one nearest to the top that holds most files; two alike cannot be told apart. */
+/** A stack is one folder. Of several, the one nearest to the top that holds most files; two alike cannot be distinguished. */
 function oneFolder(given: readonly UserFile[]): string {
   const counts = new Map<string, number>();
   for (const { path } of given) counts.set(folderOf(path), (counts.get(folderOf(path)) ?? 0) + 1);
@@ -48,6 +48,6 @@ async function listJson(name: string, { json, names, place, given }: Described):
   const listing = jsonListing({ file: json.path, content, names, place });
   const present = new Set(given.map(({ path }) => path));
   const missing = listing.files.find((path) => !present.has(path));
-  if (missing !== undefined) throw missingPicture(json.path, baseName(missing));
+  if (missing !== undefined) throw missingImage(json.path, baseName(missing));
   return { ...listing, name };
 }

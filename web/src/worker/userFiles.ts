@@ -8,16 +8,16 @@ import { turnUpright, uprightSize } from "../../../src/image/orient.ts";
 import { imageHeader, isPng } from "../../../src/io/imageHeader.ts";
 import { decodePngPixels, pixelsToImage } from "../../../src/io/png.ts";
 import { isTiff, readTiffPage, tiffInfo } from "../../../src/io/tiff.ts";
-import { tiffPicture, type PictureInfo, type ReadOptions, type StackFiles } from "../../../src/stack/stackFiles.ts";
+import { tiffImageInfo, type ImageInfo, type ReadOptions, type StackFiles } from "../../../src/stack/stackFiles.ts";
 import type { UserFile } from "./protocol.ts";
 
-/** Where cameras put their notes: well within this many bytes. */
+/** Cameras write their metadata well within this many bytes. */
 const HEAD = 1 << 20;
 
-/** Files a person gave to the page. Pictures are decoded one at a time and only when asked for; `onProbed` is told of each header read. */
+/** Files a person gave to the page. Images are decoded one at a time, on demand; `onProbed` is called for each header read. */
 export function userFiles(given: readonly UserFile[], onProbed: () => void = () => undefined): StackFiles {
   const files = new Map(given.map(({ path, file }) => [path, file]));
-  const probed = new Map<string, Promise<PictureInfo>>();
+  const probed = new Map<string, Promise<ImageInfo>>();
   const find = (path: string): File => {
     const file = files.get(path);
     if (!file) throw new FormatError(`${path}: there is no such file`);
@@ -29,30 +29,30 @@ export function userFiles(given: readonly UserFile[], onProbed: () => void = () 
       const { fromBlob } = await import("geotiff");
       return use(await fromBlob(find(path)));
     });
-  const probe = async (path: string): Promise<PictureInfo> => {
+  const probeFile = async (path: string): Promise<ImageInfo> => {
     const head = await readHead(path, HEAD);
     if (head.length === 0) throw new FormatError(`${path}: the file is empty`);
-    return isTiff(head) ? tiffPicture(await withTiff(path, tiffInfo), path) : probePicture(path, { file: find(path), head });
+    return isTiff(head) ? tiffImageInfo(await withTiff(path, tiffInfo), path) : probeImage(path, { file: find(path), head });
   };
   return {
     readText: (path) => find(path).text(),
     readHead,
-    probePicture: (path) => {
-      const known = probed.get(path) ?? probe(path).finally(onProbed);
+    probe: (path) => {
+      const known = probed.get(path) ?? probeFile(path).finally(onProbed);
       probed.set(path, known);
       return known;
     },
-    readPicture: async (path, options) => readPicture(path, { ...options, file: find(path), head: await readHead(path, HEAD) }),
-    readTiffPlane: (path, page) => withTiff(path, async (tiff) => readTiffPage(await tiff.getImage(page), find(path).size)),
+    readImage: async (path, options) => readImage(path, { ...options, file: find(path), head: await readHead(path, HEAD) }),
+    readTiffPage: (path, page) => withTiff(path, async (tiff) => readTiffPage(await tiff.getImage(page), find(path).size)),
   };
 }
 
-/** Why a file cannot be read: it was moved or changed after it was dropped, or the browser may not. */
+/** A file that was moved or changed after it was dropped, or that the browser may not read, is an error. */
 async function bytesOf(path: string, part: Blob): Promise<Uint8Array> {
   try {
     return new Uint8Array(await part.arrayBuffer());
   } catch (cause) {
-    throw new FormatError(`${path}: cannot be read any more (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
+    throw new FormatError(`${path}: can no longer be read (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
   }
 }
 
@@ -62,11 +62,11 @@ interface Opened {
   readonly head: Uint8Array;
 }
 
-async function probePicture(path: string, { file, head }: Opened): Promise<PictureInfo> {
+async function probeImage(path: string, { file, head }: Opened): Promise<ImageInfo> {
   const orientation = readPhotoFacts(head).orientation ?? 1;
   const header = imageHeader(head, path);
   if (header) return { ...header, orientation };
-  return decodingAsync({ file: path, format: "picture" }, async () => {
+  return decodingAsync({ file: path, format: "image" }, async () => {
     const bitmap = await createImageBitmap(file, AS_STORED);
     const size = uprightSize(bitmap, orientation); // the browser has turned it already; this turns it back
     bitmap.close();
@@ -77,10 +77,10 @@ async function probePicture(path: string, { file, head }: Opened): Promise<Pictu
 /** Numbers as in the file: no colour management, no alpha mixed in. "from-image" is the one orientation all browsers agree on. */
 const AS_STORED = { imageOrientation: "from-image", colorSpaceConversion: "none", premultiplyAlpha: "none" } as const;
 
-async function readPicture(path: string, { file, head, orientation, size }: ReadOptions & Opened): Promise<Image> {
+async function readImage(path: string, { file, head, orientation, size }: ReadOptions & Opened): Promise<Image> {
   const image = isPng(head)
     ? pixelsToImage(turned(decodePngPixels(await bytesOf(path, file), path), orientation))
-    : await decodingAsync({ file: path, format: "picture" }, () => readBitmap(path, { file, head, orientation }));
+    : await decodingAsync({ file: path, format: "image" }, () => readBitmap(path, { file, head, orientation }));
   return size ? resize(image, { ...size, filter: "linear" }) : image;
 }
 
@@ -95,7 +95,7 @@ async function readBitmap(path: string, { file, head, orientation }: Opened & { 
   const bitmap = await createImageBitmap(file, AS_STORED);
   const { width, height } = bitmap;
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
-  if (!context) throw new Error(`this browser cannot hold a picture of ${width}×${height} pixels`);
+  if (!context) throw new Error(`this browser cannot hold an image of ${width}×${height} pixels`);
   context.drawImage(bitmap, 0, 0);
   bitmap.close();
   const { data } = context.getImageData(0, 0, width, height);
@@ -105,7 +105,7 @@ async function readBitmap(path: string, { file, head, orientation }: Opened & { 
   return imageHeader(head, path)?.channels === 1 ? firstChannel(right) : pixelsToImage(right);
 }
 
-/** A grey picture that the browser spread over red, green and blue. */
+/** A grey image that the browser copied to red, green and blue. */
 function firstChannel({ width, height, data }: Pixels): Image {
   const grey = new Float32Array(width * height);
   for (let i = 0; i < grey.length; i++) grey[i] = (data[4 * i] as number) / 255;
