@@ -11,7 +11,7 @@ export type ErrorKind =
   /** A limit of the machine or of a worker: time, memory, a device. */
   | "resource";
 
-interface Entry {
+export interface ErrorInfo {
   readonly kind: ErrorKind;
   /** What to do about it, where that is the same everywhere; else the command, the page and the server each have their own words. */
   readonly remedy?: string;
@@ -94,7 +94,7 @@ export const ERRORS = {
   "store-keys-missing": { kind: "usage", remedy: "set them to the keys of the bucket" },
   "store-in-use": { kind: "usage" },
   "address-unavailable": { kind: "usage" },
-} as const satisfies Readonly<Record<string, Entry>>;
+} as const satisfies Readonly<Record<string, ErrorInfo>>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
@@ -143,7 +143,7 @@ export type OwnRemedies = Readonly<Record<Exclude<ErrorCode, Shared>, Remedy> & 
 /** What one face says about an error. */
 export function remedies(own: OwnRemedies): (error: Pick<ErrorReport, "code" | "facts">) => string {
   return ({ code, facts }) => {
-    const entry: Entry = ERRORS[code];
+    const entry: ErrorInfo = ERRORS[code];
     const remedy = (own as Partial<Record<ErrorCode, Remedy>>)[code] ?? entry.remedy ?? "";
     return typeof remedy === "string" ? remedy : remedy(facts);
   };

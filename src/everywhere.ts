@@ -5,7 +5,7 @@ export { image, type Image } from "./image/image.ts";
 export type { Space } from "./image/depthMap.ts";
 export { checkFocusDistances, choosePlanes, focalStack, selectPlanes, type FocalStack } from "./stack/focalStack.ts";
 export { depthMap, type DepthMap } from "./image/depthMap.ts";
-export { DualFocusError, ERRORS, type ErrorCode, type ErrorFacts, type ErrorKind } from "./errors.ts";
+export { DualFocusError, ERRORS, type ErrorCode, type ErrorFacts, type ErrorInfo, type ErrorKind } from "./errors.ts";
 export { createRandom, type Random, type RandomState } from "./random.ts";
 
 // From a stack to depth

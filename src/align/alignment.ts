@@ -67,13 +67,13 @@ export function parseAlignment(text: string, where = "alignment"): Alignment {
   return { width, height, reference, frames: frames as FrameAlignment[] };
 }
 
-/** Throws if the alignment is for another number of planes or another image size. */
-export function checkFits(alignment: Alignment, stack: Size & { readonly planes: number }): void {
+/** Throws if the alignment is for another number of planes or another image size. `name` is the alignment's in the error. */
+export function checkFits(alignment: Alignment, stack: Size & { readonly planes: number }, name = "the alignment"): void {
   const { width, height, frames } = alignment;
   if (width !== stack.width || height !== stack.height || frames.length !== stack.planes)
     throw new DualFocusError(
       "alignment-mismatch",
-      `the alignment is for ${frames.length} planes of ${width}×${height}, the stack has ${stack.planes} of ${stack.width}×${stack.height}`,
+      `${name}: is for ${frames.length} planes of ${width}×${height}, the stack has ${stack.planes} of ${stack.width}×${stack.height}`,
     );
 }
 

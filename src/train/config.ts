@@ -54,6 +54,8 @@ const fileData = z.strictObject({
   depthScale: positive,
   /** Of RGB-D sets: share of stacks that blur one image by the depth of another, so that blur is the only cue to depth. */
   foreignDepth: fraction.optional(),
+  /** Of RGB-D sets: the depth of each stack is multiplied by a factor from this range, so that an image does not indicate its depth. */
+  depthFactor: range.optional(),
   /** GB of the device's memory for the decoded set; half of what is free by default. What does not fit rolls through. */
   memory: positive.optional(),
   validation: z.strictObject({ count }),

@@ -238,7 +238,7 @@ test("nyu: the adaptive protocol is another one, and said to be", async (context
   assert.match(adaptive.protocol, /^FOSSA's adaptive protocol: 3 planes evenly in 1\/depth .* f\/1\.4/);
   assert.notEqual(paper.metrics["rmse"], adaptive.metrics["rmse"]);
   const refused = run(context, ["--dataset", "hci", "--data", folder, "--model", "rdf", "--protocol", "adaptive"]);
-  await assert.rejects(refused, (error: UserError) => error.exitCode === 3 && error.message.includes("stacks of its own"));
+  await assert.rejects(refused, (error: UserError) => error.exitCode === 3 && error.message.includes("this set has focal stacks"));
 });
 
 /** Slanted textured planes as a folder dataset. */

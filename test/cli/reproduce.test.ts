@@ -128,15 +128,15 @@ test("a folder given by name serves its set alone", async (context) => {
 test("wrong usage is refused with what is right", async (context) => {
   const cases: [args: string[], message: RegExp][] = [
     [["tables"], /nyu, fod500/],
-    [["ablation"], /missing -o, the folder of the training runs[^]*-o DIR/],
+    [["ablation"], /missing -o DIR, the folder of the training runs/],
     [["ablation", "-o", join(folder, "none"), "--set", "clip=-1"], /clip: Too small/],
     [["ablation", "-o", folder, "--only", "nothing"], /--only nothing: there is no such variant[^]*noSpatial-noFocal/],
     [["ablation", "-o", join(folder, "none"), "--preset", "nyu"], /--preset nyu trains on files[^]*--data DIR/],
     [["ablation", "-o", join(folder, "none"), "--preset", "nyu", "--data", "ddff12=some"], /--preset nyu trains on files/],
     [["nyu", "--data", "nuy=some"], /DIR or NAME=DIR, with NAME one of nyu, fod500, ddff12, arkit/],
     [["nyu", "--data", "nyu="], /DIR or NAME=DIR/],
-    [["nyu", "--data", "one", "--data", "two"], /one folder for each set: name them as nyu=DIR/],
-    [["ablation", "--seeds", "x"], /0,1,2/],
+    [["nyu", "--data", "one", "--data", "two"], /One folder for each dataset: name them as nyu=DIR/],
+    [["ablation", "--seeds", "x"], /whole number, 0 or more/],
     [["nyu", "--weights", "huge=x"], /NAME=FILE, with NAME one of base, small, dfv/],
   ];
   for (const [args, message] of cases) {

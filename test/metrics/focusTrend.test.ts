@@ -31,5 +31,5 @@ test("only pixels of the mask count", () => {
 
 test("a wrong length and an empty mask are errors", () => {
   assert.throws(() => invalidFocusTrend({ planes: 3, width: 2, height: 1, values: new Float32Array(5) }), /needs 6 values, got 5/);
-  assert.throws(() => invalidFocusTrend(probability([0.5, 0.5]), { valid: Uint8Array.of(0) }), /no valid pixel/);
+  assert.throws(() => invalidFocusTrend(probability([0.5, 0.5]), { valid: Uint8Array.of(0) }), /no pixel is valid/);
 });

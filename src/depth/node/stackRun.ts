@@ -106,7 +106,7 @@ async function alignSetting(align: string, { files, size }: StackSource): Promis
   if (align === "auto" || align === "off") return align;
   const alignment = await readingInput(align, "bad-alignment-file", async () => parseAlignment(await readFile(align, "utf8"), align));
   await readingInput(align, "alignment-mismatch", () => {
-    checkFits(alignment, { planes: files.length, ...size });
+    checkFits(alignment, { planes: files.length, ...size }, align);
   });
   return alignment;
 }

@@ -6,6 +6,7 @@ import { initialWeights } from "../../model/state.ts";
 import { readModel, type Model } from "../weightsFile.ts";
 import { createRandom } from "../../random.ts";
 import { DualFocusError } from "../../errors.ts";
+import { FormatError } from "../../io/formatError.ts";
 import { reasonOf } from "../../system/errno.ts";
 import { packageFolder } from "../../system/packageFolder.ts";
 
@@ -21,14 +22,11 @@ export function shippedModel(name: ConfigName): string | undefined {
 export function loadModel(name: string, { others = [] }: { readonly others?: readonly string[] } = {}): Model & { readonly file: string } {
   const file = isConfigName(name) ? shippedModel(name) : name;
   if (file === undefined) throw new DualFocusError("no-weights", `no weights of ${name} are shipped`, { facts: { model: name } });
-  return { ...readModel(readWeightsFile(file, [...Object.keys(configs), ...others]), file), file };
-}
-
-function readWeightsFile(file: string, known: readonly string[]): Uint8Array {
   try {
-    return readFileSync(file);
+    return { ...readModel(readFileSync(file), file), file };
   } catch (cause) {
-    throw new DualFocusError("unknown-model", `${file}: ${reasonOf(cause)}`, { facts: { known: known.join(", ") }, cause });
+    const message = cause instanceof FormatError ? cause.message : `${file}: ${reasonOf(cause)}`;
+    throw new DualFocusError("unknown-model", message, { facts: { known: [...Object.keys(configs), ...others].join(", ") }, cause });
   }
 }
 

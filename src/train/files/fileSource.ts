@@ -158,9 +158,19 @@ function batchSource({ engine, config, data, sets, held, share, plan, order }: B
     const slot = held.rolling ? own.split("slot").integer(held.size) : index;
     const chosen = { ...cut(slot, own), reversed, ...focusOf(held.at(slot), planes, sets) };
     if (!sets.camera) return chosen;
+    const depthFactor = factorOf(data.depthFactor, own.split("depth"));
     const foreign = own.split("foreign");
     const isForeign = foreign.uniform() < (data.foreignDepth ?? 0);
-    return { ...chosen, ...toneOf(augment, own.split("tone")), ...(isForeign && { picture: cut(foreign.integer(held.size), foreign) }) };
+    const scaled = depthFactor !== undefined && {
+      depthFactor,
+      focusDistances: chosen.focusDistances.map((distance) => distance * depthFactor),
+    };
+    return {
+      ...chosen,
+      ...scaled,
+      ...toneOf(augment, own.split("tone")),
+      ...(isForeign && { picture: cut(foreign.integer(held.size), foreign) }),
+    };
   };
   const later = sets.camera ? { ...augment, gamma: UNCHANGED, colour: UNCHANGED } : augment;
   return {
@@ -191,6 +201,10 @@ function focusOf({ focus }: HeldStack, planes: number, { camera }: Pick<HeldSets
   const chosen = choosePlanes(focus.length, planes);
   return { planes: chosen, focusDistances: chosen.map((plane) => focus[plane] as number) };
 }
+
+/** Evenly in the logarithm. */
+const factorOf = (range: FileData["depthFactor"], random: Random): number | undefined =>
+  range && range[0] * (range[1] / range[0]) ** random.uniform();
 
 function toneOf({ gamma, colour }: TrainConfig["augment"], random: Random): Pick<Choice, "tone"> {
   if ([...gamma, ...colour].every((end) => end === 1)) return {};

@@ -20,6 +20,8 @@ export interface Cut {
 export interface Choice extends Cut {
   /** Focus distances near to far, in the unit of the depth; of a focal stack those of `planes`. */
   readonly focusDistances: readonly number[];
+  /** Of an RGB-D pair: its depth is multiplied by this before anything else; the focus distances are of the product. */
+  readonly depthFactor?: number;
   /** Which pictures of a focal stack; not of a sharp picture, which is blurred for each distance. */
   readonly planes?: readonly number[];
   /** Near and far change places, every distance d → first + last − d. */
@@ -50,12 +52,18 @@ export function cutBatch(engine: TorchEngine, held: HeldStacks, choices: readonl
       const B = choices.length;
       const here = locate(engine, held, choices, 0);
       const rows = (tensor: Tensor): Tensor => select(engine, tensor, here.index).reshape([B, 1, H, W]);
-      const depth = rows(held.depth);
+      const depth = scaledDepth(engine, rows(held.depth), choices);
       const known = rows(held.valid).greater(0);
       const images = options.camera ? blurPictures(engine, held, choices, options.camera) : cutPlanes(engine, held, choices);
       return { images, ...truth(engine, choices, { depth, known, options }) };
     }),
   );
+}
+
+function scaledDepth(engine: TorchEngine, depth: Tensor, choices: readonly Choice[]): Tensor {
+  if (choices.every(({ depthFactor }) => depthFactor === undefined)) return depth;
+  const factors = choices.map(({ depthFactor = 1 }) => depthFactor);
+  return depth.mul(engine.constant(factors, { shape: [choices.length, 1, 1, 1] }));
 }
 
 /** D*, its mask and f, in the unit asked for. */
@@ -186,7 +194,13 @@ function blurPictures(engine: TorchEngine, held: HeldStacks, choices: readonly C
 
   const rows = (tensor: Tensor): Tensor => select(engine, tensor, here.index).reshape([B, 1, h, w]);
   const known = rows(held.valid).greater(0);
-  const dioptres = known.where(known.where(rows(held.depth), 1).cast("f64").pow(-1), HOLE_DIOPTRES); //    1 / S₂
+  const dioptres = known.where(
+    known
+      .where(scaledDepth(engine, rows(held.depth), choices), 1)
+      .cast("f64")
+      .pow(-1),
+    HOLE_DIOPTRES,
+  ); //    1 / S₂
   const distances = choices.flatMap(({ focusDistances, reversed }) => (reversed ? focusDistances.toReversed() : focusDistances));
   const perPlane = (value: (distance: number) => number): Tensor =>
     engine.constant(distances.map(value), { shape: [B, N, 1, 1], dtype: "f64" });

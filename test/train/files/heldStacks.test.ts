@@ -113,6 +113,17 @@ test("tone changes the sharp picture, not the blurred one", async () => {
   assertClose(await cut(pair, { tone }), await cut({ ...pair, pictures: [toned] }, {}), 1e-6);
 });
 
+test("a depth factor blurs and labels a pair as if its depth had been so", async () => {
+  const pair = noisyPair(8);
+  const window = { left: 3, top: 1, width: 16, height: 16 };
+  const choice: Choice = { ...still, slot: 0, window, focusDistances: [0.5, 2, 4.5] };
+  const options = { unit: 1, camera, focusRangeOnly: true };
+  const scaled = cutBatch(engine, await hold([pair]), [{ ...choice, depthFactor: 0.5 }], options);
+  const halved = cutBatch(engine, await hold([{ ...pair, depth: pair.depth.map((metres) => metres / 2) }]), [choice], options);
+  for (const key of ["images", "trueDepth", "valid"] as const) assert.deepEqual(read(scaled[key]), read(halved[key]));
+  assert.ok(Math.max(...read(scaled.trueDepth)) <= 4.5);
+});
+
 test("a reversed pair has its planes, distances and depths mirrored about the middle of the range", async () => {
   const held = await hold([noisyPair(4)]);
   const window = { left: 0, top: 0, width: 16, height: 16 };
@@ -210,6 +221,33 @@ test("NYU's hold-out is a hundred pictures that are never trained on; packed, th
     assert.deepEqual(read(a.images), read(b.images));
     assert.deepEqual(read(a.trueDepth), read(b.trueDepth));
   }
+});
+
+test("depth factors and foreign depth are drawn for each stack, and focus distances follow", async (context) => {
+  const dir = join(root, "official");
+  const drawn: TrainConfig = { ...config, data: { ...config.data, depthFactor: [0.5, 2], foreignDepth: 1 } as TrainConfig["data"] };
+  const [plain, changed] = [await open(dir), await open(dir, drawn)];
+  context.after(() => Promise.all([plain.close(), changed.close()]));
+  const factors = new Set<number>();
+  for (const step of [0, 1, 2, 3]) {
+    const [before, after] = [await plain.batches.batch(step), await changed.batches.batch(step)];
+    const [f, g, d, e] = [before.focusDistances, after.focusDistances, before.trueDepth, after.trueDepth].map(read) as [
+      Float32Array,
+      Float32Array,
+      Float32Array,
+      Float32Array,
+    ];
+    const planes = before.images.shape[1] as number;
+    for (let b = 0; b < 2; b++) {
+      const factor = (g[b * planes] as number) / (f[b * planes] as number);
+      factors.add(factor);
+      assert.ok(factor >= 0.5 && factor <= 2, `${factor}`);
+      assertClose([g[(b + 1) * planes - 1] as number], [factor * (f[(b + 1) * planes - 1] as number)], 1e-5);
+      const pixel = b * 32 * 32 + 500;
+      assertClose([e[pixel] as number], [factor * (d[pixel] as number)], 1e-5);
+    }
+  }
+  assert.ok(factors.size > 4);
 });
 
 test("a pair without valid depth, an image smaller than the crop and a broken pack are refused before training", async () => {
