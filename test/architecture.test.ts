@@ -13,7 +13,7 @@ const PLAN: Readonly<Record<string, readonly string[]>> = {
   image: [],
   io: ["image"],
   system: [],
-  stack: ["image", "io"],
+  stack: ["image", "io", "system"],
   metrics: ["image"],
   classical: ["image", "stack"],
   engine: ["io"],
