@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 
 import { listen } from "../system/listen.ts";
 import { makeFolder } from "../system/outputFolder.ts";
-import { removeAbandoned } from "../system/temporaryFolder.ts";
+import { removeAbandoned, removeOwn } from "../system/temporaryFolder.ts";
 import type { JobQueue } from "../queue/queue.ts";
 import type { FileStore } from "../queue/store.ts";
 import { createApp } from "./app.ts";
@@ -61,6 +61,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       stop.abort(); // ends the streams of events, and nothing new is accepted
       sweeper.close();
       await closeServer(server, grace);
+      await removeOwn(options.uploads); // of uploads that were cut off
       await queue.close();
       log("info", "stopped");
     },

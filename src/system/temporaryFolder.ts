@@ -21,6 +21,13 @@ export async function withTemporaryFolder<T>(parent: string, body: (folder: stri
   }
 }
 
+/** Removes this process's temporary folders in `parent`, also those in use: for a process that is about to end. */
+export async function removeOwn(parent: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => []))
+    if (name.startsWith(["dualfocus", hostname(), process.pid, ""].join("@")))
+      await rm(join(parent, name), { recursive: true, force: true });
+}
+
 /** Removes the temporary folders of processes that were killed. Several machines may share `parent`. */
 export async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
