@@ -65,10 +65,7 @@ test("a full disk is an error that leaves the file before whole", async () => {
   const file = join(folder, "full.safetensors");
   writeFileSync(file, "old");
   symlinkSync("/dev/full", `${file}.partial`); // every byte written there fails as on a full disk
-  await assert.rejects(
-    writeAtomically(file, new Uint8Array(100_000)),
-    /cannot be written: the disk is full/,
-  );
+  await assert.rejects(writeAtomically(file, new Uint8Array(100_000)), /cannot be written: the disk is full/);
   assert.equal(readFileSync(file, "utf8"), "old");
   assert.ok(!existsSync(`${file}.partial`));
   await writeAtomically(file, Buffer.from("new"));
