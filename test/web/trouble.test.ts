@@ -38,7 +38,7 @@ async function startAnew(): Promise<void> {
 }
 
 const BAD: readonly { readonly what: string; readonly files: { name: string; bytes: Uint8Array }[]; readonly says: RegExp }[] = [
-  { what: "a text file", files: [{ name: "notes.txt", bytes: text("hello") }], says: /notes\.txt|no picture/i },
+  { what: "a text file", files: [{ name: "notes.txt", bytes: text("hello") }], says: /notes\.txt|no images/i },
   { what: "one picture alone", files: [{ name: "a.png", bytes: picture(64, 64) }], says: /one|two|2|at least/i },
   {
     what: "pictures of different sizes",
