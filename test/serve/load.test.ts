@@ -201,7 +201,7 @@ test("a server that stops takes nothing new, lets an upload end, and cuts off wh
     await server.stop(50);
     await closed;
     assert.equal(heard(), "");
-    assert.deepEqual(filesIn(server.folder), []);
+    await until(() => filesIn(server.folder).length === 0, "removing the upload");
   });
 });
 
