@@ -10,7 +10,7 @@ import { compiled } from "./typescript/hooks.js";
 const HELP = `npm test [-- [--processors] WORD...]
 
   npm test                     every test: about 12 minutes of processor time
-  npm test -- unit             the fast half: no browser, no Redis, no other processes, no long training
+  npm test -- unit             the fast half: no commands, no server, no browser, no other processes; 3 minutes on two cores
   npm test -- model losses     test files whose path holds one of these words
   npm test -- unit losses      those of them that belong to the fast half
   npm test -- --processors     what computes with libtorch, once for each processor that libtorch, oneDNN and OpenBLAS can be made to
@@ -19,8 +19,9 @@ const HELP = `npm test [-- [--processors] WORD...]
 One file with another runner's options: node --import tsx --test test/losses/losses.test.ts
 `;
 
-/** What takes a browser, Redis, processes of its own or long training is not part of `unit`. */
-const LARGE = [/^test\/(web\/(?!unit\/)|queue\/|serve\/|cli\/|reproduce\/)/, /^test\/(browser|library|readme)\.test/];
+/** `unit` leaves out these folders, and files anywhere that start a browser or other processes. */
+const LARGE = /^test\/(cli|queue|serve|reproduce|web\/(?!unit\/))/;
+const STARTS_OTHERS = /child_process|withPage|createProcessRunner|spawnProcesses/;
 
 /** What test files hold whose numbers come from libtorch. */
 const ON_LIBTORCH = /torch\/|runTraining|trainCommand|"train"|smoke/;
@@ -65,8 +66,12 @@ function chosenFiles() {
   return filesBelow("test")
     .filter((file) => file.endsWith(".test.ts"))
     .filter((file) => named.length === 0 || named.some((word) => file.includes(word)))
-    .filter((file) => !unit || !LARGE.some((pattern) => pattern.test(file)))
-    .filter((file) => !everyProcessor || named.length > 0 || ON_LIBTORCH.test(readFileSync(join(root, file), "utf8")));
+    .filter((file) => !unit || !(LARGE.test(file) || STARTS_OTHERS.test(textOf(file))))
+    .filter((file) => !everyProcessor || named.length > 0 || ON_LIBTORCH.test(textOf(file)));
+}
+
+function textOf(file) {
+  return readFileSync(join(root, file), "utf8");
 }
 
 /** The exit status. */
