@@ -77,7 +77,10 @@ test("kept tensors outlive every open scope", () => {
     });
   });
   assert.equal(engine.liveTensors(), before + 1);
-  assert.equal(scope(() => engine.item(held.value.sum())), 4);
+  assert.equal(
+    scope(() => engine.item(held.value.sum())),
+    4,
+  );
   held.value.dispose();
 });
 

