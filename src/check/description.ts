@@ -26,7 +26,7 @@ function checkCount({ images }: Candidate): Finding[] {
   const count = images.length;
   if (count >= GOOD_PLANES) return [];
   const severity = count < LEAST_PLANES ? "error" : count < PEAK_PLANES ? "warning" : "note";
-  const message = count === 1 ? "there is only one picture" : `there are only ${count} pictures`;
+  const message = count === 1 ? "there is only one image" : `there are only ${count} images`;
   return [{ code: "too-few-planes", severity, message, remedy: `take ${GOOD_PLANES} or more and move the focus a little between them` }];
 }
 
@@ -36,15 +36,15 @@ function checkSizes({ images }: Candidate, nameOf: (plane: number) => string): F
   return images.flatMap((image, plane) => {
     if (!first || size(image) === size(first)) return [];
     const message = `${nameOf(plane)} is ${size(image)}, ${nameOf(0)} is ${size(first)}`;
-    const remedy = "remove the picture that does not belong, or export all of them in one size";
+    const remedy = "remove the image that does not belong, or export all of them in one size";
     return [{ code: "mixed-sizes", severity: "error", plane, message, remedy }];
   });
 }
 
 function checkDistances({ images, focusDistances, space }: Candidate, nameOf: (plane: number) => string): Finding[] {
   if (focusDistances.length !== images.length) {
-    const message = `there are ${images.length} pictures but ${focusDistances.length} focus distances`;
-    return [{ code: "contradictory-distances", severity: "error", message, remedy: "give one distance for each picture" }];
+    const message = `there are ${images.length} images but ${focusDistances.length} focus distances`;
+    return [{ code: "contradictory-distances", severity: "error", message, remedy: "give one distance for each image" }];
   }
   if (space === "index") {
     const message = "no focus distances are known, so depth will be a plane index, not metres";

@@ -12,7 +12,7 @@ export function checkDuplicates(
     if (blank.includes(plane)) return [];
     const twin = frames.findIndex((other, n) => n < plane && !blank.includes(n) && areSame(other.values, frame.values));
     if (twin < 0) return [];
-    const message = `${nameOf(plane)} is the same picture as ${nameOf(twin)}`;
+    const message = `${nameOf(plane)} is the same image as ${nameOf(twin)}`;
     return [{ code: "duplicate", severity: "warning", plane, message, remedy: "remove one of them" }];
   });
 }

@@ -34,7 +34,7 @@ export function checkBrightness(images: readonly Image[], nameOf: (plane: number
     }
     const share = clippedShare(image);
     if (share < CLIPPED_SHARE) return [];
-    const message = `${nameOf(plane)}: ${(100 * share).toFixed(0)} % of the picture is clipped to white`;
+    const message = `${nameOf(plane)}: ${(100 * share).toFixed(0)} % of the image is clipped to white`;
     return [{ code: "clipped", severity: "warning", plane, message, remedy: "expose less: focus cannot be measured in pure white" }];
   });
 }

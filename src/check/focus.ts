@@ -142,5 +142,5 @@ function where(blocks: readonly number[], { columns, rows }: BlockSharpness): st
     }).length,
   }));
   const most = counts.filter(({ count }) => count >= blocks.length / 5).sort((one, two) => two.count - one.count);
-  return most.length === 0 ? "all over the picture" : `mostly ${most.map(({ name }) => name).join(" and ")}`;
+  return most.length === 0 ? "all over the image" : `mostly ${most.map(({ name }) => name).join(" and ")}`;
 }

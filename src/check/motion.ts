@@ -32,7 +32,7 @@ export function checkMotion(alignment: Alignment, { nameOf, space, known }: Moti
 function checkAligned({ frames }: Alignment, { nameOf, known }: Pick<MotionOptions, "nameOf" | "known">): Finding[] {
   const failed = frames.flatMap(({ ok }, n) => (ok || known.includes(n) ? [] : [n]));
   if (frames.length - failed.length - known.length < 2 && failed.length > 0) {
-    const message = "the pictures cannot be aligned to one another";
+    const message = "the images cannot be aligned to one another";
     const remedy = "check that they show one still scene; switch alignment off if they need none";
     return [{ code: "unaligned", severity: "error", message, remedy }];
   }
@@ -40,7 +40,7 @@ function checkAligned({ frames }: Alignment, { nameOf, known }: Pick<MotionOptio
     code: "unaligned",
     severity: "warning",
     plane,
-    message: `${nameOf(plane)} cannot be aligned: ${frames[plane]?.reason ?? "it matches no other picture"}`,
+    message: `${nameOf(plane)} cannot be aligned: ${frames[plane]?.reason ?? "it matches no other image"}`,
     remedy: "it is left out; remove it or retake it",
   }));
 }
@@ -75,8 +75,8 @@ function checkScene({ width, height, frames }: Alignment, nameOf: (plane: number
   const limit = Math.max(SCENE_MOVED.share * Math.hypot(width, height), SCENE_MOVED.least);
   return frames.flatMap(({ residual = 0 }, plane): Finding[] => {
     if (residual < limit) return [];
-    const message = `${nameOf(plane)}: parts of the picture moved differently, by about ${residual.toFixed(1)} pixels`;
-    const remedy = "the scene moved or the camera changed position; depth will be wrong there, so retake the picture if you can";
+    const message = `${nameOf(plane)}: parts of the image moved differently, by about ${residual.toFixed(1)} pixels`;
+    const remedy = "the scene moved or the camera changed position; depth will be wrong there, so retake the photo if you can";
     return [{ code: "scene-moved", severity: "warning", plane, message, remedy }];
   });
 }
@@ -88,7 +88,7 @@ function checkScale({ frames }: Alignment, { aligned, space }: { aligned: readon
   const found: Finding = {
     code: "scale-change",
     severity: change < BREATHING.warning ? "note" : "warning",
-    message: `the picture's scale changes by ${(100 * change).toFixed(1)} % over the stack (focus breathing)`,
+    message: `the image's scale changes by ${(100 * change).toFixed(1)} % over the stack (focus breathing)`,
     remedy: "alignment corrects it; borders that are not in all frames are masked",
   };
   const growth = (scales.at(-1) as number) / (scales[0] as number) - 1;

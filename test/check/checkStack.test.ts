@@ -64,13 +64,13 @@ test("distances that are missing, equal, backwards or too few are told apart", a
   const equal = await found({ ...good, focusDistances: good.focusDistances.with(3, 3) }, "contradictory-distances");
   assert.match(equal.message, /plane 2 and plane 3 have the same focus distance, 3/);
   assert.match((await found({ ...good, focusDistances: good.focusDistances.with(3, 2) }, "contradictory-distances")).message, /2 after 3/);
-  assert.match((await found({ ...good, focusDistances: [1, 2] }, "contradictory-distances")).message, /7 pictures but 2/);
+  assert.match((await found({ ...good, focusDistances: [1, 2] }, "contradictory-distances")).message, /7 images but 2/);
 });
 
 test("a picture that occurs twice is found, wherever it is", async () => {
   const { plane, message } = await found(withPicture(5, picture(1)), "duplicate");
   assert.equal(plane, 5);
-  assert.match(message, /plane 5 is the same picture as plane 1/);
+  assert.match(message, /plane 5 is the same image as plane 1/);
 });
 
 test("a black frame is an error, is reported once, and does not hide what is right", async () => {
@@ -85,7 +85,7 @@ test("clipped highlights are found", async () => {
   const data = image.data.map((value, i) => (i < 0.3 * image.data.length ? 1 : value));
   const { plane, message } = await found(withPicture(3, { ...image, data }), "clipped");
   assert.equal(plane, 3);
-  assert.match(message, /30 % of the picture is clipped/);
+  assert.match(message, /30 % of the image is clipped/);
 });
 
 test("an exposure jump is found where it happens, and drift of a percent is not", async () => {
@@ -127,7 +127,7 @@ test("a scene whose parts move is found", async () => {
   const moved = warpImage(image, { scale: 1, angle: 0, shift: [2, 0] });
   const data = image.data.map((value, i) => (Math.floor(i / 3) % SIZE.width < SIZE.width / 2 ? value : (moved.data[i] as number)));
   const { message } = await found(withPicture(3, { ...image, data }), "scene-moved");
-  assert.match(message, /parts of the picture moved differently/);
+  assert.match(message, /parts of the image moved differently/);
 });
 
 test("a plane out of order is named with where it belongs", async () => {

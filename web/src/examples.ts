@@ -15,7 +15,7 @@ declare const __EXAMPLES__: Readonly<Record<string, readonly string[]>>;
 const example = (name: string, title: string, description: string): Example => {
   const files = __EXAMPLES__[name] ?? [];
   const pictures = files.filter((file) => file.endsWith(".png")).length;
-  return { name, title, description: `${pictures} pictures ${description}`, files };
+  return { name, title, description: `${pictures} images ${description}`, files };
 };
 
 export const EXAMPLES: readonly Example[] = [

@@ -45,7 +45,7 @@ test("an error of the worker comes with a remedy in the page's words", async () 
     assert.ok(error instanceof WorkerProblem);
     assert.deepEqual(
       [error.message, error.remedy],
-      ["Only 1 of 5 frames could be aligned.", "If the pictures are aligned already, untick “Align the pictures”."],
+      ["Only 1 of 5 frames could be aligned.", "If the images are aligned already, untick “Align the images”."],
     );
     return true;
   });

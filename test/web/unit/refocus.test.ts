@@ -106,7 +106,7 @@ test("pixels without depth borrow their neighbour's, and a result without a pict
   const values = depth.values.map((value, i) => (valid[i] ? value : NaN));
   const plan = planRefocus({ ...rest, depth: { ...depth, values, valid } }, { side: 1024 });
   assert.deepEqual(plan.nearness, planRefocus(twoWalls(), { side: 1024 }).nearness);
-  assert.throws(() => planRefocus({ depth, unit: "m" }, { side: 64 }), /needs the all-in-focus picture/);
+  assert.throws(() => planRefocus({ depth, unit: "m" }, { side: 64 }), /needs the all-in-focus image/);
 });
 
 test("large results are shrunk: colours are averaged, depths are not, and blur shrinks along", () => {

@@ -16,10 +16,10 @@ import {
 test("errors and findings come as sentences that name the page's own fields", () => {
   const { message, remedy } = problemWords({ code: "distances-invalid", message: "a.png and b.png have the same distance", facts: {} });
   assert.equal(message, "a.png and b.png have the same distance.", "the name of a file stays as it is");
-  assert.equal(remedy, "Correct the focus distances beside the pictures, or choose “I don’t know” to go by the order of the files.");
-  assert.equal(findingRemedy({ ...finding("note"), code: "missing-distances" }), "Enter them beside the pictures.");
+  assert.equal(remedy, "Correct the focus distances beside the images, or choose “I don’t know” to go by the order of the files.");
+  assert.equal(findingRemedy({ ...finding("note"), code: "missing-distances" }), "Enter them beside the images.");
   assert.equal(findingRemedy({ ...finding("warning"), code: "unaligned", remedy: "remove it" }), "Remove it.");
-  assert.match(findingRemedy({ ...finding("error"), code: "unaligned" }), /untick “Align the pictures”\.$/);
+  assert.match(findingRemedy({ ...finding("error"), code: "unaligned" }), /untick “Align the images”\.$/);
   assert.equal(sentence("is that so?"), "Is that so?");
 });
 

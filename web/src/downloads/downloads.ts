@@ -11,7 +11,7 @@ const LABELS: Readonly<Record<OutputName, string>> = {
   exr: "Depth, OpenEXR for compositing",
   npy: "Depth, NumPy array",
   color: "Depth in colour with a legend, PNG",
-  aif: "All-in-focus picture, PNG",
+  aif: "All-in-focus image, PNG",
   confidence: "Confidence, 16-bit PNG",
   error: "Expected error of the depth, floating-point TIFF",
   beyond: "Pixels nearer or farther than every plane, PNG",
@@ -44,7 +44,7 @@ export const downloads = ({ result, summary, alignmentJson }: ViewResult): Downl
         {
           name: "alignment",
           file: "alignment.json",
-          label: "Alignment of the pictures, to reuse",
+          label: "Alignment of the images, to reuse",
           make: () => Promise.resolve(new Blob([alignmentJson], { type: "application/json" })),
         },
       ]),

@@ -23,7 +23,7 @@ export interface Lens {
 const SENSOR = 0.036;
 /** An assumed lens is at least this many focal lengths away from the nearest object: macro photographs are not taken with 31 mm. */
 const NEAREST = 4;
-/** Without any unit: diameter of blur from one end of the range to the other at f/1, as a share of the picture's longer side. */
+/** Without any unit: diameter of blur from one end of the range to the other at f/1, as a share of the image's longer side. */
 const RELATIVE = 0.12;
 
 export function lensFor(result: DepthResult): Lens {

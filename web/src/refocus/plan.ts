@@ -19,7 +19,7 @@ export interface RefocusPlan {
 
 export function planRefocus(result: DepthResult, { side }: { side: number }): RefocusPlan {
   const { allInFocus } = result;
-  if (!allInFocus) throw new Error("refocusing needs the all-in-focus picture, which this result does not have");
+  if (!allInFocus) throw new Error("refocusing needs the all-in-focus image, which this result does not have");
   const size = sizeWithin(allInFocus.width < result.depth.width ? allInFocus : result.depth, side);
   const depth = shrinkDepth(result.depth, size);
   const lens = lensFor(result);

@@ -2,7 +2,7 @@ import { parseQuantity } from "../../../src/stack/quantity.ts";
 import type { FocusSource, Unit } from "../../../src/stack/stackFormat.ts";
 import type { FocusChoice, OpenedStack } from "../worker/protocol.ts";
 
-/** The text of the distance fields, by the picture's index in the order of the file names. */
+/** The text of the distance fields, by the image's index in the order of the file names. */
 export interface Draft {
   readonly unit: Unit;
   readonly texts: Readonly<Record<number, string>>;

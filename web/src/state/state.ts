@@ -16,7 +16,7 @@ export type EngineState =
   | ({ readonly status: "ready" } & EngineInfo)
   | { readonly status: "failed"; readonly problem: Problem };
 
-/** Number of pictures whose headers were read; undefined if no stack is being opened. */
+/** Number of images whose headers were read; undefined if no stack is being opened. */
 export type OpeningState = { readonly done: number; readonly of: number } | undefined;
 
 export type CheckState =
@@ -35,7 +35,7 @@ export interface State {
   readonly problem: Problem | undefined;
   readonly opening: OpeningState;
   readonly stack: OpenedStack | undefined;
-  /** Object URLs, by the picture's index in the order of the file names. */
+  /** Object URLs, by the image's index in the order of the file names. */
   readonly thumbnails: Readonly<Record<number, string>>;
   readonly draft: Draft;
   /** Why the distances cannot be used. */

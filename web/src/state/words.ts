@@ -6,22 +6,22 @@ import type { Problem } from "../worker/protocol.ts";
 import type { EngineState, OpeningState, Progress, StageName } from "./state.ts";
 
 /** Labels of the page that its advice refers to. */
-export const LABELS = { align: "Align the pictures", noDistances: "I don’t know" } as const;
+export const LABELS = { align: "Align the images", noDistances: "I don’t know" } as const;
 
-const UNTICK = `if the pictures are aligned already, untick “${LABELS.align}”`;
+const UNTICK = `if the images are aligned already, untick “${LABELS.align}”`;
 const BY_ORDER = `or choose “${LABELS.noDistances}” to go by the order of the files`;
 const RELOAD = "load the page again";
 
 /** What the page says about an error: what to enter, tick or drop. */
 const remedyOf = remedies({
-  "no-stack": "drop the pictures of one focal stack",
-  "distances-invalid": `correct the focus distances beside the pictures, ${BY_ORDER}`,
-  "distances-missing": "enter them beside the pictures",
-  "some-distances-missing": `enter all distances beside the pictures, ${BY_ORDER}`,
+  "no-stack": "drop the images of one focal stack",
+  "distances-invalid": `correct the focus distances beside the images, ${BY_ORDER}`,
+  "distances-missing": "enter them beside the images",
+  "some-distances-missing": `enter all distances beside the images, ${BY_ORDER}`,
   "too-few-aligned": UNTICK,
   "bad-alignment-file": RELOAD,
   "alignment-mismatch": RELOAD,
-  "image-too-large": "export the pictures in a smaller size, or close other tabs",
+  "image-too-large": "export the images in a smaller size, or close other tabs",
   "truth-unusable": RELOAD,
   "unknown-model": RELOAD,
   "no-weights": RELOAD,
@@ -31,8 +31,8 @@ const remedyOf = remedies({
   "output-not-empty": RELOAD,
   "output-in-use": RELOAD,
   "write-failed": RELOAD,
-  "time-limit": "use fewer or smaller pictures",
-  "memory-limit": "use smaller pictures, or close other tabs",
+  "time-limit": "use fewer or smaller images",
+  "memory-limit": "use smaller images, or close other tabs",
   internal: RELOAD,
   "redis-unreachable": RELOAD,
   "store-in-use": RELOAD,
@@ -44,7 +44,7 @@ export const problemWords = (error: ErrorReport): Problem => ({ message: sentenc
 
 const FINDING_REMEDIES: Readonly<Partial<Record<FindingCode, (finding: Finding) => string>>> = {
   unaligned: ({ severity, remedy }) => (severity === "error" ? `check that they show one still scene; ${UNTICK}` : remedy),
-  "missing-distances": () => "enter them beside the pictures",
+  "missing-distances": () => "enter them beside the images",
 };
 
 /** What the page says about a finding of the stack check. */
@@ -74,13 +74,13 @@ export function checkSummary(findings: readonly Finding[]): string {
 }
 
 const STAGE_WORDS: Readonly<Record<StageName, string>> = {
-  open: "Opening the pictures",
+  open: "Opening the images",
   weights: "Loading the model",
   runtime: "Loading the runtime",
   graph: "Starting the model",
-  read: "Reading the pictures",
-  align: "Aligning the pictures",
-  check: "Checking the pictures",
+  read: "Reading the images",
+  align: "Aligning the images",
+  check: "Checking the images",
   infer: "Estimating depth",
   enlarge: "Computing full-size maps",
   write: "Writing",

@@ -37,10 +37,10 @@ export function App({ store, controller }: { store: Store; controller: Controlle
       <main ref={main} tabIndex={-1} class={`step-${step}`}>
         {state.problem && <ProblemAlert problem={state.problem} />}
         <View state={state} controller={controller} isOver={isOver} />
-        {isOver && step !== "start" && <p class="drop-cover">Drop to open these pictures</p>}
+        {isOver && step !== "start" && <p class="drop-cover">Drop to open these images</p>}
       </main>
       <footer>
-        <p>Your pictures never leave this computer: everything is computed in your browser.</p>
+        <p>Your images never leave this computer: everything is computed in your browser.</p>
       </footer>
     </>
   );

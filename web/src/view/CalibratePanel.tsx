@@ -25,7 +25,7 @@ const LENGTHS: readonly (readonly [Unit, string])[] = [
   ["um", "micrometres"],
 ];
 
-/** Computes the distances of all pictures from two known ones. */
+/** Computes the distances of all images from two known ones. */
 export function CalibratePanel({ stack, unit, onDistances }: CalibrateProps): VNode {
   const planes = stack.planes.length;
   const [one, setOne] = useState<Known>({ plane: 0, text: "" });
@@ -69,7 +69,7 @@ function KnownPlane({ label, planes, known, unit, onChange }: KnownPlaneProps): 
     <fieldset class="known">
       <legend class="visually-hidden">{label} known distance</legend>
       <label>
-        Picture
+        Image
         <select
           value={known.plane}
           onChange={({ currentTarget }) => {
@@ -97,7 +97,7 @@ function KnownPlane({ label, planes, known, unit, onChange }: KnownPlaneProps): 
   );
 }
 
-/** What increases evenly from picture to picture. */
+/** What increases evenly from image to image. */
 export function SpacingChoice({ spacing, onChange }: { spacing: Spacing; onChange: (spacing: Spacing) => void }): VNode {
   return <Choice label="The focus moved in even steps of" value={spacing} choices={SPACINGS} onChange={onChange} />;
 }

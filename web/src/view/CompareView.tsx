@@ -25,7 +25,7 @@ export function CompareView({ result: view, controller }: ResultProps): VNode {
   return (
     <div class="compare-view">
       <div class="compare" style={{ "--aspect": view.result.depth.width / view.result.depth.height }}>
-        {made && <PaintedCanvas painting={made} label={after === "picture" ? "All-in-focus picture" : "Depth"} />}
+        {made && <PaintedCanvas painting={made} label={after === "picture" ? "All-in-focus image" : "Depth"} />}
         {before && (
           <div class="compare-before" style={{ clipPath: `inset(0 ${100 - share}% 0 0)` }}>
             <PaintedCanvas painting={before} label={`Photograph ${plane + 1}`} />
@@ -54,7 +54,7 @@ export function CompareView({ result: view, controller }: ResultProps): VNode {
 }
 
 const planeTitle = ({ value, unit }: ViewResult["planes"][number], n: number): string =>
-  unit === "index" ? `Picture ${n + 1}` : `Picture ${n + 1}, focus at ${numberText(Number(value.toPrecision(4)))} ${UNIT_SYMBOLS[unit]}`;
+  unit === "index" ? `Image ${n + 1}` : `Image ${n + 1}, focus at ${numberText(Number(value.toPrecision(4)))} ${UNIT_SYMBOLS[unit]}`;
 
 function paintAfter({ result }: ViewResult, after: After): Painting | undefined {
   if (after === "depth") return paintDepthMap(result);

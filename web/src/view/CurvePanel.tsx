@@ -6,7 +6,7 @@ import { numberText, UNIT_SYMBOLS } from "../state/distances.ts";
 
 const FRAME: Frame = { width: 360, height: 220, left: 44, right: 14, top: 14, bottom: 40 };
 
-/** The network's p over the planes at one pixel, and the measured sharpness of each picture there. */
+/** The network's p over the planes at one pixel, and the measured sharpness of each image there. */
 export function CurvePanel({ view, pixel }: { view: ViewResult; pixel: Pixel }): VNode | null {
   const { result, sharpness, focusDistances, planes } = view;
   const { depth, probability } = result;

@@ -15,7 +15,7 @@ export function DistanceOptions({ state: { draft, draftProblem }, controller }: 
   return (
     <>
       <Choice
-        label="The numbers below the pictures are in"
+        label="The numbers below the images are in"
         value={draft.unit}
         choices={[...units.map((unit) => [unit, UNIT_NAMES[unit]] as const), ["index", LABELS.noDistances]]}
         testId={TEST_IDS.unit}

@@ -24,20 +24,15 @@ export function DropZone({ opening, isOver, onFiles }: DropZoneProps): VNode {
     if (picked.length > 0) onFiles(nameOf(picked), picked);
   };
   return (
-    <section
-      class={isOver ? "drop-zone is-over" : "drop-zone"}
-      data-testid={TEST_IDS.dropZone}
-      aria-busy={isBusy}
-      aria-label="Your pictures"
-    >
+    <section class={isOver ? "drop-zone is-over" : "drop-zone"} data-testid={TEST_IDS.dropZone} aria-busy={isBusy} aria-label="Your images">
       <StackDrawing />
       <p class="drop-title" role="status">
-        {isBusy ? openingWords(opening) : "Drop your pictures or their folder here"}
+        {isBusy ? openingWords(opening) : "Drop your images or their folder here"}
       </p>
       <p class="drop-text">JPEG, PNG, TIFF, WebP or AVIF; at least three, ideally five to ten</p>
       <div class="buttons">
         <button type="button" class="primary" disabled={isBusy} onClick={() => files.current?.click()}>
-          Choose pictures
+          Choose images
         </button>
         <button type="button" disabled={isBusy} onClick={() => folder.current?.click()}>
           Choose a folder
@@ -48,7 +43,7 @@ export function DropZone({ opening, isOver, onFiles }: DropZoneProps): VNode {
         type="file"
         multiple
         hidden
-        aria-label="Pictures"
+        aria-label="Images"
         accept={ACCEPTED}
         data-testid={TEST_IDS.filesInput}
         onChange={take}

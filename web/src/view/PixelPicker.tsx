@@ -11,7 +11,7 @@ interface PixelPickerProps {
   readonly children: ComponentChildren;
 }
 
-/** A picture whose pixels can be selected with the pointer or the arrow keys. */
+/** An image whose pixels can be selected with the pointer or the arrow keys. */
 export function PixelPicker({ size, chosen, onChoose, onHover, children }: PixelPickerProps): VNode {
   const pixelAt = ({ currentTarget, clientX, clientY }: TargetedPointerEvent<HTMLElement> | MouseEvent): Pixel => {
     const { left, top, width, height } = (currentTarget as HTMLElement).getBoundingClientRect();

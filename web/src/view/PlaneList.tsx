@@ -7,7 +7,7 @@ import type { OpenedPlane } from "../worker/protocol.ts";
 import type { ViewProps } from "./App.tsx";
 import { DecimalInput } from "./fields.tsx";
 
-/** One card per picture, nearest focus first, with a field for its distance. */
+/** One card per image, nearest focus first, with a field for its distance. */
 export function PlaneList({ state, controller }: ViewProps): VNode {
   return (
     <ol class="planes" data-testid={TEST_IDS.planes}>
@@ -29,14 +29,14 @@ function PlaneCard({ plane, n, state, controller }: ViewProps & { plane: OpenedP
       {url === undefined ? (
         <div class="thumbnail is-empty" />
       ) : (
-        <img class="thumbnail" src={url} alt={`Picture ${n + 1}: ${baseName(file)}`} />
+        <img class="thumbnail" src={url} alt={`Image ${n + 1}: ${baseName(file)}`} />
       )}
       <p class="plane-name" title={file}>
         <span class="plane-number">{n + 1}</span> {baseName(file)}
       </p>
       {isKnown ? (
         <label class="distance">
-          <span class="visually-hidden">Focus distance of picture {n + 1}</span>
+          <span class="visually-hidden">Focus distance of image {n + 1}</span>
           <DecimalInput
             value={draft.texts[frame] ?? ""}
             testId={`${TEST_IDS.distance}${n}`}

@@ -17,7 +17,7 @@ export function Readout({ view, pixel: { x, y }, largest }: { view: ViewResult; 
         ["Confidence", `${Math.round(100 * (confidence?.[at] ?? 0))} %`],
         ["Sharpest in", `plane ${(planeIndex?.[at] ?? 0) + 1} of ${view.planes.length}`],
       ]
-    : [["Depth", "unknown: not covered by all pictures"]];
+    : [["Depth", "unknown: not covered by all images"]];
   return (
     <figcaption class="readout" data-testid={TEST_IDS.readout} aria-live="polite">
       <dl>

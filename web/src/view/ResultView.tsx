@@ -85,7 +85,7 @@ function factsOf({ planes, result, summary, engine }: ViewResult): string {
     engine.device === "webgpu"
       ? "on the graphics card"
       : `on the processor, ${engine.threads === 1 ? "one thread" : `${engine.threads} threads`}`;
-  return `${planes.length} pictures, ${width} × ${height} pixels, ${secondsText(summary.seconds["total"] ?? 0)} ${where}`;
+  return `${planes.length} images, ${width} × ${height} pixels, ${secondsText(summary.seconds["total"] ?? 0)} ${where}`;
 }
 
 /** Arrow keys move between the tabs. */
@@ -129,7 +129,7 @@ function Remarks({ result: { findings } }: { result: ViewResult }): VNode | null
   if (worth.length === 0) return null;
   return (
     <section class="card remarks" aria-labelledby="remarks-title">
-      <h2 id="remarks-title">About the pictures</h2>
+      <h2 id="remarks-title">About the images</h2>
       <FindingsList findings={worth} />
     </section>
   );

@@ -10,7 +10,7 @@ import { FindingsPanel } from "./FindingsPanel.tsx";
 import { PlaneList } from "./PlaneList.tsx";
 import { StartOverButton } from "./StartOverButton.tsx";
 
-/** The pictures in order of focus, their distances, the findings of the check, and the button that starts the run. */
+/** The images in order of focus, their distances, the findings of the check, and the button that starts the run. */
 export function SetupView({ state, controller }: ViewProps): VNode | null {
   const { stack, draft } = state;
   if (!stack) return null;
@@ -21,7 +21,7 @@ export function SetupView({ state, controller }: ViewProps): VNode | null {
         <div>
           <h1>{stack.name}</h1>
           <p class="quiet">
-            {stack.planes.length} pictures, {stack.width} × {stack.height} pixels, nearest focus first
+            {stack.planes.length} images, {stack.width} × {stack.height} pixels, nearest focus first
           </p>
         </div>
         <StartOverButton controller={controller} />

@@ -13,7 +13,7 @@ export function StartView({ state: { opening }, controller, isOver }: StepProps)
         <h1>How far away is every pixel?</h1>
         <p>
           Photograph one still scene several times and move the focus between the shots. DualFocus finds the distance of every pixel, an
-          all-in-focus picture and a 3-D model. Nothing is uploaded.
+          all-in-focus image and a 3-D model. Nothing is uploaded.
         </p>
       </section>
       <DropZone
