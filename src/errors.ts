@@ -67,6 +67,7 @@ export const ERRORS = {
   "device-unavailable": { kind: "usage" },
 
   // Datasets, scenes, training
+  "no-dataset-folder": { kind: "usage", remedy: "give the folder of the dataset" },
   "bad-dataset": { kind: "input", remedy: "docs/datasets.md shows the layout of each dataset" },
   "bad-scene": { kind: "input", remedy: "the scene.json of any rendered scene shows what a scene looks like" },
   "bad-setting": { kind: "usage", remedy: "correct the setting" },

@@ -91,7 +91,7 @@ async function runEvaluate({ model: models, ...options }: EvaluateOptions, load:
     ...(!options.quiet && { onImage: progressLine(process.stderr) }),
     ...(sheet && { show: options.sheetImages, onShown: (shown: Shown) => { sheet.add(shown); } }), // prettier-ignore
   };
-  const evaluations = await naming(() => evaluateModels({ ...options, models, rendered }, { load, ...watch }));
+  const evaluations = await evaluateModels({ ...options, models, rendered }, { load, ...watch });
   if (options.csv !== undefined) await writeFile(options.csv, csvTable(evaluations));
   if (sheet && options.sheet !== undefined) await writeFile(options.sheet, await sheet.encode());
   print(evaluations, options);
@@ -108,16 +108,6 @@ async function checkWritable(file: string | undefined): Promise<void> {
     if (isNew) await rm(file);
   } catch (cause) {
     throw cannotWrite(file, cause);
-  }
-}
-
-/** Files that are missing or wrong are bad input. */
-async function naming<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (cause instanceof RangeError) throw new UserError(cause.message, { exitCode: 3, cause });
-    throw cause;
   }
 }
 

@@ -4,7 +4,7 @@ import { UserError } from "../system/userError.ts";
 import { isConfigName, shippedModel } from "../network/node/loadModel.ts";
 import { configs, type ConfigName } from "../model/config.ts";
 import { evaluateTable } from "../reproduce/evaluateRunner.ts";
-import { describeFailure, makeTables, throwFailures, type Made } from "../reproduce/makeTables.ts";
+import { makeTables, type Made } from "../reproduce/makeTables.ts";
 import { evaluatedTables, paperTables, trainedTables, type TableName } from "../reproduce/paperFigures.ts";
 import type { PaperTable } from "../reproduce/paperTable.ts";
 import { formatTable, writeTable, type ReproducedTable } from "../reproduce/report.ts";
@@ -13,10 +13,10 @@ import type { JobContext } from "../reproduce/jobs.ts";
 import { inProcesses, type Runner } from "../reproduce/processes.ts";
 import { isPublished, type TrainSettings } from "../reproduce/trainingRun.ts";
 import { planRuns, trainTables } from "../reproduce/trainRunner.ts";
-import { ConfigError } from "../train/config.ts";
 import { presets, type PresetName } from "../train/presets.ts";
 import { collect, listOf, parser, wholeNumber } from "./arguments.ts";
 import { stoppable } from "./stop.ts";
+import { asUserError } from "./words.ts";
 
 interface ReproduceOptions {
   readonly preset: PresetName;
@@ -93,12 +93,31 @@ async function runReproduce(names: readonly TableName[], options: ReproduceOptio
   const progress = (line: string): void => {
     if (!options.quiet) process.stderr.write(`${line}\n`);
   };
-  await stoppable(async (stop) => {
-    const steps = planSteps([...new Set(names)], options, { run: inProcesses(), stop, progress });
-    const { tables: made, failures } = await makeTables(steps, { stop, onTable: printTable(options) });
-    if (options.json) process.stdout.write(`${JSON.stringify({ tables: made, failures: failures.map(describeFailure) })}\n`);
-    throwFailures(failures);
-  });
+  await stoppable(
+    async (stop) => {
+      const steps = planSteps([...new Set(names)], options, { run: inProcesses(), stop, progress });
+      const { tables: made, failures } = await makeTables(steps, { stop, onTable: printTable(options) });
+      if (options.json) process.stdout.write(`${JSON.stringify({ tables: made, failures: failures.map(describeFailure) })}\n`);
+      throwFailures(failures);
+    },
+    { remedy: "the same command continues where it was stopped" },
+  );
+}
+
+/** A single failure as it is; several as one, which the user can act on only if they can on each. */
+export function throwFailures(failures: readonly unknown[]): void {
+  if (failures.length === 0) return;
+  if (failures.length === 1) throw failures[0];
+  const message = `${failures.length} runs failed\n${failures.map((failure) => `- ${describeFailure(failure)}`).join("\n")}`;
+  const known = failures.map(asUserError);
+  throw known[0] && known.every((each) => each !== undefined)
+    ? new UserError(message, { exitCode: known[0].exitCode })
+    : new Error(message);
+}
+
+export function describeFailure(failure: unknown): string {
+  const { message, remedy } = asUserError(failure) ?? { message: failure instanceof Error ? failure.message : String(failure) };
+  return remedy === undefined ? message : `${message}\n  ${remedy}`;
 }
 
 interface Means extends JobContext {
@@ -146,11 +165,7 @@ function planTraining(names: readonly (keyof typeof trainedTables)[], options: R
       remedy: "give their folder with --data DIR (docs/datasets.md)",
     });
   const plan = { tables: names.map((name) => trainedTables[name]), settings, seeds, only, folder };
-  try {
-    planRuns(plan);
-  } catch (error) {
-    throw error instanceof ConfigError ? new UserError(error.message, { exitCode: 2, cause: error }) : error;
-  }
+  planRuns(plan);
   return () => trainTables({ ...plan, jobs, limit, ...means });
 }
 

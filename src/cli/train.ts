@@ -7,11 +7,10 @@ import { withPretrainedTrunk } from "../model/pretrained.ts";
 import { initialWeights } from "../model/state.ts";
 import type { Model } from "../network/weightsFile.ts";
 import { createRandom } from "../random.ts";
-import { checkInitial, readCheckpoint, readInitial, type Checkpoint } from "../train/checkpoint.ts";
-import { ConfigError, overrideConfig, shortSettings, type TrainConfig } from "../train/config.ts";
+import { checkInitial, readCheckpoint, readInitial, readInput, type Checkpoint } from "../train/checkpoint.ts";
+import { overrideConfig, shortSettings, type TrainConfig } from "../train/config.ts";
 import { membershipFrom, type Membership } from "../train/distributed.ts";
 import { spawnProcesses, whenLauncherEnds } from "../train/launcher.ts";
-import { DivergedError } from "../train/loop.ts";
 import { presets, type PresetName } from "../train/presets.ts";
 import { runFiles, runTraining, type TrainRequest, type TrainResult } from "../train/run.ts";
 import { applyVariant, variants, type Variant } from "../train/variants.ts";
@@ -100,8 +99,6 @@ async function trainFrom(options: TrainOptions, membership: Membership | undefin
         return runTraining({ ...start, folder, device, threads, membership, textures, data, stop: signal, progress });
       };
       return await (membership === undefined || membership.rank === 0 ? holdFolder(folder, body) : body());
-    } catch (error) {
-      throw explained(error, options);
     } finally {
       forgetLauncher();
     }
@@ -121,7 +118,7 @@ async function findStart(options: TrainOptions): Promise<Pick<TrainRequest, "bef
 
 /** The weights a run of this configuration starts from, but for the encoder's trunk. */
 async function pretrained({ model, seed }: TrainConfig, file: string): Promise<Weights> {
-  return withPretrainedTrunk(initialWeights(model, createRandom(seed).split("weights")), readWeights(await readFile(file), file), file);
+  return withPretrainedTrunk(initialWeights(model, createRandom(seed).split("weights")), readWeights(await readInput(file), file), file);
 }
 
 function checkUsage(options: TrainOptions): void {
@@ -166,19 +163,6 @@ async function findNetwork(model: string): Promise<NetworkConfig> {
   if (!existsSync(model))
     throw new UserError(`${model}: neither a known network (${Object.keys(configs).join(", ")}) nor a file`, { exitCode: 3 });
   return parseNetworkConfig(await readFile(model, "utf8"), model);
-}
-
-function explained(error: unknown, { output }: TrainOptions): unknown {
-  if (error instanceof ConfigError) return new UserError(error.message, { exitCode: 2, cause: error });
-  if (error instanceof DivergedError) {
-    const remedy = existsSync(runFiles(output).checkpoint)
-      ? "the last checkpoint is intact: add --resume --set learningRate.from=… with a lower rate"
-      : "no checkpoint was saved: start again with a lower rate, --set learningRate.from=…";
-    return new UserError(error.message, { exitCode: 3, remedy, cause: error });
-  }
-  if (error instanceof Error && "code" in error && error.code === "ENOENT")
-    return new UserError(error.message, { exitCode: 3, remedy: "check the name", cause: error });
-  return error;
 }
 
 function describeResult({ step, seconds, stopped, metrics, files }: TrainResult): string {

@@ -31,6 +31,7 @@ export const remedyOf = remedies({
   "no-weights": ({ model = "NAME" }) => `train them (dualfocus train --model ${String(model)}) and pass the file`,
   "network-unsupported": "use --device cuda, or a network with solver cosine",
   "device-unavailable": "use --device cpu",
+  "no-dataset-folder": "give it with --data DIR (docs/datasets.md)",
   diverged: ({ checkpoint }) =>
     checkpoint === true
       ? "the last checkpoint is intact: add --resume --set learningRate.from=… with a lower rate"

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 
+import { DatasetError } from "../data/dataset.ts";
 import type { DeviceName } from "../network/node/devices.ts";
 import { loadModel } from "../network/node/loadModel.ts";
 import { openNetwork } from "../network/node/openNetwork.ts";
@@ -52,6 +53,8 @@ export async function evaluateModels(
       const storeFor = ({ name: model, fingerprint }: Predictor) => fileStore(resumeDir ?? "", { ...run, model, fingerprint });
       try {
         evaluations.push(...(await evaluate(set, predictors, { limit, ...options, ...(resumeDir !== undefined && { storeFor }) })));
+      } catch (cause) {
+        throw cause instanceof RangeError ? new DatasetError(cause.message, { cause }) : cause; // what cannot be measured
       } finally {
         set.close();
       }

@@ -1,6 +1,7 @@
 import type { Dataset, DatasetOptions, Split } from "../data/dataset.ts";
 import { chooseSplit, DatasetError } from "../data/dataset.ts";
 import { openDataset } from "../data/open.ts";
+import { DualFocusError } from "../errors.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import type { Scoring } from "./imageMetrics.ts";
 import { openRendered, type RenderedOptions } from "./renderedSet.ts";
@@ -96,6 +97,6 @@ function open(request: SetRequest, { loader, options }: { loader: string; option
     chooseSplit(request.split, { dataset: "render", among: ["test"] });
     return openRendered({ ...request.rendered, planes: request.planes });
   }
-  if (request.data === undefined) throw new DatasetError(`${request.dataset}: which folder? Give it with --data`);
+  if (request.data === undefined) throw new DualFocusError("no-dataset-folder", `${request.dataset}: the folder of the dataset is missing`);
   return openDataset(loader, request.data, options);
 }

@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 
 import type { Case } from "../bench/case.ts";
 import type { Bench } from "../bench/run.ts";
+import { DualFocusError } from "../errors.ts";
 import type { EvaluationRequest } from "../evaluate/evaluateModels.ts";
 import type { Evaluation } from "../evaluate/run.ts";
 import { duration } from "../output/duration.ts";
 import { makeFolder } from "../system/outputFolder.ts";
 import { holdFolder } from "../system/lock.ts";
-import { ConfigError } from "../train/config.ts";
 import type { TrainRequest, TrainResult } from "../train/run.ts";
 
 /** A training run that continues from the checkpoint in its folder, if there is one. */
@@ -62,6 +62,8 @@ async function openRuntime(device: string, threads: number) {
   try {
     return cudaRuntime({ device });
   } catch (cause) {
-    throw new ConfigError(`device ${device}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new DualFocusError("device-unavailable", `device ${device}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
   }
 }

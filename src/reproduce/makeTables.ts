@@ -1,4 +1,3 @@
-import { UserError } from "../system/userError.ts";
 import type { ReproducedTable } from "./report.ts";
 
 /** The outcome of some tables. */
@@ -29,21 +28,4 @@ export async function makeTables(steps: readonly (() => Promise<Made>)[], { onTa
       failures.push(error);
     }
   return { tables, failures };
-}
-
-/** Throws if there were failures; a user error only if every one of them is. */
-export function throwFailures(failures: readonly unknown[]): void {
-  const [first] = failures;
-  if (failures.length === 0) return;
-  if (failures.length === 1) throw first;
-  const message = `${failures.length} runs failed\n${failures.map((failure) => `- ${describeFailure(failure)}`).join("\n")}`;
-  throw first instanceof UserError && failures.every((failure) => failure instanceof UserError)
-    ? new UserError(message, { exitCode: first.exitCode })
-    : new Error(message);
-}
-
-export function describeFailure(failure: unknown): string {
-  if (!(failure instanceof Error)) return String(failure);
-  const remedy = failure instanceof UserError ? failure.remedy : undefined;
-  return remedy === undefined ? failure.message : `${failure.message}\n  ${remedy}`;
 }

@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 
-import { UserError, type ExitCode } from "../system/userError.ts";
+import { DualFocusError, type ErrorReport } from "../errors.ts";
 import type { JobContext, jobs } from "./jobs.ts";
 
 type JobName = keyof typeof jobs;
@@ -25,7 +25,7 @@ export interface Assignment {
 export type Message =
   | { readonly kind: "progress"; readonly line: string }
   | { readonly kind: "result"; readonly result: unknown }
-  | { readonly kind: "failure"; readonly message: string; readonly exitCode?: ExitCode | undefined; readonly remedy?: string | undefined };
+  | { readonly kind: "failure"; readonly error: ErrorReport | { readonly message: string } };
 
 const WORKER = new URL(`./worker.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
 
@@ -53,15 +53,15 @@ function runJob<T>(worker: URL, assignment: Assignment, { name, stop, progress }
     child.on("error", reject).on("close", (code, signal) => {
       stop.removeEventListener("abort", interrupt);
       if (last?.kind === "result") resolve(last.result as T);
-      else if (last?.kind === "failure") reject(failure(name, last));
-      else if (stop.aborted) reject(new UserError(`${name}: stopped`, { exitCode: 130, remedy: "the same command continues it" }));
+      else if (last?.kind === "failure") reject(failure(name, last.error));
+      else if (stop.aborted) reject(stop.reason as Error);
       else reject(new Error(`${name}: its process ended without a result (${signal ?? `exit code ${code}`})`));
     });
     child.send(assignment);
   });
 }
 
-function failure(name: string, { message, exitCode, remedy }: Extract<Message, { kind: "failure" }>): Error {
-  if (exitCode === undefined) return new Error(`${name}: ${message}`);
-  return new UserError(`${name}: ${message}`, { exitCode, ...(remedy !== undefined && { remedy }) });
+function failure(name: string, error: ErrorReport | { readonly message: string }): Error {
+  const message = `${name}: ${error.message}`;
+  return "code" in error ? new DualFocusError(error.code, message, { facts: error.facts }) : new Error(message);
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { UserError } from "../system/userError.ts";
+import { ConfigError } from "../train/config.ts";
 import type { EvaluationRequest } from "../evaluate/evaluateModels.ts";
 import type { Evaluation } from "../evaluate/run.ts";
 import { presets } from "../train/presets.ts";
@@ -63,11 +63,8 @@ export async function trainTables(request: TrainTablesRequest): Promise<Made> {
     }
   };
   await Promise.all(Array.from({ length: jobs }, work));
-  if (stop.aborted)
-    throw new UserError(`stopped with ${outcomes.size} of ${runs.length} training runs done`, {
-      exitCode: 130,
-      remedy: "the same command continues them",
-    });
+  if (stop.aborted) progress(`${outcomes.size} of ${runs.length} training runs are done`);
+  stop.throwIfAborted();
   return { tables: await writeTables(request, outcomes), failures };
 }
 
@@ -85,11 +82,7 @@ export function planRuns(plan: RunPlan): TrainingRun[] {
   const recipes = new Map<string, TrainRecipe>();
   for (const { recipe } of rows) if (recipe?.kind === "train") recipes.set(runName(recipe), recipe);
   const unknown = only?.find((name) => !recipes.has(name));
-  if (unknown !== undefined)
-    throw new UserError(`--only ${unknown}: there is no such variant`, {
-      exitCode: 2,
-      remedy: `there are ${[...recipes.keys()].join(", ")}`,
-    });
+  if (unknown !== undefined) throw new ConfigError(`there is no variant "${unknown}"; there are ${[...recipes.keys()].join(", ")}`);
   const wanted = [...recipes].filter(([name]) => only === undefined || only.includes(name));
   return seeds.flatMap((seed) => wanted.flatMap(([, recipe]) => runsOf(recipe, { ...plan, seeds: [seed] })));
 }

@@ -3,11 +3,11 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 
+import { FormatError } from "../io/formatError.ts";
 import { configs } from "../model/config.ts";
 import { writeAtomically } from "../system/atomicFile.ts";
-import { UserError } from "../system/userError.ts";
 import { readCheckpoint } from "../train/checkpoint.ts";
-import { changedSettings, overrideConfig, shortSettings, type TrainConfig } from "../train/config.ts";
+import { changedSettings, ConfigError, overrideConfig, shortSettings, type TrainConfig } from "../train/config.ts";
 import { presets, type PresetName } from "../train/presets.ts";
 import { runFiles } from "../train/run.ts";
 import { applyVariant } from "../train/variants.ts";
@@ -94,10 +94,7 @@ export async function trainOnce(
   const before = await readRecord(file);
   const changed = changedSettings((before && (before.config ?? (await checkpointConfig(folder)))) ?? config, config);
   if (changed.length > 0)
-    throw new UserError(`${folder}: was trained with other settings: ${changed.join(", ")}`, {
-      exitCode: 2,
-      remedy: "choose another -o, or repeat the settings of before",
-    });
+    throw new ConfigError(`${folder}: was trained with other settings: ${changed.join(", ")}; repeat those, or choose another folder`);
   if (before?.outcome) return before.outcome;
   const write = (value: z.infer<typeof record>): Promise<void> =>
     writeAtomically(file, Buffer.from(`${JSON.stringify(value, undefined, 1)}\n`));
@@ -113,7 +110,7 @@ async function readRecord(file: string): Promise<z.infer<typeof record> | undefi
   try {
     return record.parse(JSON.parse(await readFile(file, "utf8")));
   } catch (cause) {
-    throw new UserError(`${file}: does not describe a training run`, { exitCode: 3, remedy: "remove its folder to train it again", cause });
+    throw new FormatError(`${file}: does not describe a training run; remove its folder to train it again`, { cause });
   }
 }
 

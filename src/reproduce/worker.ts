@@ -1,8 +1,4 @@
-import { DatasetError } from "../data/dataset.ts";
 import { DualFocusError } from "../errors.ts";
-import { UserError } from "../system/userError.ts";
-import { ConfigError } from "../train/config.ts";
-import { DivergedError } from "../train/loop.ts";
 import { jobs, type JobContext } from "./jobs.ts";
 import type { Assignment, Message } from "./processes.ts";
 
@@ -34,13 +30,10 @@ process.once("message", ({ job, request }: Assignment) => {
 });
 
 function describe(error: unknown): Message {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof UserError) return { kind: "failure", message, exitCode: error.exitCode, remedy: error.remedy };
-  if (error instanceof ConfigError) return { kind: "failure", message, exitCode: 2 };
-  if (error instanceof DualFocusError) return { kind: "failure", message, exitCode: error.kind === "usage" ? 2 : 3 };
-  if (error instanceof DatasetError || error instanceof DivergedError || error instanceof RangeError)
-    return { kind: "failure", message, exitCode: 3 };
-  return { kind: "failure", message: error instanceof Error ? String(error.stack) : message };
+  if (!(error instanceof DualFocusError))
+    return { kind: "failure", error: { message: error instanceof Error ? String(error.stack) : String(error) } };
+  const { code, message, facts } = error;
+  return { kind: "failure", error: { code, message, facts } };
 }
 
 function send(message: Message, then?: () => void): void {

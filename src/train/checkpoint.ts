@@ -17,6 +17,7 @@ import { stateShapes } from "../model/state.ts";
 import { trainingRun, type NetworkFacts } from "../network/facts.ts";
 import { readModel, writeModel, type Model } from "../network/weightsFile.ts";
 import { writeAtomically } from "../system/atomicFile.ts";
+import { cannotRead } from "../system/errno.ts";
 import { changedSettings, checkConfig, ConfigError, type TrainConfig } from "./config.ts";
 import { DivergedError } from "./loop.ts";
 import { trainedFacts } from "./trainedOn.ts";
@@ -98,13 +99,17 @@ function checkValues(tensor: RawTensor, name: string, step: number): void {
     if (!(Math.abs(value) <= most)) throw new DivergedError(`train: ${name} holds ${value} after step ${step}, which was not saved`);
 }
 
+/** The bytes of a file the user names. */
+export const readInput = (file: string): Promise<Uint8Array> =>
+  readFile(file).catch((cause: unknown) => Promise.reject(cannotRead(file, cause)));
+
 /** Reads and checks a checkpoint. */
 export async function readCheckpoint(file: string): Promise<Checkpoint> {
-  return parseCheckpoint(decodeSafetensors(await readFile(file), file), file);
+  return parseCheckpoint(decodeSafetensors(await readInput(file), file), file);
 }
 
 function parseCheckpoint({ tensors, metadata }: SafetensorsFile, file: string): Checkpoint {
-  if (metadata.kind !== KIND) throw new FormatError(`${file}: holds weights, but is not a checkpoint to resume; start from it with --init`);
+  if (metadata.kind !== KIND) throw new FormatError(`${file}: holds weights, but is not a checkpoint to resume`);
   const { config, ...rest } = parsePosition(metadata.position ?? "", file);
   return { ...rest, config: checkConfig(config, file), tensors, file };
 }
@@ -153,7 +158,7 @@ export function checkInitial({ weights }: Model, model: NetworkConfig, file: str
 
 /** Weights to start another run from: a weights file, or the averaged weights of a checkpoint. */
 export async function readInitial(file: string): Promise<Model> {
-  const bytes = await readFile(file);
+  const bytes = await readInput(file);
   const decoded = decodeSafetensors(bytes, file);
   if (decoded.metadata.kind !== KIND) return readModel(bytes, file);
   const { tensors, ...checkpoint } = parseCheckpoint(decoded, file);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DualFocusError } from "../errors.ts";
 import { lossConfig } from "../losses/total.ts";
 import { parseNetworkConfig, type NetworkConfig } from "../model/config.ts";
 
@@ -127,8 +128,12 @@ export type AugmentConfig = TrainConfig["augment"];
 export type BatchConfig = TrainConfig["batch"];
 
 /** A setting does not exist or has an invalid value; the message names it. */
-export class ConfigError extends Error {
+export class ConfigError extends DualFocusError {
   override readonly name = "ConfigError";
+
+  constructor(message: string, { cause }: { readonly cause?: unknown } = {}) {
+    super("bad-setting", message, { cause });
+  }
 }
 
 /** Checks a configuration from a file, a checkpoint or the command line; `where` is its name in errors. */
@@ -154,11 +159,10 @@ export function overrideConfig(config: TrainConfig, settings: readonly string[])
   const changed = JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
   for (const setting of settings) {
     const [, path, text] = /^([\w.]+)=(.*)$/s.exec(setting) ?? [];
-    if (path === undefined || text === undefined)
-      throw new ConfigError(`--set ${setting}: expected NAME=VALUE, for instance loss.beta=0.1`);
+    if (path === undefined || text === undefined) throw new ConfigError(`${setting}: expected NAME=VALUE, for instance loss.beta=0.1`);
     assign(changed, path.split("."), parseValue(text), setting);
   }
-  return checkConfig(changed, `--set ${settings.join(" ")}`);
+  return checkConfig(changed, settings.join(" "));
 }
 
 /** The settings that have an option of their own, as `overrideConfig` takes them. */
@@ -178,14 +182,14 @@ export function shortSettings({
 
 function assign(target: Record<string, unknown>, path: readonly string[], value: unknown, setting: string): void {
   const [key = "", ...rest] = path;
-  if (key in target && !Object.hasOwn(target, key)) throw new ConfigError(`--set ${setting}: "${key}" is not a setting`); // __proto__
+  if (key in target && !Object.hasOwn(target, key)) throw new ConfigError(`${setting}: "${key}" is not a setting`); // __proto__
   if (rest.length === 0) {
     target[key] = value;
     return;
   }
   const inner = target[key];
   if (typeof inner !== "object" || inner === null)
-    throw new ConfigError(`--set ${setting}: there is no group of settings "${key}" among ${Object.keys(target).join(", ")}`);
+    throw new ConfigError(`${setting}: there is no group of settings "${key}" among ${Object.keys(target).join(", ")}`);
   assign(inner as Record<string, unknown>, rest, value, setting);
 }
 

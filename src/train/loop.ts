@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { concrete } from "../engine/dims.ts";
+import { DualFocusError } from "../errors.ts";
 import { disposeBatch, type TrainBatch } from "./batch.ts";
 import type { TrainConfig } from "./config.ts";
 import { cosineRate } from "./schedule.ts";
@@ -40,8 +41,13 @@ export interface Run {
 }
 
 /** A loss or weight is not finite: the weights are unusable. Checkpoints saved before are not affected. */
-export class DivergedError extends Error {
+export class DivergedError extends DualFocusError {
   override readonly name = "DivergedError";
+
+  /** `checkpoint`: whether there is one to continue from. */
+  constructor(message: string, { checkpoint = false }: { readonly checkpoint?: boolean } = {}) {
+    super("diverged", message, { facts: { checkpoint } });
+  }
 }
 
 /** Trains until the budget is used up or `stop` fires; then saves. Returns the last step. */

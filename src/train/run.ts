@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Tensor } from "../engine/engine.ts";
 import { createTorchEngine, type TorchEngine } from "../engine/torch/torchEngine.ts";
+import { DualFocusError } from "../errors.ts";
 import type { Weights } from "../io/safetensors.ts";
 import type { TrainingRun } from "../network/facts.ts";
 import { writeAtomically } from "../system/atomicFile.ts";
@@ -17,7 +19,7 @@ import {
 import { ConfigError, type TrainConfig } from "./config.ts";
 import { agree, joinGroup, type Group, type Membership } from "./distributed.ts";
 import { describeEntry, openLog, readLog } from "./log.ts";
-import { createClock, train, type LogEntry } from "./loop.ts";
+import { createClock, DivergedError, train, type LogEntry } from "./loop.ts";
 import { formatReport, type Example } from "./report.ts";
 import { openSource, type TrainSource } from "./source.ts";
 import { checkTextures, findData, trainedFacts } from "./trainedOn.ts";
@@ -93,6 +95,9 @@ export async function runTraining(request: TrainRequest): Promise<TrainResult> {
     const before = request.before ?? checkpoint?.trainedOn?.before;
     const trainedOn = { ...data, ...(before && { before }), ...(source.textures !== undefined && { textureCount: source.textures }) };
     return await trainWith(request, { engine, trainer, source, group, trainedOn });
+  } catch (error) {
+    if (!(error instanceof DivergedError)) throw error;
+    throw new DivergedError(error.message, { checkpoint: existsSync(runFiles(folder).checkpoint) });
   } finally {
     await source.close();
     group?.leave();
@@ -109,12 +114,13 @@ async function unlessStopped<T>(stop: AbortSignal, body: () => Promise<T>): Prom
   }
 }
 
-/** The engine on the requested device. A device that does not exist is a wrong setting like any other. */
 function openEngine({ device, threads }: TrainRequest): TorchEngine {
   try {
     return createTorchEngine({ device, ...(threads !== undefined && { threads }) });
   } catch (cause) {
-    throw new ConfigError(`device ${device}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new DualFocusError("device-unavailable", `device ${device}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
   }
 }
 

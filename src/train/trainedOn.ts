@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { DualFocusError } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
 import type { NetworkFacts } from "../network/facts.ts";
 import type { Checkpoint, Position, TrainedOn } from "./checkpoint.ts";
@@ -18,9 +19,8 @@ export function findData({ config, checkpoint, ...given }: DataRequest): Pick<Tr
   const path = given[name] ?? checkpoint?.trainedOn?.[name];
   if (path === undefined) return {};
   if (!existsSync(path)) {
-    const kept =
-      given[name] === undefined ? `; the run was trained on what was there: give its new place, or other data, with --${name}` : "";
-    throw new FormatError(`${path}: there is no such file or folder${kept}`);
+    const kept = given[name] === undefined ? `, where the ${name} of the run were: give their new place, or others` : "";
+    throw new DualFocusError("file-not-found", `${path}: there is no such file or folder${kept}`, { facts: { file: path } });
   }
   return { [name]: resolve(path) };
 }
@@ -34,7 +34,7 @@ export function checkTextures(count: number | undefined, { checkpoint, ...given 
   if (count === undefined || textureCount === undefined || count === textureCount) return undefined;
   const before = `${textureCount} textures${textures === undefined ? "" : ` (${textures})`}`;
   if (given.textures !== undefined) return `warning: trained on ${before} so far, from now on ${count} (${given.textures})`;
-  const remedy = textures === undefined ? "" : `; to continue with these, add --textures ${textures}`;
+  const remedy = textures === undefined ? "" : `; to continue with these, name ${textures} again`;
   throw new FormatError(`the run was trained on ${before}, but there are ${count} now${remedy}`);
 }
 

@@ -6,6 +6,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { PaperTable } from "../../src/reproduce/paperTable.ts";
 import type { ReproducedTable } from "../../src/reproduce/report.ts";
+import { describeFailure, throwFailures } from "../../src/cli/reproduce.ts";
+import { DatasetError } from "../../src/data/dataset.ts";
+import { UserError } from "../../src/system/userError.ts";
 import { encodeExr } from "../../src/io/exr.ts";
 import { put, putPicture } from "../data/files.ts";
 import { assertClose } from "../helpers/close.ts";
@@ -145,4 +148,27 @@ test("wrong usage is refused with what is right", async (context) => {
     assert.match(err, message);
   }
   assert.ok(!existsSync(join(folder, "none")), "nothing was begun");
+});
+
+const missing = new DatasetError("nyu: no such folder");
+
+test("one failure is thrown as it is, several together with their remedies; none throws nothing", () => {
+  throwFailures([]);
+  assert.throws(() => {
+    throwFailures([missing]);
+  }, missing);
+  const both = /^2 runs failed\n- nyu: no such folder\n {2}docs\/datasets\.md shows the layout of each dataset\n- out of memory$/;
+  assert.throws(
+    () => {
+      throwFailures([missing, new Error("out of memory")]);
+    },
+    (error) => error instanceof Error && !(error instanceof UserError) && both.test(error.message),
+  );
+  assert.throws(
+    () => {
+      throwFailures([missing, missing]);
+    },
+    (error) => error instanceof UserError && error.exitCode === 3,
+  );
+  assert.equal(describeFailure("odd"), "odd");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UserError } from "../../src/system/userError.ts";
-import { describeFailure, makeTables, throwFailures, type Made } from "../../src/reproduce/makeTables.ts";
+import { DatasetError } from "../../src/data/dataset.ts";
+import { makeTables, type Made } from "../../src/reproduce/makeTables.ts";
 import type { ReproducedTable } from "../../src/reproduce/report.ts";
 
 const table = (name: string): ReproducedTable => ({ name, number: 1, title: "", on: "", measured: "", rows: [] });
@@ -9,22 +9,22 @@ const making =
   (name: string, failures: readonly unknown[] = []) =>
   (): Promise<Made> =>
     Promise.resolve({ tables: [table(name)], failures });
-const missing = new UserError("nyu: no such folder", { exitCode: 3, remedy: "get it" });
+const missing = new DatasetError("nyu: no such folder");
 
-test("each table is told as it is made, and a step that fails leaves the others going", async () => {
-  const told: string[] = [];
+test("each table is reported as it is made, and the other steps go on when one fails", async () => {
+  const reported: string[] = [];
   const late = new Error("one row");
   const steps = [
     making("grid", [late]),
     (): Promise<Made> => Promise.reject(missing),
     () => {
-      assert.deepEqual(told, ["grid"]);
+      assert.deepEqual(reported, ["grid"]);
       return making("fod500")();
     },
   ];
-  const onTable = ({ name }: ReproducedTable): Promise<void> => (told.push(name), Promise.resolve());
+  const onTable = ({ name }: ReproducedTable): Promise<void> => (reported.push(name), Promise.resolve());
   const made = await makeTables(steps, { onTable, stop: new AbortController().signal });
-  assert.deepEqual(told, ["grid", "fod500"]);
+  assert.deepEqual(reported, ["grid", "fod500"]);
   assert.deepEqual(made, { tables: [table("grid"), table("fod500")], failures: [late, missing] });
 });
 
@@ -38,25 +38,4 @@ test("when all should stop nothing more is begun", async () => {
     (): Promise<Made> => Promise.reject(new Error("should not run")),
   ];
   await assert.rejects(makeTables(steps, { onTable: () => Promise.resolve(), stop: stop.signal }), /^Error: stopped$/);
-});
-
-test("one failure is thrown as it is, several together with their remedies; none throws nothing", () => {
-  throwFailures([]);
-  assert.throws(() => {
-    throwFailures([missing]);
-  }, missing);
-  const both = /^2 runs failed\n- nyu: no such folder\n {2}get it\n- out of memory$/;
-  assert.throws(
-    () => {
-      throwFailures([missing, new Error("out of memory")]);
-    },
-    (error) => error instanceof Error && !(error instanceof UserError) && both.test(error.message),
-  );
-  assert.throws(
-    () => {
-      throwFailures([missing, missing]);
-    },
-    (error) => error instanceof UserError && error.exitCode === 3,
-  );
-  assert.equal(describeFailure("odd"), "odd");
 });

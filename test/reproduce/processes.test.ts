@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { TrainingJob } from "../../src/reproduce/jobs.ts";
 import { inProcesses } from "../../src/reproduce/processes.ts";
-import { UserError } from "../../src/system/userError.ts";
+import { DualFocusError } from "../../src/errors.ts";
 import { overrideConfig } from "../../src/train/config.ts";
 import { presets } from "../../src/train/presets.ts";
 import { put, putNpy, putPicture } from "../data/files.ts";
@@ -47,7 +47,7 @@ test("a run is stopped, saved, and continued in another process", async () => {
 test("what the user can correct comes back as such, with the name of the run", async () => {
   const wrong = { ...job("wrong"), device: "cuda:77" };
   await assert.rejects(train(wrong, { name: "grid10", ...quiet }), (error) => {
-    assert.ok(error instanceof UserError && error.exitCode === 2);
+    assert.ok(error instanceof DualFocusError && error.code === "device-unavailable");
     assert.match(error.message, /^grid10: device cuda:77: /);
     return true;
   });
@@ -81,7 +81,7 @@ test("an evaluation in a process of its own gives the figures, and a wrong folde
   assert.ok(Number.isFinite(found?.metrics.rmse) && Number.isNaN(found?.metrics.invalidFocusTrend));
   assert.match(lines.join("\n"), /^table: 1 of 1 \(a\), /);
   await assert.rejects(evaluate({ dataset: "fod500", data: set, ...request }, context), (error) => {
-    assert.ok(error instanceof UserError && error.exitCode === 3);
+    assert.ok(error instanceof DualFocusError && error.code === "bad-dataset");
     assert.match(error.message, /^table: .*_Dpt\.exr .*is missing\. .*\n {2}DIR\/NNNNNN_xxAll\.tif/);
     return true;
   });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { EvaluationRequest } from "../../src/evaluate/evaluateModels.ts";
 import type { Evaluation } from "../../src/evaluate/run.ts";
-import { UserError } from "../../src/system/userError.ts";
+import { ConfigError } from "../../src/train/config.ts";
 import { paperTables } from "../../src/reproduce/paperFigures.ts";
 import type { ReproducedTable } from "../../src/reproduce/report.ts";
 import type { TrainingJob } from "../../src/reproduce/jobs.ts";
@@ -108,8 +108,8 @@ test("an interrupted run is trained further, one with other settings is refused,
   await trainTables({ ...asked, ...fake });
   assert.deepEqual(fake.trained, stopped.trained);
   const [refused] = (await trainTables({ ...asked, settings: { ...settings, steps: 20, settings: ["clip=2"] } })).failures;
-  assert.ok(refused instanceof UserError && refused.exitCode === 2);
-  assert.match(refused.message, /variants\/both: was trained with other settings: clip, budget\.steps$/);
+  assert.ok(refused instanceof ConfigError);
+  assert.match(refused.message, /variants\/both: was trained with other settings: clip, budget\.steps; repeat those/);
 });
 
 test("a run of an older version, which kept no configuration, is taken by that of its checkpoint", async () => {
@@ -255,8 +255,8 @@ test("a run whose measurement fails leaves its row empty, and is measured by the
 
 test("an unknown variant is refused with the names of those there are", async () => {
   await assert.rejects(trainTables(request(fakeTraining(), { only: ["grid11"] })), (error) => {
-    assert.ok(error instanceof UserError && error.exitCode === 2);
-    assert.match(`${error.message} ${error.remedy ?? ""}`, /grid11.*grid10, both, grid20/);
+    assert.ok(error instanceof ConfigError);
+    assert.match(error.message, /no variant "grid11"; there are grid10, both, grid20/);
     return true;
   });
 });

@@ -2,6 +2,7 @@ import { planBatches, shuffledOrder, type BatchPlan, type StackOrder } from "./b
 import { drawFlips, drawWindow } from "./crops.ts";
 import { centralWindow } from "../../image/crop.ts";
 import { scope } from "../../engine/scope.ts";
+import { DualFocusError } from "../../errors.ts";
 import type { TorchEngine, TorchTensor } from "../../engine/torch/torchEngine.ts";
 import { SIZE_MULTIPLE } from "../../model/encoder.ts";
 import { spaced } from "../../optics/synthesize/focus.ts";
@@ -29,7 +30,7 @@ const MEMORY_SHARE = 0.5; // of what is free; the rest is for the step
 export async function fileSource({ engine, config, data: dir, share, progress }: SourceOptions): Promise<TrainSource> {
   const { data, seed } = config;
   if (data.kind === "render") throw new TypeError("fileSource: the data is rendered");
-  if (dir === undefined) throw new ConfigError(`the ${data.kind} data is read from disk: give its folder with --data DIR`);
+  if (dir === undefined) throw new DualFocusError("no-dataset-folder", `${data.kind}: the folder of the dataset is missing`);
   if (config.augment.dioptres > 0)
     throw new ConfigError("augment.dioptres is for rendered data only, for depth from files keeps its unit: set it to 0");
   const sets = await openHeldSets({ batch: config.batch, data, dir, progress });
