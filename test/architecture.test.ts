@@ -30,7 +30,7 @@ const PLAN: Readonly<Record<string, readonly string[]>> = {
   train: ["network", "losses", "model", "nn", "engine", "data", "optics", "output", "stack", "image", "io", "system"],
   evaluate: ["depth", "train", "network", "data", "optics", "classical", "metrics", "stack", "image", "system"],
   bench: ["network", "model", "engine"],
-  reproduce: ["evaluate", "bench", "train", "data", "model", "output", "system"],
+  reproduce: ["evaluate", "bench", "train", "model", "output", "system"],
   queue: ["depth", "network", "output", "stack", "system"],
   serve: ["queue", "depth", "output", "stack", "io", "system"],
   cli: [

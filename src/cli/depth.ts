@@ -2,11 +2,10 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 
 import type { Finding } from "../check/finding.ts";
-import { defaultOutput, depthOfStack, type RunReport, type StackRun } from "../depth/node/stackRun.ts";
-import type { DepthOptions } from "../depth/options.ts";
+import { defaultOutput, depthOfStack, type RunReport, type StackOptions, type StackRun } from "../depth/node/stackRun.ts";
 import { createProgress } from "../depth/progress.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
-import { DEVICES } from "../network/node/devices.ts";
+import { DEVICES, type DeviceName } from "../network/node/devices.ts";
 import { openNetwork } from "../network/node/openNetwork.ts";
 import { UserError } from "../system/userError.ts";
 import { wholeNumber } from "./arguments.ts";
@@ -14,6 +13,16 @@ import { saveOption, sizeOption, unitOption } from "./depthOptions.ts";
 import { describeResult, failed, finished, reportBatch, stackFolders, type BatchEntry } from "./depthResults.ts";
 import { stoppable } from "./stop.ts";
 import { findingRemedy } from "./words.ts";
+
+interface DepthOptions extends StackOptions {
+  readonly output?: string;
+  readonly device: DeviceName;
+  readonly truth?: string;
+  readonly threads: number;
+  readonly batch: boolean;
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
 
 export function depthCommand(): Command {
   return new Command("depth")

@@ -1,6 +1,6 @@
 import { Option } from "commander";
 
-import { WORKING_SIDE } from "../depth/options.ts";
+import { WORKING_SIDE } from "../depth/working.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES, type OutputName } from "../output/outputs.ts";
 import { UNITS } from "../stack/stackFormat.ts";
 import { listOf, oneOf, parser } from "./arguments.ts";

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { cannotRead } from "../system/errno.ts";
-import type { DepthOptions } from "../depth/options.ts";
 import { UserError } from "../system/userError.ts";
-import { DEVICES } from "../network/node/devices.ts";
+import { DEVICES, type DeviceName } from "../network/node/devices.ts";
 import { createEmbeddedQueue } from "../queue/embeddedQueue.ts";
 import { openStore } from "../queue/openStore.ts";
 import { createProcessRunner, SLOT_MEMORY, TIME_LIMIT } from "../queue/processRunner.ts";
@@ -36,7 +35,7 @@ interface ServeOptions {
   readonly maxQueue: number;
   readonly rate: number;
   readonly timeLimit: number;
-  readonly device: DepthOptions["device"];
+  readonly device: DeviceName;
   readonly concurrency?: number;
   readonly threads?: number;
   /** GB. */

@@ -2,9 +2,8 @@ import { Command, Option } from "commander";
 import { closeSync, openSync, utimesSync } from "node:fs";
 import { hostname } from "node:os";
 
-import type { DepthOptions } from "../depth/options.ts";
 import { UserError } from "../system/userError.ts";
-import { DEVICES } from "../network/node/devices.ts";
+import { DEVICES, type DeviceName } from "../network/node/devices.ts";
 import { openStore } from "../queue/openStore.ts";
 import { createProcessRunner, SLOT_MEMORY, TIME_LIMIT } from "../queue/processRunner.ts";
 import type { JobStatus } from "../queue/queue.ts";
@@ -19,7 +18,7 @@ interface WorkerOptions {
   readonly concurrency?: number;
   readonly together: number;
   readonly threads?: number;
-  readonly device: DepthOptions["device"];
+  readonly device: DeviceName;
   /** GB. */
   readonly memory: number;
   /** Seconds. */

@@ -2,7 +2,7 @@ import { duration } from "../output/duration.ts";
 
 export type Stage = "read" | "align" | "check" | "infer" | "enlarge" | "write";
 
-/** Told after each step of a stage. */
+/** Called after each step of a stage. */
 export type OnStage = (stage: Stage, done: number, of: number) => void;
 
 interface Screen {
@@ -10,22 +10,22 @@ interface Screen {
   write(text: string): unknown;
 }
 
-/** Seconds between two lines about one stage where lines cannot be overwritten. */
+/** Seconds between two lines about one stage if lines cannot be overwritten. */
 const PLAIN_INTERVAL = 10;
 
 /** One line that is overwritten on a terminal; elsewhere a line when a stage ends, and every ten seconds of a long one. */
 export function createProgress(screen: Screen, { quiet = false, now = () => performance.now() / 1000 } = {}): OnStage {
   if (quiet) return () => undefined;
-  let [current, began, told, last] = ["", now(), now(), now()];
+  let [current, began, printed, last] = ["", now(), now(), now()];
   return (stage, done, of) => {
     const time = now();
-    if (stage !== current) [current, began, told] = [stage, last, last]; // a stage begins where the one before has ended
+    if (stage !== current) [current, began, printed] = [stage, last, last]; // a stage begins when the previous one ends
     last = time;
     const left = `${of === 100 && stage === "align" ? `${done} %` : `${done} of ${of}`}, ${duration(((time - began) / done) * (of - done))} left`;
     if (screen.isTTY) screen.write(done < of ? `\r${stage}: ${left}\u001b[K` : `\r${stage}: ${duration(time - began)}\u001b[K\n`);
     else if (done >= of) screen.write(`${stage}: done in ${duration(time - began)}\n`);
-    else if (time - told >= PLAIN_INTERVAL) {
-      told = time;
+    else if (time - printed >= PLAIN_INTERVAL) {
+      printed = time;
       screen.write(`${stage}: ${left}\n`);
     }
   };

@@ -5,12 +5,12 @@ import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
 
 export const MODEL_NAMES = ["small", "base"] as const;
 
-/** Longer side of the pictures the network sees. */
+/** Longer side of what the network sees. */
 export const workingSideSchema = z.union([z.int().min(64), z.enum(["auto", "full"])]);
 
 export const outputNameSchema = z.enum(OUTPUT_NAMES);
 
-/** What a job may ask for: the command's options without those that name files or belong to the machine it runs on. */
+/** Settings of a job: the command's options without those that name files or belong to the machine it runs on. */
 export const depthSettings = z
   .strictObject({
     distances: z.array(z.number()).min(1).max(1000).optional().describe("focus distances, one for each frame, in the order of the frames"),

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import type { DeviceName } from "../network/node/devices.ts";
 
-import type { DepthOptions } from "../depth/options.ts";
 import { DualFocusError, type ErrorReport } from "../errors.ts";
 import type { Job } from "./job.ts";
 import type { JobProgress } from "./queue.ts";
@@ -12,7 +12,7 @@ export interface SlotOptions {
   /** A directory, or s3://bucket/prefix. */
   readonly store: string;
   readonly scratch: string;
-  readonly device: DepthOptions["device"];
+  readonly device: DeviceName;
   /** CPU threads. */
   readonly threads: number;
   /** Bytes it may use. */

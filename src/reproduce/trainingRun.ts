@@ -3,7 +3,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 
-import { FormatError } from "../io/formatError.ts";
+import { DualFocusError } from "../errors.ts";
 import { configs } from "../model/config.ts";
 import { writeAtomically } from "../system/atomicFile.ts";
 import { readCheckpoint } from "../train/checkpoint.ts";
@@ -110,7 +110,7 @@ async function readRecord(file: string): Promise<z.infer<typeof record> | undefi
   try {
     return record.parse(JSON.parse(await readFile(file, "utf8")));
   } catch (cause) {
-    throw new FormatError(`${file}: does not describe a training run; remove its folder to train it again`, { cause });
+    throw new DualFocusError("bad-file", `${file}: does not describe a training run; remove its folder to train it again`, { cause });
   }
 }
 

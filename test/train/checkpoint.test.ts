@@ -8,6 +8,7 @@ import { after, test } from "node:test";
 import { readModel } from "../../src/network/weightsFile.ts";
 import { writeAtomically } from "../../src/system/atomicFile.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
+import { DualFocusError } from "../../src/errors.ts";
 import { FormatError } from "../../src/io/formatError.ts";
 import { generateTextures } from "../../src/optics/texture/texture.ts";
 import {
@@ -103,7 +104,7 @@ test("a resumed run finds the data it was trained on, and refuses other data unl
   assert.deepEqual((await read()).trainedOn, checkpoint.trainedOn);
 
   writeFileSync(textures, Buffer.alloc(2 * 3 * size * size));
-  const both = new RegExp(`${count + 1} textures \\(.*textures\\.bin\\), but there are ${count + 2} now; .* --textures`);
+  const both = new RegExp(`${count + 1} textures \\(.*textures\\.bin\\), but there are ${count + 2} now; .* name .*textures`);
   await assert.rejects(opened("textured", { checkpoint }), both);
   const [, warning = ""] = await opened("textured", { checkpoint, textures });
   assert.match(warning, new RegExp(`^warning: trained on ${count + 1} textures .* from now on ${count + 2}`));
@@ -111,7 +112,9 @@ test("a resumed run finds the data it was trained on, and refuses other data unl
   rmSync(textures);
   await assert.rejects(
     opened("textured", { checkpoint }),
-    (error) => error instanceof FormatError && /textures\.bin: there is no such file or folder; .* --textures/.test(error.message),
+    (error) =>
+      error instanceof DualFocusError &&
+      /textures\.bin: there is no such file or folder, where the textures of the run were/.test(error.message),
   );
   const { trainedOn, ...old } = checkpoint; // as older versions wrote it
   assert.ok(trainedOn);

@@ -8,12 +8,12 @@ import type { Finding } from "../../check/finding.ts";
 import { DualFocusError } from "../../errors.ts";
 import type { DepthMap } from "../../image/depthMap.ts";
 import type { DepthNetwork } from "../../network/depthNetwork.ts";
-import { encodeOutputs } from "../../output/outputs.ts";
+import { encodeOutputs, type OutputName } from "../../output/outputs.ts";
 import { encodeResultJson } from "../../output/resultJson.ts";
 import { openStack, type StackSource } from "../../stack/node/openStack.ts";
+import type { Unit } from "../../stack/stackFormat.ts";
 import { describeRun, type DepthDocument } from "../document.ts";
 import { readingInput } from "../../system/errno.ts";
-import type { DepthOptions } from "../options.ts";
 import type { OnStage } from "../progress.ts";
 import { savedAlignment } from "../frames.ts";
 import { runDepth, type DepthRun } from "../run.ts";
@@ -30,23 +30,36 @@ export interface RunReport {
   readonly onFindings: (findings: readonly Finding[]) => void;
 }
 
-export type StackOptions = Pick<DepthOptions, "distances" | "unit" | "model" | "align" | "size" | "save" | "force">;
+export interface StackOptions {
+  /** A list as text or the name of a file; or numbers, one for each image. */
+  readonly distances?: string | readonly number[];
+  readonly unit?: Unit;
+  /** For the document. */
+  readonly model: string;
+  /** auto, off, or the alignment.json of an earlier run. */
+  readonly align: string;
+  /** Longer side of what the network sees; "auto": `WORKING_SIDE`, or more if planes differ by too little blur. */
+  readonly size: number | "full" | "auto";
+  readonly save: readonly OutputName[];
+  /** Replace what is in the output folder. */
+  readonly force: boolean;
+}
 
 export interface StackRun {
   readonly inputs: readonly string[];
   readonly options: StackOptions;
-  /** Asked for once the stack is known to be usable. */
+  /** Called once the stack is known to be usable. */
   readonly network: () => Promise<DepthNetwork>;
-  /** Where the results go; told from the stack's name if left out. */
+  /** Folder for the results; default: from the stack's name. */
   readonly output?: string;
   readonly truth?: string;
-  /** Bytes it may take; the machine's if left out. */
+  /** Memory it may use, in bytes; default: 90 % of the machine's. */
   readonly memory?: number;
   readonly report: RunReport;
   readonly signal: AbortSignal;
 }
 
-/** Opens a stack, finds its depth and writes the results: all of them, or none. The paths of `files` start with the output folder. */
+/** Opens a stack, estimates its depth and writes all results or none. The paths in `files` include the output folder. */
 export async function depthOfStack({
   inputs,
   options,
@@ -87,7 +100,7 @@ export async function depthOfStack({
 
 export const defaultOutput = (name: string): string => `${basename(resolve(name)).replace(/\.[^.]*$/, "")}-depth`;
 
-/** Of the largest moment: the sum of the planes, one plane before and after alignment, the maps. */
+/** At the peak: the sum of the planes, one plane before and after alignment, the maps. */
 const BYTES_PER_PIXEL = 80;
 
 /** Without this, the system would end the program on too large an image without a word. */

@@ -2,7 +2,7 @@ import type { DepthNetwork } from "../../../src/network/depthNetwork.ts";
 import { MOST_PLANES, type Fields, type FocusProbability } from "../../../src/network/focusProbability.ts";
 import type { Value } from "../../../src/network/session.ts";
 import type { Image } from "../../../src/image/image.ts";
-import { WORKING_SIDE } from "../../../src/depth/options.ts";
+import { WORKING_SIDE } from "../../../src/depth/working.ts";
 import { choosePlanes, selectPlanes, type FocalStack } from "../../../src/stack/focalStack.ts";
 import { shrinkImage, sizeWithin } from "../shrink.ts";
 import type { Figures } from "./protocol.ts";
