@@ -34,11 +34,7 @@ async function row(argument: string): Promise<Buffer[]> {
   const { depth } = laplacianDepth(stack);
   const first = argument === folder ? grey(estimate.allInFocus, estimate.confidence) : (stack.images[0] as Image);
   process.stderr.write(`${folder}: ${stack.images.length} planes, seen at ${depth.width}×${depth.height}\n`);
-  return Promise.all([
-    fitted(ofImage(first)),
-    fitted(ofCanvas(paintDepth(result, "turbo"))),
-    fitted(ofCanvas(paintDepth({ depth }, "turbo"))),
-  ]);
+  return Promise.all([fitted(ofImage(first)), fitted(ofCanvas(paintDepth(result))), fitted(ofCanvas(paintDepth({ depth })))]);
 }
 
 const grey = ({ width: w, height: h }: Image, data: Float32Array): Image => ({ width: w, height: h, channels: 1, data });

@@ -1,4 +1,6 @@
-export type ColorMap = "turbo" | "viridis";
+/** Colours for depth. In `grey` far is bright, as in the numbers of a depth map; `near-white` is what Blender and Photoshop expect. */
+export const COLOR_MAPS = ["turbo", "viridis", "grey", "near-white"] as const;
+export type ColorMap = (typeof COLOR_MAPS)[number];
 
 /** Red, green and blue as polynomials in t, lowest power first. */
 const POLYNOMIALS: Readonly<Record<ColorMap, readonly (readonly number[])[]>> = {
@@ -14,6 +16,8 @@ const POLYNOMIALS: Readonly<Record<ColorMap, readonly (readonly number[])[]>> = 
     [0.0054073445, 1.4046135299, 0.2148475595, -5.7991009734, 14.1799333668, -13.7451453777, 4.6458526122],
     [0.3340998053, 1.3845901626, 0.095095163, -19.332440956, 56.6905526007, -65.3530326334, 26.3124352495],
   ],
+  grey: [[0, 1], [0, 1], [0, 1]], // prettier-ignore
+  "near-white": [[0, 1], [0, 1], [0, 1]], // prettier-ignore
 };
 
 /** The colour at t in [0, 1], as three bytes. */

@@ -3,82 +3,107 @@ import { canvas, drawText, fillRectangle, TEXT_HEIGHT, textWidth } from "./canva
 import type { Canvas, Color } from "./canvas.ts";
 import { colorTable } from "./colorMap.ts";
 import type { ColorMap } from "./colorMap.ts";
-import { displayUnit, niceStep, ticks } from "./ticks.ts";
-import { projectionOf } from "./projection.ts";
+import { scaleBar } from "./scaleBar.ts";
+import { displayUnit, ticks } from "./ticks.ts";
 import { isKnown, validRange } from "./result.ts";
 import type { DepthResult } from "./result.ts";
 
 const WHITE: Color = [255, 255, 255];
 const PANEL: Color = [32, 32, 32];
 
-/** Near is red in turbo and yellow in viridis; unknown pixels are black. */
-export function paintDepth({ depth, range = validRange(depth) }: Pick<DepthResult, "depth" | "range">, map: ColorMap): Canvas {
-  const table = colorTable(map);
+/** The colours of a depth map. */
+export interface Coloring {
+  /** Default: turbo. */
+  readonly map?: ColorMap;
+  /** Exchanges the colours of near and far. */
+  readonly flip?: boolean;
+}
+
+/** Near is red in turbo, yellow in viridis, black in grey and white in near-white; unknown pixels are black. */
+export function paintDepth({ depth, range = validRange(depth) }: Pick<DepthResult, "depth" | "range">, coloring: Coloring = {}): Canvas {
+  const color = colorOf({ range, largerIsNearer: depth.space === "disparity" }, coloring);
   const picture = canvas(depth.width, depth.height);
-  for (let pixel = 0; pixel < depth.values.length; pixel++) {
-    if (!isKnown(depth, pixel)) continue;
-    const shade = shadeOf(nearness(depth.values[pixel] as number, { range, largerIsNearer: depth.space === "disparity" }));
-    for (let c = 0; c < 3; c++) picture.data[3 * pixel + c] = table[3 * shade + c] as number;
-  }
+  for (let pixel = 0; pixel < depth.values.length; pixel++)
+    if (isKnown(depth, pixel)) color(depth.values[pixel] as number, { into: picture.data, at: 3 * pixel });
   return picture;
 }
 
-/** The first colours of both maps are too dark to distinguish from the black of unknown pixels. */
+/** The first colours are too dark to distinguish from the black of unknown pixels. */
 export const DARKEST_SHADE = 13;
 
-const shadeOf = (nearness: number): number => Math.round(DARKEST_SHADE + (255 - DARKEST_SHADE) * nearness);
+interface Scale {
+  readonly range: readonly [number, number];
+  readonly largerIsNearer: boolean;
+}
+
+/** Writes the colour of a value. */
+function colorOf(
+  scale: Scale,
+  { map = "turbo", flip = false }: Coloring,
+): (value: number, place: { into: Uint8Array; at: number }) => void {
+  const table = colorTable(map);
+  const darkest = map === "near-white" ? 0 : DARKEST_SHADE; // programs that read it as a height take black as the farthest
+  const isReversed = (map === "grey") !== flip;
+  return (value, { into, at }) => {
+    const near = nearness(value, scale);
+    const shade = Math.round(darkest + (255 - darkest) * (isReversed ? 1 - near : near));
+    for (let c = 0; c < 3; c++) into[at + c] = table[3 * shade + c] as number;
+  };
+}
 
 /** 1 at the near end of the range, 0 at the far end, clamped. 0.5 for an empty range. */
-function nearness(
-  value: number,
-  { range: [least, greatest], largerIsNearer }: { range: readonly [number, number]; largerIsNearer: boolean },
-): number {
+function nearness(value: number, { range: [least, greatest], largerIsNearer }: Scale): number {
   if (!(greatest > least)) return 0.5;
   const t = Math.min(Math.max((value - least) / (greatest - least), 0), 1);
   return largerIsNearer ? t : 1 - t;
 }
 
-/** The map in colour with a legend below it, and a scale bar if the camera or microscope is known. */
-export function encodeColorPicture(
-  result: DepthResult,
-  { map = "turbo", deflate }: { map?: ColorMap } & Pick<PngOptions, "deflate"> = {},
-): Uint8Array {
-  const picture = paintDepth(result, map);
+export interface ColorPictureOptions extends Coloring, Pick<PngOptions, "deflate"> {
+  /** Without it the picture has the size of the depth map. Default: true. */
+  readonly legend?: boolean;
+}
+
+/** The map in colour, with a legend below it and a scale bar if the camera or microscope is known. */
+export function encodeColorPicture(result: DepthResult, { legend = true, deflate, ...coloring }: ColorPictureOptions = {}): Uint8Array {
+  const picture = paintDepth(result, coloring);
+  return encodePngPixels({ channels: 3, ...(legend ? withLegend(picture, result, coloring) : picture) }, { deflate });
+}
+
+/** The picture with a panel below it. */
+function withLegend(picture: Canvas, result: DepthResult, coloring: Coloring): Canvas {
   const scale = Math.max(1, Math.round(Math.min(picture.width, picture.height * 2) / 480));
-  const bar = lengthBar(result);
+  const bar = scaleBar(result);
   const rows = bar ? 2 : 1;
   const panel = scale * (4 + 10 + 3 + rows * (TEXT_HEIGHT + 4));
   const whole = canvas(picture.width, picture.height + panel);
   whole.data.set(picture.data);
   fillRectangle(whole, { x: 0, y: picture.height, w: whole.width, h: panel, color: PANEL });
-  drawLegend(whole, { result, map, scale, top: picture.height + 4 * scale });
+  drawLegend(whole, { result, coloring, scale, top: picture.height + 4 * scale });
   if (bar) {
     const y = whole.height - (TEXT_HEIGHT + 4) * scale;
-    fillRectangle(whole, { x: 6 * scale, y: y + 2 * scale, w: bar.pixels, h: 3 * scale, color: WHITE });
-    drawText(whole, bar.label, { x: 12 * scale + bar.pixels, y, scale, color: WHITE });
+    fillRectangle(whole, { x: 6 * scale, y: y + 2 * scale, w: Math.round(bar.pixels), h: 3 * scale, color: WHITE });
+    drawText(whole, bar.label, { x: 12 * scale + Math.round(bar.pixels), y, scale, color: WHITE });
   }
-  return encodePngPixels({ width: whole.width, height: whole.height, channels: 3, data: whole.data }, { deflate });
+  return whole;
 }
 
 interface Legend {
   readonly result: DepthResult;
-  readonly map: ColorMap;
+  readonly coloring: Coloring;
   readonly scale: number;
   readonly top: number;
 }
 
-function drawLegend(onto: Canvas, { result, map, scale, top }: Legend): void {
+function drawLegend(onto: Canvas, { result, coloring, scale, top }: Legend): void {
   const range = result.range ?? validRange(result.depth);
   const [least, greatest] = range;
   const left = 6 * scale;
   const width = onto.width - 2 * left;
-  const table = colorTable(map);
-  const largerIsNearer = result.depth.space === "disparity";
+  const color = new Uint8Array(3);
+  const colorInto = colorOf({ range, largerIsNearer: result.depth.space === "disparity" }, coloring);
   for (let x = 0; x < width; x++) {
-    const value = least + ((x + 0.5) / width) * (greatest - least);
-    const shade = shadeOf(nearness(value, { range, largerIsNearer }));
-    const color = [...table.subarray(3 * shade, 3 * shade + 3)] as [number, number, number];
-    fillRectangle(onto, { x: left + x, y: top, w: 1, h: 10 * scale, color });
+    colorInto(least + ((x + 0.5) / width) * (greatest - least), { into: color, at: 0 });
+    fillRectangle(onto, { x: left + x, y: top, w: 1, h: 10 * scale, color: [...color] as [number, number, number] });
   }
   const unit = displayUnit(result.unit, greatest);
   const end = onto.width - left - textWidth(unit.name) * scale;
@@ -94,22 +119,4 @@ function drawLegend(onto: Canvas, { result, map, scale, top }: Legend): void {
     drawText(onto, label, { x, y, scale, color: WHITE });
     free = next;
   }
-}
-
-/** A scale bar of a round length, about a quarter of the image's width: valid everywhere under a microscope, at the middle depth for a camera. */
-function lengthBar(result: DepthResult): { pixels: number; label: string } | undefined {
-  const { depth, unit } = result;
-  const projection = projectionOf(result);
-  if (unit !== "m" || projection.kind === "relief" || (projection.kind === "pinhole" && projection.assumed)) return undefined;
-  const [least, greatest] = validRange(depth);
-  const distance = (least + greatest) / 2;
-  const perPixel = projection.kind === "orthographic" ? projection.pixelSize : distance / projection.focalLength;
-  const length = niceStep((depth.width * perPixel) / 4);
-  const named = (metres: number): string => {
-    const { factor, name } = displayUnit("m", metres);
-    return `${Number((metres * factor).toPrecision(2))} ${name}`;
-  };
-  const pixels = Math.round(length / perPixel);
-  if (!(pixels >= 4 && pixels < depth.width)) return undefined;
-  return { pixels, label: projection.kind === "orthographic" ? named(length) : `${named(length)} at ${named(distance)}` };
 }

@@ -109,7 +109,7 @@ function gridTriangles(far: Float32Array, { columns, rows, inverse }: { columns:
 
 function pictureOf(result: DepthResult): Canvas {
   const { allInFocus } = result;
-  return allInFocus ? bytesOf(allInFocus) : paintDepth(result, "turbo");
+  return allInFocus ? bytesOf(allInFocus) : paintDepth(result);
 }
 
 function bytesOf({ width, height, channels, data }: Image): Canvas {

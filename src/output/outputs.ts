@@ -11,6 +11,7 @@ import type { MeshOptions } from "./model.ts";
 import { describeProjection, projectionOf } from "./projection.ts";
 import { isKnown, valuesOrNaN } from "./result.ts";
 import type { DepthResult } from "./result.ts";
+import { LEAST_CONFIDENCE, vouchedOnly } from "./trust.ts";
 
 /** The outputs and their file names. */
 export const OUTPUT_FILES = {
@@ -43,7 +44,13 @@ export interface OutputFile {
 
 export interface OutputOptions {
   readonly colorMap?: ColorMap;
+  /** Exchanges the colours of near and far. */
+  readonly flipColors?: boolean;
+  /** Whether the coloured depth map has a legend below it. Default: true. */
+  readonly legend?: boolean;
   readonly mesh?: MeshOptions;
+  /** Points and surfaces leave out depth of less confidence; 0 keeps everything. Default: `LEAST_CONFIDENCE`. */
+  readonly leastConfidence?: number;
   /** The compressor for PNG files. Default: one that runs everywhere. */
   readonly deflate?: Deflate;
 }
@@ -104,9 +111,9 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     bytes: encodeNpy({ shape: [depth.height, depth.width], data: valuesOrNaN(depth) }),
     encoding: { unit, invalid: "NaN" },
   }),
-  color: (result, { colorMap = "turbo", deflate }) => ({
-    bytes: encodeColorPicture(result, { map: colorMap, deflate }),
-    encoding: { colorMap, invalid: "black", legend: "below the image" },
+  color: (result, { colorMap = "turbo", flipColors = false, legend = true, deflate }) => ({
+    bytes: encodeColorPicture(result, { map: colorMap, flip: flipColors, legend, deflate }),
+    encoding: { colorMap, ...(flipColors ? { flipped: "yes" } : {}), invalid: "black", legend: legend ? "below the image" : "none" },
   }),
   aif: ({ allInFocus, bits = 8 }, { deflate }) =>
     allInFocus && { bytes: encodePng(allInFocus, { depth: bits, deflate }), encoding: { bits } },
@@ -136,10 +143,13 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     };
   },
   index: encodeIndex,
-  ply: (result) => ({ bytes: encodePoints(result), encoding: { projection: describeProjection(projectionOf(result)) } }),
-  glb: (result, { mesh }) => {
-    const bytes = encodeMesh(result, mesh);
-    return bytes && { bytes, encoding: { projection: describeProjection(projectionOf(result)) } };
+  ply: (result, { leastConfidence = LEAST_CONFIDENCE }) => ({
+    bytes: encodePoints(vouchedOnly(result, leastConfidence)),
+    encoding: { projection: describeProjection(projectionOf(result)), leastConfidence },
+  }),
+  glb: (result, { mesh, leastConfidence = LEAST_CONFIDENCE }) => {
+    const bytes = encodeMesh(vouchedOnly(result, leastConfidence), mesh);
+    return bytes && { bytes, encoding: { projection: describeProjection(projectionOf(result)), leastConfidence } };
   },
   probability: ({ probability }) =>
     probability && {

@@ -6,6 +6,7 @@ import { canvas, drawText, fillRectangle, textWidth } from "../../src/output/can
 import { colorAt } from "../../src/output/colorMap.ts";
 import { DARKEST_SHADE, encodeColorPicture, paintDepth } from "../../src/output/colorPicture.ts";
 import type { DepthResult } from "../../src/output/result.ts";
+import { scaleBar } from "../../src/output/scaleBar.ts";
 import { displayUnit, niceStep, ticks } from "../../src/output/ticks.ts";
 
 test("the maps pass through their published colours", () => {
@@ -25,7 +26,7 @@ test("the maps pass through their published colours", () => {
 test("near is the warm end whatever the unit, unknown is black, beyond the range is held", () => {
   const depth = depthMap({ width: 4, height: 1, values: Float32Array.of(1, 3, NaN, 9), space: "depth" });
   const colors = (result: Pick<DepthResult, "depth" | "range">): number[][] => {
-    const { data } = paintDepth(result, "viridis");
+    const { data } = paintDepth(result, { map: "viridis" });
     return [0, 1, 2, 3].map((i) => [...data.subarray(3 * i, 3 * i + 3)]);
   };
   const [near, far] = [colorAt("viridis", 1), colorAt("viridis", DARKEST_SHADE / 255)];
@@ -35,13 +36,46 @@ test("near is the warm end whatever the unit, unknown is black, beyond the range
   assert.deepEqual(colors({ depth: flat })[0], colorAt("viridis", 134 / 255));
 });
 
+test("grey is bright far away, near-white is bright nearby and black at the far end, and flipping exchanges the two ends", () => {
+  const depth = depthMap({ width: 3, height: 1, values: Float32Array.of(1, 3, NaN), space: "depth" });
+  const greys = (coloring: Parameters<typeof paintDepth>[1]): number[] => {
+    const { data } = paintDepth({ depth }, coloring);
+    assert.ok([0, 1, 2].every((i) => data[3 * i] === data[3 * i + 1] && data[3 * i] === data[3 * i + 2]));
+    return [0, 1, 2].map((i) => data[3 * i] as number);
+  };
+  assert.deepEqual(greys({ map: "grey" }), [DARKEST_SHADE, 255, 0]);
+  assert.deepEqual(greys({ map: "grey", flip: true }), [255, DARKEST_SHADE, 0]);
+  assert.deepEqual(greys({ map: "near-white" }), [255, 0, 0]);
+  assert.deepEqual(greys({ map: "near-white", flip: true }), [0, 255, 0]);
+});
+
+test("without its legend the picture has the map's size", () => {
+  const depth = depthMap({ width: 3, height: 2, values: Float32Array.of(1, 2, 3, 4, 5, 6), space: "depth" });
+  const { width, height, data } = decode(encodeColorPicture({ depth, unit: "m" }, { map: "near-white", legend: false }));
+  assert.deepEqual([width, height], [3, 2]);
+  assert.deepEqual(Uint8Array.from(data), paintDepth({ depth }, { map: "near-white" }).data);
+});
+
+test("a scale bar is a round length, at most a quarter of what is in view, at the middle depth", () => {
+  const depth = depthMap({ width: 2, height: 1, values: Float32Array.of(1, 3), space: "depth" });
+  const camera = { focalLength: 0.05, fNumber: 2, pixelPitch: 5e-5 }; // 1000 pixels focal length: 2 mm per pixel at 2 m
+  const bar = (known: Partial<DepthResult>, within: number): string => {
+    const { pixels = NaN, label = "" } = scaleBar({ depth, unit: "m", ...known }, { within }) ?? {};
+    return `${pixels.toFixed(6)}: ${label}`;
+  };
+  assert.equal(bar({ camera }, 1000), "250.000000: 500 mm at 2 m");
+  assert.equal(bar({ camera }, 100), "25.000000: 50 mm at 2 m");
+  assert.equal(bar({ pixelSize: 1e-6 }, 100), "20.000000: 20 µm");
+  assert.equal(scaleBar({ depth, unit: "m" }, { within: 100 }), undefined, "an assumed camera measures nothing");
+});
+
 test("the legend stands below the untouched picture and runs through all colours", () => {
   const [width, height] = [300, 100];
   const values = Float32Array.from({ length: width * height }, (_, i) => 0.5 + (i % width) / width);
   const result: DepthResult = { depth: depthMap({ width, height, values, space: "depth" }), unit: "m" };
   const png = decode(encodeColorPicture(result));
   assert.ok(png.width === width && png.height > height + 20);
-  assert.deepEqual(Uint8Array.from(png.data.subarray(0, width * height * 3)), paintDepth(result, "turbo").data);
+  assert.deepEqual(Uint8Array.from(png.data.subarray(0, width * height * 3)), paintDepth(result).data);
   const at = (x: number, y: number): number[] => [...png.data.subarray((y * width + x) * 3, (y * width + x) * 3 + 3)];
   const bar = height + 8;
   assert.deepEqual(at(6, bar), colorAt("turbo", 1));

@@ -16,7 +16,7 @@ const SHOWN_SIDE = 1600;
 
 export function paintDepthMap({ depth, range }: Pick<DepthResult, "depth" | "range">): Painting {
   const small = shrinkDepth(depth, sizeWithin(depth, SHOWN_SIDE));
-  return opaque(paintDepth({ depth: small, ...(range ? { range } : {}) }, "turbo"));
+  return opaque(paintDepth({ depth: small, ...(range ? { range } : {}) }));
 }
 
 export const paintImage = (image: Image): Painting => pixelsOf(shrinkImage(image, sizeWithin(image, SHOWN_SIDE)));

@@ -52,7 +52,7 @@ function textureOf(result: DepthResult): DataTexture {
   const { allInFocus } = result;
   const { width, height, data } = allInFocus
     ? pixelsOf(shrinkImage(allInFocus, sizeWithin(allInFocus, TEXTURE_SIDE)))
-    : opaque(paintDepth(result, "turbo"));
+    : opaque(paintDepth(result));
   const texture = new DataTexture(new Uint8Array(data.buffer), width, height, RGBAFormat);
   texture.colorSpace = SRGBColorSpace;
   texture.magFilter = LinearFilter;
