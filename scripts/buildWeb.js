@@ -13,7 +13,7 @@ const RUNTIME = ["ort-wasm-simd-threaded", "ort-wasm-simd-threaded.asyncify"];
 /** Fetched at the first visit, so that the page works offline; the WebGPU runtime is twice as large and cached only if it is used. */
 const KEPT = [
   /^index\.html$/,
-  /^[\w-]+\.svg$/,
+  /^[\w-]+\.(svg|webmanifest)$/,
   /^assets\//,
   /^runtime\/ort-wasm-simd-threaded\.(mjs|wasm)$/,
   /^examples\/\w+\/(plane_\d+\.png|stack\.json)$/,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { defineConfig } from "vite";
 
 const root = import.meta.dirname;
@@ -22,6 +23,12 @@ const examples = Object.fromEntries(
   ]),
 );
 
+/** Bytes of the runtime's large files: servers that compress them do not say. */
+const runtime = dirname(createRequire(import.meta.url).resolve("onnxruntime-web/ort-wasm-simd-threaded.mjs"));
+const runtimeBytes = Object.fromEntries(
+  ["ort-wasm-simd-threaded.wasm", "ort-wasm-simd-threaded.asyncify.wasm"].map((name) => [name, statSync(join(runtime, name)).size]),
+);
+
 /** ONNX Runtime's files are loaded from `runtime/` beside the page, so its build without them inside is taken. */
 const conditions = ["onnxruntime-web-use-extern-wasm", "module", "browser", "import", "default"];
 
@@ -29,7 +36,11 @@ export default defineConfig({
   root,
   base: "./", // any folder of any host will do
   resolve: { conditions },
-  define: { __WEIGHTS__: JSON.stringify(weights), __EXAMPLES__: JSON.stringify(examples) },
+  define: {
+    __WEIGHTS__: JSON.stringify(weights),
+    __EXAMPLES__: JSON.stringify(examples),
+    __RUNTIME_BYTES__: JSON.stringify(runtimeBytes),
+  },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   worker: { format: "es" },
   build: {

@@ -6,6 +6,7 @@ import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
 
 import { listen } from "../system/listen.ts";
+import { acceptedEncoding, createCompressor, isCompressible, type Compressor } from "./webCompression.ts";
 import type { Site } from "./webSite.ts";
 
 export interface WebServer {
@@ -56,8 +57,9 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 
 /** Serves the files of the page, and nothing else, until closed. */
 export async function startWebServer(site: Site, { host, port }: { host: string; port: number }): Promise<WebServer> {
+  const compressor = createCompressor();
   const server = createServer((request, response) => {
-    answer(site, request, response).catch(() => response.destroy()); // the reader went away, or the file did
+    answer({ site, compressor }, request, response).catch(() => response.destroy()); // the reader went away, or the file did
   });
   await listen(server, { host, port });
   const shown = host.includes(":") ? `[${host}]` : host;
@@ -73,7 +75,12 @@ export async function startWebServer(site: Site, { host, port }: { host: string;
   };
 }
 
-async function answer(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
+interface Served {
+  readonly site: Site;
+  readonly compressor: Compressor;
+}
+
+async function answer({ site, compressor }: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const refuse = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): void => {
     response.writeHead(status, { ...SECURITY_HEADERS, ...headers, "Content-Type": "text/plain; charset=utf-8" }).end(`${text}\n`);
   };
@@ -88,9 +95,12 @@ async function answer(site: Site, request: IncomingMessage, response: ServerResp
     return;
   }
   const { size, mtimeMs } = await stat(file);
-  const tag = `"${size.toString(36)}-${Math.round(mtimeMs).toString(36)}"`;
+  const encoding = isCompressible(path) ? acceptedEncoding(request.headers["accept-encoding"]) : undefined;
+  const tag = `"${size.toString(36)}-${Math.round(mtimeMs).toString(36)}${encoding ? `-${encoding}` : ""}"`;
   const headers = {
     ...SECURITY_HEADERS,
+    ...(isCompressible(path) ? { Vary: "Accept-Encoding" } : {}),
+    ...(encoding ? { "Content-Encoding": encoding } : {}),
     "Content-Type": TYPES[extname(path)] ?? "application/octet-stream",
     "Cache-Control": path.startsWith("assets/") ? "max-age=31536000, immutable" : "no-cache", // assets have their hash in the name
     ETag: tag,
@@ -99,8 +109,10 @@ async function answer(site: Site, request: IncomingMessage, response: ServerResp
     response.writeHead(304, headers).end();
     return;
   }
-  response.writeHead(200, { ...headers, "Content-Length": size });
+  const copy = encoding ? await compressor(file, { encoding, tag }) : undefined;
+  response.writeHead(200, { ...headers, "Content-Length": copy?.length ?? size });
   if (request.method === "HEAD") response.end();
+  else if (copy) response.end(copy);
   else await pipeline(createReadStream(file), response);
 }
 

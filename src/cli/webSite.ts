@@ -1,9 +1,10 @@
-import { cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 
 import { UserError } from "../system/userError.ts";
 import { makeFolder } from "../system/outputFolder.ts";
 import { packageFolder } from "../system/packageFolder.ts";
+import { compress, ENCODINGS, isCompressible } from "./webCompression.ts";
 
 /** Every file of the page: its path below the page's address → where it lies on disk. Nothing else can be asked for. */
 export type Site = ReadonlyMap<string, string>;
@@ -32,7 +33,12 @@ function filesBelow(folder: string, prefix: string, wanted: RegExp): [string, st
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Writes every file of the page into a folder that any web server can serve. The larger network stays out: the page does not need it. */
+const ENDINGS = { br: ".br", gzip: ".gz" } as const;
+
+/**
+ * Writes every file of the page into a folder that any web server can serve; `.br` and `.gz` beside the WebAssembly are for servers that send
+ * compressed copies where there are some. The larger network stays out: the page does not need it.
+ */
 export async function copySite(site: Site, folder: string): Promise<number> {
   await makeFolder(folder);
   if (readdirSync(folder).length > 0) throw new UserError(`${folder} is not empty`, { exitCode: 2, remedy: "name a new folder" });
@@ -41,6 +47,8 @@ export async function copySite(site: Site, folder: string): Promise<number> {
     const target = join(folder, path);
     mkdirSync(dirname(target), { recursive: true });
     cpSync(file, target);
+    if (isCompressible(path) && path.endsWith(".wasm"))
+      for (const encoding of ENCODINGS) writeFileSync(target + ENDINGS[encoding], await compress(readFileSync(file), encoding));
   }
   return files.length;
 }

@@ -7,7 +7,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
-import { text } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
 import { startWebServer } from "../../src/cli/webServer.ts";
 import { copySite, openSite } from "../../src/cli/webSite.ts";
@@ -100,6 +101,25 @@ test("what has not changed is not sent again; names with a hash are never asked 
   assert.match(String((await ask("/assets/app-1a2b.js")).headers["cache-control"]), /immutable/);
 });
 
+test("WebAssembly and text come compressed as the browser asks, weights and images never", async () => {
+  const encoded = async (path: string, accepted: string) => {
+    const [response] = (await once(get({ host: "127.0.0.1", port, path, headers: { "Accept-Encoding": accepted } }), "response")) as [
+      IncomingMessage,
+    ];
+    return { headers: response.headers, bytes: await buffer(response) };
+  };
+  const brotli = await encoded("/runtime/ort.wasm", "gzip, deflate, br");
+  assert.deepEqual([brotli.headers["content-encoding"], brotli.headers.vary], ["br", "Accept-Encoding"]);
+  assert.equal(brotliDecompressSync(brotli.bytes).toString(), "\0asm");
+  assert.equal(Number(brotli.headers["content-length"]), brotli.bytes.length);
+  const zipped = await encoded("/runtime/ort.wasm", "gzip, br;q=0");
+  assert.equal(zipped.headers["content-encoding"], "gzip");
+  assert.equal(gunzipSync(zipped.bytes).toString(), "\0asm");
+  assert.notEqual(zipped.headers.etag, brotli.headers.etag);
+  assert.equal((await encoded("/runtime/ort.wasm", "identity")).bytes.toString(), "\0asm");
+  assert.equal((await encoded("/models/small.safetensors", "gzip, br")).headers["content-encoding"], undefined);
+});
+
 test("HEAD gives the size without the file, other methods are refused", async () => {
   const head = await ask("/models/base.safetensors", { method: "HEAD" });
   assert.deepEqual([head.status, head.headers["content-length"], head.body], [200, "4", ""]);
@@ -112,6 +132,8 @@ test("a copy for other hosts holds the page, the small weights and the examples,
   assert.equal(await copySite(openSite(root), folder), 7);
   assert.equal(readFileSync(join(folder, "models", "small.safetensors"), "utf8"), "small");
   assert.equal(readFileSync(join(folder, "examples", "desk", "stack.json"), "utf8"), "{}");
+  assert.equal(gunzipSync(readFileSync(join(folder, "runtime", "ort.wasm.gz"))).toString(), "\0asm");
+  assert.equal(brotliDecompressSync(readFileSync(join(folder, "runtime", "ort.wasm.br"))).toString(), "\0asm");
   assert.ok(existsSync(join(folder, "index.html")) && !existsSync(join(folder, "models", "base.safetensors")));
   await assert.rejects(copySite(openSite(root), folder), { exitCode: 2, message: /copy is not empty/ });
   const file = join(folder, "index.html");

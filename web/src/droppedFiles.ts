@@ -1,3 +1,4 @@
+import { naturalOrder } from "../../src/stack/stackFormat.ts";
 import type { UserFile } from "./worker/protocol.ts";
 
 /** Files chosen with a button; those of a folder know their path in it. */
@@ -37,11 +38,15 @@ const readPart = (reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]>
     reader.readEntries(resolve, reject);
   });
 
-/** The name of a stack: its folder's, or the file's if there is only one. */
+/** The name of a stack: its folder's, or that of its file, or of its first and last one: `IMG_2041–2047`. */
 export function nameOf(files: readonly UserFile[]): string {
   const [first] = files;
   if (!first) return "nothing";
   const folders = first.path.split("/").slice(0, -1);
   if (folders.length > 0) return folders[0] ?? "";
-  return files.length === 1 ? first.path.replace(/\.[^.]*$/, "") : "Stack";
+  const stems = naturalOrder(files.map(({ path }) => path)).map((path) => path.replace(/\.[^.]*$/, ""));
+  const [from = "", to = ""] = [stems[0], stems.at(-1)];
+  if (from === to) return from;
+  const same = /^.*?(?=\d+$)/.exec(from)?.[0] ?? "";
+  return `${from}–${same !== "" && to.startsWith(same) ? to.slice(same.length) : to}`;
 }

@@ -15,6 +15,12 @@ test("WebGPU without a card behind it is slower than the processor, so it must b
   assert.match(chooseDevice({ ...plain, adapter: "software" }).reason, /no graphics card/);
 });
 
+test("a browser with WebGPU but no adapter is not said to have no WebGPU", () => {
+  const { device, reason } = chooseDevice({ ...plain, adapter: "refused" }, { device: "webgpu" });
+  assert.equal(device, "wasm");
+  assert.match(reason, /WebGPU cannot use the graphics card/);
+});
+
 test("threads where the page is isolated, never more than help, else one; and the reason is told", () => {
   assert.deepEqual(chooseDevice(plain), { device: "wasm", threads: 4, reason: "Processor, 4 threads: this browser has no WebGPU." });
   assert.equal(chooseDevice({ ...plain, cores: 64 }).threads, 8);

@@ -8,8 +8,15 @@ import type { UserFile } from "../../../web/src/worker/protocol.ts";
 const given = (...paths: string[]): UserFile[] => paths.map((path) => ({ path, file: new File([""], path) }));
 
 test("pictures dropped one by one are listed in natural order", async () => {
-  const { files } = await listUserFiles("Stack", given("p10.png", "p2.png", "notes.pdf"));
+  const { files, notes } = await listUserFiles("Stack", given("p10.png", "p2.png", "notes.pdf"));
   assert.deepEqual(files, ["p2.png", "p10.png"]);
+  assert.deepEqual(notes, ["not part of the stack and ignored: notes.pdf"]);
+});
+
+test("ignored files are named, three at most; the list of distances is not one of them", async () => {
+  const folder = given("d/a.png", "d/b.png", "d/1.pdf", "d/2.pdf", "d/3.pdf", "d/old/c.png", "d/distances.csv");
+  const { notes } = await listUserFiles("d", folder);
+  assert.deepEqual(notes, ["not part of the stack and ignored: d/1.pdf, d/2.pdf, d/3.pdf and 1 more"]);
 });
 
 test("a folder's own list of distances and its results are told from its pictures", async () => {
@@ -60,4 +67,7 @@ test("hidden files are not seen, and a stack is named after its folder", () => {
   );
   assert.equal(nameOf(given("desk/a.png", "desk/b.png")), "desk");
   assert.equal(nameOf(given("cells.ome.tif")), "cells.ome");
+  assert.equal(nameOf(given("IMG_2047.jpg", "IMG_2041.jpg")), "IMG_2041–2047");
+  assert.equal(nameOf(given("IMG_9.jpg", "IMG_10.jpg")), "IMG_9–10");
+  assert.equal(nameOf(given("near.jpg", "far.jpg")), "far–near");
 });

@@ -116,7 +116,7 @@ function Tabs({ view, onView }: { view: View; onView: (view: View) => void }): V
             onView(each);
           }}
         >
-          {TITLES[each]}
+          <span data-text={TITLES[each]}>{TITLES[each]}</span>
         </button>
       ))}
     </div>

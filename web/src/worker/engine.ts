@@ -6,6 +6,7 @@ import type { EngineWish, Event } from "./protocol.ts";
 import { download, loadWeights } from "./weights.ts";
 
 declare const __WEIGHTS__: string;
+declare const __RUNTIME_BYTES__: Readonly<Record<string, number>>;
 
 export interface NetworkEngine {
   readonly network: DepthNetwork;
@@ -39,7 +40,7 @@ export async function startEngine({ page, wish }: EngineRequest, onEvent: OnEven
     return { network, info, seconds: (performance.now() - begin) / 1000 };
   };
   if (wanted.device === "wasm") return load(wanted);
-  return load(wanted).catch((cause: unknown) => load(onProcessor(chooseDevice({ ...offer, adapter: "none" }, wish), cause)));
+  return load(wanted).catch((cause: unknown) => load(onProcessor(chooseDevice({ ...offer, adapter: "refused" }, wish), cause)));
 }
 
 /** The same network on the processor, after the graphics card failed in the middle of a run. */
@@ -66,7 +67,8 @@ async function openIn(weights: Uint8Array, { info, page, showRuntime, onEvent }:
   const device = info.device === "webgpu" ? "webgpu" : "wasm";
   const wasmPath = new URL(PATHS.runtime, page).href;
   // The runtime fetches this file itself; the first time, it comes here before, so that the user sees it come.
-  if (showRuntime) await download(`${wasmPath}${RUNTIME_FILE[device]}`, stage("runtime", onEvent));
+  const file = RUNTIME_FILE[device];
+  if (showRuntime) await download(`${wasmPath}${file}`, { onBytes: stage("runtime", onEvent), total: __RUNTIME_BYTES__[file] });
   stage("graph", onEvent)(0, 1);
   const network = await openNetwork(weights, { device, threads: info.threads, wasmPath, fields: true });
   stage("graph", onEvent)(1, 1);

@@ -3,8 +3,24 @@ import { DualFocusError } from "../../../src/errors.ts";
 import { folderListing, jsonListing, missingImage, type Listing } from "../../../src/stack/listing.ts";
 import type { UserFile } from "./protocol.ts";
 
-/** The stack among files given to the page, by the rules by which the command lists a folder. */
+/** The stack among files given to the page, by the rules by which the command lists a folder; a note names the files that are not part of it. */
 export async function listUserFiles(name: string, given: readonly UserFile[]): Promise<Listing> {
+  const listing = await findListing(name, given);
+  const used = new Set([...listing.files, listing.json?.file, listing.distanceFile]);
+  const ignored = naturalOrder(given.map(({ path }) => path).filter((path) => !used.has(path)));
+  return ignored.length === 0 ? listing : { ...listing, notes: [...listing.notes, ignoredNote(ignored)] };
+}
+
+/** Names of ignored files in a note. */
+const MOST_NAMED = 3;
+
+function ignoredNote(paths: readonly string[]): string {
+  const named = paths.slice(0, MOST_NAMED).join(", ");
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
+  return `not part of the stack and ignored: ${named}${more}`;
+}
+
+async function findListing(name: string, given: readonly UserFile[]): Promise<Listing> {
   const [first, ...others] = given;
   if (!first) throw new DualFocusError("no-stack", "there are no files in what you dropped");
   const folder = oneFolder(given);

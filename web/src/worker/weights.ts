@@ -13,23 +13,29 @@ export async function loadWeights(
   const store = "caches" in globalThis ? await caches.open(KEPT) : undefined; // only on https and localhost
   const kept = await store?.match(address);
   if (kept) return { bytes: await readAll(kept, onBytes), wereKept: true };
-  const bytes = await download(address.href, onBytes);
+  const bytes = await download(address.href, { onBytes });
   await store?.keys().then((old) => Promise.all(old.map((request) => store.delete(request))));
   await store?.put(address, new Response(bytes)).catch(() => undefined); // no space: they are loaded again next time
   return { bytes, wereKept: false };
 }
 
-/** Downloads a whole file. */
-export async function download(url: string, onBytes: OnBytes): Promise<Uint8Array<ArrayBuffer>> {
+/** Downloads a whole file. `total`: its bytes, for servers that send it compressed. */
+export async function download(
+  url: string,
+  { onBytes, total }: { onBytes: OnBytes; total?: number | undefined },
+): Promise<Uint8Array<ArrayBuffer>> {
   const response = await fetch(url).catch((cause: unknown) => {
     throw new Error(`${url} cannot be loaded; is the server still running?`, { cause });
   });
   if (!response.ok) throw new Error(`${url} cannot be loaded: the server answers ${response.status}`);
-  return readAll(response, onBytes);
+  return readAll(response, onBytes, total);
 }
 
-async function readAll(response: Response, onBytes: OnBytes): Promise<Uint8Array<ArrayBuffer>> {
-  const total = Number(response.headers.get("Content-Length") ?? 0);
+async function readAll(
+  response: Response,
+  onBytes: OnBytes,
+  total = Number(response.headers.get("Content-Length") ?? 0),
+): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let done = 0;
   const reader = response.body?.getReader();
