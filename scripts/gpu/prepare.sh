@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts into .carry/ what a GPU machine without node, npm and network needs: node, the bundled programs, headers, textures.
-# Usage: scripts/gpu/prepare.sh [TEXTURE_DIR]
+# Puts into .carry/ what a GPU machine without node, npm and network needs: node, the bundled programs, sharp, headers, textures, RGB-D pairs.
+# Usage: scripts/gpu/prepare.sh [TEXTURE_DIR [PAIRS_DIR]]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 mkdir -p .carry
@@ -12,17 +12,23 @@ if [ ! -f .carry/node.xz ] || [ "$(cat .carry/node.version 2>/dev/null)" != "$(n
   node --version >.carry/node.version
 fi
 
-rm -rf .carry/bundle .carry/dist .carry/node-api-headers
+rm -rf .carry/dist .carry/node-api-headers
 mkdir -p .carry/node-api-headers
 cp -r node_modules/node-api-headers/include .carry/node-api-headers/
-npx esbuild scripts/gpu/cli.js scripts/gpu/decodeTextures.js bench/{engine,grid,infer,render,train}.ts \
+npx esbuild src/cli/main.ts src/reproduce/worker.ts bench/{engine,grid,infer,render,train}.ts \
   --bundle --splitting --platform=node --format=esm --target=node20 --outdir=.carry/dist/bundle --entry-names=[name] --log-level=warning \
   --external:sharp --external:onnxruntime-node --external:onnxruntime-web --external:h5wasm --external:exrs \
   --banner:js='import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);'
 
-# Two packs, so that each call of the machine stays below what it can carry.
-if [ $# -gt 0 ] && [ ! -f .carry/textures-1.tar ]; then
-  ls "$1" | grep '\.jpg$' | awk 'NR % 2 == 0' | tar -C "$1" -cf .carry/textures-0.tar -T -
-  ls "$1" | grep '\.jpg$' | awk 'NR % 2 == 1' | tar -C "$1" -cf .carry/textures-1.tar -T -
-fi
+# sharp has a native part, so it stays outside the bundle.
+tar -C node_modules -ch sharp/{package.json,dist} @img/{colour,sharp-linux-x64,sharp-libvips-linux-x64} detect-libc semver | nice xz -T2 -6 >.carry/sharp.tar.xz
+
+# Packs, so that each transfer stays below what the machine takes at a time.
+pack() { # NAME PIECES DIR: every PIECES-th file of DIR in each of NAME-0.tar, NAME-1.tar …
+  for ((piece = 0; piece < $2; piece++)); do
+    (cd "$3" && find . -type f \( -name '*.jpg' -o -name '*.png' \) | sort | awk -v i=$piece -v n="$2" 'NR % n == i') | tar -C "$3" -cf ".carry/$1-$piece.tar" -T -
+  done
+}
+[ $# -lt 1 ] || [ -f .carry/textures-1.tar ] || pack textures 2 "$1"
+[ $# -lt 2 ] || [ -f .carry/pairs-3.tar ] || pack pairs 4 "$2"
 du -h .carry/*

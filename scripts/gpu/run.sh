@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # On the GPU machine, in the repository's folder, with .carry/ as prepare.sh made it. Needs python3 with PyTorch, g++ and nvcc.
-#   run.sh setup             unpacks node, builds the addon, decodes the textures it was given
-#   run.sh nyu I             unpacks piece I of NYU Depth v2 (.carry/nyu-I, by carryNyu.py) into build/gpu/nyu, for --data
+#   run.sh setup             unpacks what was carried: node, sharp, textures, RGB-D pairs (build/gpu/pairs, for --data); builds the addon
 #   run.sh train ARGS…       dualfocus train ARGS…, on CUDA, with the textures
 #   run.sh reproduce ARGS…   dualfocus reproduce ARGS…, likewise
 #   run.sh dualfocus bench ARGS…
@@ -19,25 +18,24 @@ unpack() {
   if command -v xz >/dev/null; then xz -dc "$1"; else python3 -c 'import lzma,shutil,sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)' "$1"; fi
 }
 
-setup() {
-  mkdir -p $here/textures
+setup() { # .carry/ may hold only a part of what is needed; the rest came before
+  mkdir -p $here/textures $here/pairs node_modules
   if [ -f .carry/node.xz ]; then unpack .carry/node.xz >$here/node && chmod +x $here/node; fi
-  for pack in .carry/textures-*.tar; do [ ! -f "$pack" ] || tar -C $here/textures -xf "$pack"; done
-  $here/node .carry/dist/bundle/decodeTextures.js $here/textures.bin $here/textures &
+  if [ -f .carry/sharp.tar.xz ]; then unpack .carry/sharp.tar.xz | tar -C node_modules -x; fi
+  for set in textures pairs; do
+    for pack in .carry/$set-*.tar; do [ ! -f "$pack" ] || tar -C $here/$set -xf "$pack"; done
+  done
   time $here/node scripts/buildNative.js
-  wait
 }
-
-nyu() { python3 scripts/gpu/carryNyu.py unpack ".carry/nyu-$1" "$1" $here/nyu; }
 
 dualfocus() { # on CUDA
   local command=$1; shift
-  $here/node --max-old-space-size=32768 .carry/dist/bundle/cli.js "$command" --device cuda "$@"
+  $here/node --max-old-space-size=32768 .carry/dist/bundle/main.js "$command" --device cuda "$@"
 }
 
 textured() { # with the textures, if there are any
   local textures=() command=$1; shift
-  [ ! -s $here/textures.bin ] || textures=(--textures $here/textures.bin)
+  [ -z "$(ls $here/textures)" ] || textures=(--textures $here/textures)
   dualfocus "$command" "${textures[@]}" "$@"
 }
 

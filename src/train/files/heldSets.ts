@@ -6,6 +6,7 @@ import { presetCamera } from "../../optics/synthesize/cameras.ts";
 import type { Camera } from "../../stack/stackFormat.ts";
 import { ConfigError, type BatchConfig, type TrainConfig } from "../config.ts";
 import type { HostStack } from "./heldStacks.ts";
+import { openStackSets } from "./stackSets.ts";
 
 export type FileData = Exclude<TrainConfig["data"], { kind: "render" }>;
 export type StackKind = Exclude<FileData["kind"], PairSetName>;
@@ -41,7 +42,6 @@ export interface SetRequest {
 export async function openHeldSets(request: SetRequest): Promise<HeldSets> {
   const { data } = request;
   if (data.kind === "nyu" || data.kind === "arkit" || data.kind === "pairs") return openPairSets(data.kind, request);
-  const { openStackSets } = await import("./stackSets.ts"); // brings the image decoders, which packed pairs do without
   return openStackSets(data.kind, request);
 }
 

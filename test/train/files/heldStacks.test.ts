@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { DatasetError } from "../../../src/data/dataset.ts";
 import { isHeldOut } from "../../../src/data/nyuHoldOut.ts";
-import { packPairs } from "../../../src/data/packedPairs.ts";
-import { openPairs } from "../../../src/data/pairs.ts";
 import { createTorchEngine } from "../../../src/engine/torch/torchEngine.ts";
 import { presetCamera } from "../../../src/optics/synthesize/cameras.ts";
 import { synthesize } from "../../../src/optics/synthesize/synthesize.ts";
@@ -202,25 +199,14 @@ const config: TrainConfig = { ...presets.nyuTuned, batch: { size: 2, planes: [3,
 const open = (data: string, changed: TrainConfig = config) =>
   fileSource({ engine, config: changed, data, share: { rank: 0, of: 1 }, progress: () => undefined });
 
-test("NYU's hold-out is a hundred pictures that are never trained on; packed, the set is the same", async (context) => {
+test("NYU's hold-out is a hundred pictures that are never trained on", async (context) => {
   const official = Array.from({ length: 1449 }, (_, i) => String(i + 1).padStart(5, "0"));
   assert.equal(official.filter(isHeldOut).length, 100);
   assert.ok(isHeldOut("0091") && !isHeldOut("00116") && !isHeldOut("rgb_00091"));
   const dir = await nyuFolder("official", ["00002", "00018", "00091", "00116", "00117"]);
-  const pairs = await openPairs("nyu", dir, { split: "train" });
-  const packed = join(root, "packed");
-  mkdirSync(packed);
-  const stored = await Promise.all(pairs.names.map((_, i) => pairs.stored(i)));
-  writeFileSync(join(packed, "a.pairs"), Buffer.concat(packPairs("nyu", stored.slice(0, 2))));
-  writeFileSync(join(packed, "b.pairs"), Buffer.concat(packPairs("nyu", stored.slice(2))));
-  const [files, pack] = [await open(dir), await open(packed)];
-  context.after(() => Promise.all([files.close(), pack.close()]));
+  const files = await open(dir);
+  context.after(() => files.close());
   assert.equal(files.stepsPerEpoch, 3 / ((2 + 2) / 2)); // batches of 2 at 3 planes and, never fewer than 2, at 5
-  for (const step of [0, 3]) {
-    const [a, b] = [await files.batches.batch(step), await pack.batches.batch(step)];
-    assert.deepEqual(read(a.images), read(b.images));
-    assert.deepEqual(read(a.trueDepth), read(b.trueDepth));
-  }
 });
 
 test("depth factors and foreign depth are drawn for each stack, and focus distances follow", async (context) => {
@@ -250,7 +236,7 @@ test("depth factors and foreign depth are drawn for each stack, and focus distan
   assert.ok(factors.size > 4);
 });
 
-test("a pair without valid depth, an image smaller than the crop and a broken pack are refused before training", async () => {
+test("a pair without valid depth and an image smaller than the crop are refused before training", async () => {
   const refuse = async (dir: string, kind: new (...given: never[]) => Error, message: RegExp): Promise<void> => {
     const run = async (): Promise<void> => {
       const source = await open(dir);
@@ -266,8 +252,4 @@ test("a pair without valid depth, an image smaller than the crop and a broken pa
     putDepthMm(join(tiny, "depth_mm", `${name}.png`), { width: 30, height: 30 }, (x) => 1000 + x);
   }
   await refuse(tiny, ConfigError, /batch\.crop \(32\) is larger than 00002 of the nyu data, 24×24/);
-  const broken = join(root, "broken");
-  mkdirSync(broken);
-  writeFileSync(join(broken, "a.pairs"), "{}\n");
-  await refuse(broken, DatasetError, /a\.pairs: is not a packed RGB-D set/);
 });
