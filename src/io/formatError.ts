@@ -29,7 +29,16 @@ export async function decodingAsync<T>({ file, format }: { file: string; format:
 
 function asFormatError(cause: unknown, { file, format }: { file: string; format: string }): FormatError {
   if (cause instanceof FormatError) return cause;
-  const reason = cause instanceof Error ? cause.message : String(cause);
   const code = /\.hei[cf]$/i.test(file) ? "heic-unsupported" : "bad-file"; // sharp and most browsers come without its decoder
-  return new FormatError(`${file}: not a readable ${format} file: ${reason}`, { code, facts: { file, format }, cause });
+  return new FormatError(`${file}: not a readable ${format} file: ${reasonOf(cause)}`, { code, facts: { file, format }, cause });
+}
+
+/** What JavaScript itself, or WebAssembly, says where a decoder believed a damaged header. It means nothing to whoever gave the file. */
+const ENGINE_WORDS =
+  /^(Invalid (typed )?array( buffer)? length|Invalid (string|DataView) length|Array buffer allocation|Invalid offset|[Oo]ffset is out|Start offset|(byte )?length of |Cannot (read|set|convert|mix|access|destructure)|Maximum call stack|The value of "|Out of bounds|memory access|unreachable|table index|source array|Division by zero|undefined$|null$|.* is (not|undefined|null)\b.*(function|iterable|constructor|object|undefined))/;
+
+/** Why a decoder failed, for people. */
+export function reasonOf(cause: unknown): string {
+  const [line = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+  return line === "" || ENGINE_WORDS.test(line) ? "its sizes or offsets are damaged" : line;
 }

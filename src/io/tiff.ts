@@ -1,6 +1,7 @@
 import type { GeoTIFF, GeoTIFFImage } from "geotiff";
 import { image, type Image, type Size } from "../image/image.ts";
 import { decodingAsync } from "./formatError.ts";
+import { checkTiffDirectories, memorySource } from "./tiffDirectories.ts";
 
 export type TiffValues = Uint8Array | Uint16Array | Uint32Array | Int8Array | Int16Array | Int32Array | Float32Array | Float64Array;
 
@@ -30,8 +31,10 @@ export interface TiffInfo {
   readonly description: string;
 }
 
-/** A higher compression ratio than this means a damaged header. */
-const MAX_RATIO = 5000;
+/** The highest ratios of the compressions that have one: none, LZW, Deflate, PackBits. */
+const MAX_RATIO: Readonly<Record<number, number>> = { 1: 1, 5: 2600, 8: 1033, 32946: 1033, 32773: 64 };
+/** Of the others. A higher one means a damaged header. */
+const ANY_RATIO = 5000;
 
 /** Whether a file that begins with these bytes is a TIFF, whatever its name. */
 export function isTiff([a, b, c, d]: Uint8Array): boolean {
@@ -42,6 +45,7 @@ export function isTiff([a, b, c, d]: Uint8Array): boolean {
 export async function decodeTiff(bytes: Uint8Array, file = "TIFF data"): Promise<TiffPage[]> {
   return decodingAsync({ file, format: "TIFF" }, async () => {
     if (!isTiff(bytes)) throw new RangeError("the first bytes are not II or MM");
+    await checkTiffDirectories(memorySource(bytes));
     const { fromArrayBuffer } = await import("geotiff");
     const tiff = await fromArrayBuffer(bytes.slice().buffer);
     const pages: TiffPage[] = [];
@@ -69,8 +73,10 @@ export async function readTiffPage(page: GeoTIFFImage, fileBytes: number): Promi
   const samples = page.getSamplesPerPixel();
   const photometric = page.fileDirectory.getValue("PhotometricInterpretation") ?? 1;
   const bits = page.getBitsPerSample();
-  if (!(width * height * samples > 0) || (width * height * samples * bits) / 8 > MAX_RATIO * fileBytes)
-    throw new RangeError(`a page of ${width}×${height}×${samples} does not fit a file of ${fileBytes} bytes`);
+  const ratio = MAX_RATIO[page.fileDirectory.getValue("Compression") ?? 1] ?? ANY_RATIO;
+  const block = page.getTileWidth() * Math.min(page.getTileHeight(), height);
+  if (!(width * height * samples * block > 0) || (Math.max(width * height, block) * samples * bits) / 8 > ratio * fileBytes)
+    throw new RangeError(`a page of ${width}×${height}×${samples} values does not fit into a file of ${fileBytes} bytes`);
   await checkWhole(page, fileBytes);
   const asRgb = [3, 5, 6, 8].includes(photometric); // palette, CMYK, YCbCr, Lab
   const raster = asRgb ? await page.readRGB({ interleave: true }) : await page.readRasters({ interleave: true });
@@ -120,15 +126,25 @@ async function pageInfo(page: GeoTIFFImage, index: number): Promise<TiffPageInfo
   };
 }
 
-/** geotiff reads bytes beyond the end of a truncated file as zeros. */
-async function checkWhole({ fileDirectory: tags }: GeoTIFFImage, fileBytes: number): Promise<void> {
+/** geotiff reads bytes beyond the end of a truncated file as zeros, and strips that are not listed from anywhere. */
+async function checkWhole(page: GeoTIFFImage, fileBytes: number): Promise<void> {
+  const tags = page.fileDirectory;
   const [start, length] = tags.hasTag("TileOffsets")
     ? (["TileOffsets", "TileByteCounts"] as const)
     : (["StripOffsets", "StripByteCounts"] as const);
-  if (!tags.hasTag(start) || !tags.hasTag(length)) return;
+  if (!tags.hasTag(start) || !tags.hasTag(length)) throw new RangeError("it does not say where its pixels are");
   const [starts, lengths] = [await numbersOf(tags.loadValue(start)), await numbersOf(tags.loadValue(length))];
+  const needed = blocksOf(page);
+  const listed = Math.min(starts.length, lengths.length);
+  if (listed < needed) throw new RangeError(`it lists ${listed} of the ${needed} parts of a page`);
   const end = starts.reduce((most, at, i) => Math.max(most, at + (lengths[i] ?? 0)), 0);
   if (end > fileBytes) throw new RangeError(`it is truncated: its pixels need ${end} bytes, the file has ${fileBytes}`);
+}
+
+/** Strips or tiles of a page. */
+function blocksOf(page: GeoTIFFImage): number {
+  const perPlane = Math.ceil(page.getWidth() / page.getTileWidth()) * Math.ceil(page.getHeight() / page.getTileHeight());
+  return page.fileDirectory.getValue("PlanarConfiguration") === 2 ? perPlane * page.getSamplesPerPixel() : perPlane;
 }
 
 /** One number is stored as such, many as an array of any type. */

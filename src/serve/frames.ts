@@ -29,16 +29,8 @@ const KINDS: readonly { readonly ending: string; readonly matches: (head: Buffer
   { ending: "avif", matches: (head) => head.toString("latin1", 4, 8) === "ftyp" && head.toString("latin1", 8).includes("avif") },
 ];
 
-/** Reads headers only: format, size and number of the images, before a pixel is decoded. */
-export async function checkFrames(files: readonly string[], limits: Limits): Promise<CheckedFrame[]> {
-  const frames: CheckedFrame[] = [];
-  for (const [n, file] of files.entries()) frames.push(await checkFrame(file, { name: `image ${n + 1}`, limits }));
-  const planes = frames.reduce((sum, { pages }) => sum + pages, 0);
-  if (planes > limits.frames) throw tooLarge(`the images have ${planes} pages; at most ${limits.frames} are accepted`);
-  return frames;
-}
-
-async function checkFrame(file: string, { name, limits }: { name: string; limits: Limits }): Promise<CheckedFrame> {
+/** Reads the header only: format, size and number of pages, before a pixel is decoded. `name` is for people. */
+export async function checkFrame(file: string, { name, limits }: { name: string; limits: Limits }): Promise<CheckedFrame> {
   const head = Buffer.from(await diskFiles.readHead(file, HEAD_BYTES));
   if (head.length === 0) throw refused("bad-file", `${name} is empty`);
   const kind = KINDS.find(({ matches }) => matches(head));

@@ -7,7 +7,8 @@ import { depthSettings, type DepthSettings } from "../depth/settings.ts";
 import { frameOf, jobPrefix } from "../queue/job.ts";
 import type { JobQueue } from "../queue/queue.ts";
 import type { FileStore } from "../queue/store.ts";
-import { checkFrames, checkFrameSet, type CheckedFrame } from "./frames.ts";
+import { createFrameChecker } from "./frameChecker.ts";
+import { checkFrameSet, type CheckedFrame } from "./frames.ts";
 import type { Limits } from "./limits.ts";
 import { Problem } from "./problem.ts";
 import { receiveUpload } from "./upload.ts";
@@ -37,6 +38,7 @@ export function createSubmit({
   onAccepted,
 }: Submitting): (request: IncomingMessage) => Promise<string> {
   const inTurn = createGate(CHECKS_AT_ONCE);
+  const checkFrames = createFrameChecker();
   let active = 0;
   const receive = (request: IncomingMessage): Promise<string> =>
     withTemporaryFolder(uploads, async (folder) => {

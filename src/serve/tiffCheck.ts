@@ -1,9 +1,11 @@
-import { open, type FileHandle } from "node:fs/promises";
-import { fromFile, type GeoTIFFImage } from "geotiff";
+import type { GeoTIFFImage } from "geotiff";
 import { createInflate } from "node:zlib";
 
 import { DualFocusError } from "../errors.ts";
+import { reasonOf } from "../io/formatError.ts";
 import { tiffPages } from "../io/tiff.ts";
+import type { ByteSource } from "../io/tiffDirectories.ts";
+import { withTiff } from "../stack/node/diskFiles.ts";
 import type { Limits } from "./limits.ts";
 import { lzwLength, packBitsLength } from "./runLengths.ts";
 import { invalid, Problem, tooLarge } from "./problem.ts";
@@ -23,36 +25,30 @@ interface Checking {
  * pages, too many pixels, strips that overlap, and strips that unpack to more than the header says. Nothing unpacked is kept.
  */
 export async function checkTiff(file: string, { name, limits }: Checking): Promise<void> {
-  const handle = await open(file);
-  const tiff = await fromFile(file).catch(async (cause: unknown) => {
-    await handle.close();
-    throw damaged(name, cause);
-  });
   try {
-    const { size } = await handle.stat();
-    let [pages, unread] = [0, size];
-    for await (const page of tiffPages(tiff)) {
-      if ((pages += 1) > 2 * limits.frames) throw tooLarge(`${name} has more than ${2 * limits.frames} pages`); // thumbnails included
-      unread -= await checkPage(page, { handle, name, limits, unread });
-    }
+    await withTiff(file, async (tiff, bytes) => {
+      let [pages, unread] = [0, bytes.size];
+      for await (const page of tiffPages(tiff)) {
+        if ((pages += 1) > 2 * limits.frames) throw tooLarge(`${name} has more than ${2 * limits.frames} pages`); // thumbnails included
+        unread -= await checkPage(page, { bytes, name, limits, unread });
+      }
+    });
   } catch (cause) {
     throw cause instanceof Problem ? cause : damaged(name, cause);
-  } finally {
-    await handle.close();
-    await tiff.close();
   }
 }
 
-const damaged = (name: string, cause: unknown): Problem => invalid(new DualFocusError("bad-file", `${name} is a damaged TIFF`, { cause }));
+const damaged = (name: string, cause: unknown): Problem =>
+  invalid(new DualFocusError("bad-file", `${name} is a damaged TIFF: ${reasonOf(cause)}`, { cause }));
 
 interface PageCheck extends Checking {
-  readonly handle: FileHandle;
+  readonly bytes: ByteSource;
   /** Bytes of the file that no page before has claimed. */
   readonly unread: number;
 }
 
 /** Returns the bytes the page's pixels take in the file. */
-async function checkPage(page: GeoTIFFImage, { handle, name, limits, unread }: PageCheck): Promise<number> {
+async function checkPage(page: GeoTIFFImage, { bytes, name, limits, unread }: PageCheck): Promise<number> {
   const [width, height] = [page.getWidth(), page.getHeight()];
   if (!(width > 0 && height > 0)) throw damaged(name, new RangeError("a page has no size"));
   const block = page.getTileWidth() * page.getTileHeight();
@@ -74,7 +70,7 @@ async function checkPage(page: GeoTIFFImage, { handle, name, limits, unread }: P
   if (claimed > unread) throw damaged(name, new RangeError(`its strips claim ${claimed} bytes of ${unread}`));
   if (compression !== "none")
     for (const strip of strips)
-      if ((await unpackedLength(handle, { ...strip, compression, most })) > most)
+      if ((await unpackedLength(bytes, { ...strip, compression, most })) > most)
         throw tooLarge(`${name} unpacks to more than its ${width}×${height} pixels`);
   return claimed;
 }
@@ -97,10 +93,8 @@ async function stripsOf({ fileDirectory: tags }: GeoTIFFImage): Promise<Strip[]>
 type Unpacking = Strip & { readonly compression: Exclude<Compression, "none">; readonly most: number };
 
 /** What the strip unpacks to, or something more than `most` as soon as it is. */
-async function unpackedLength(handle: FileHandle, { start, length, compression, most }: Unpacking): Promise<number> {
-  const packed = new Uint8Array(length);
-  const { bytesRead } = await handle.read(packed, 0, length, start);
-  const bytes = packed.subarray(0, bytesRead);
+async function unpackedLength(source: ByteSource, { start, length, compression, most }: Unpacking): Promise<number> {
+  const bytes = await source.read(start, length);
   if (compression === "lzw") return lzwLength(bytes, most);
   if (compression === "packbits") return packBitsLength(bytes, most);
   return inflatedLength(bytes, most);

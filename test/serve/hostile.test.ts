@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { JobView } from "../../src/serve/schemas.ts";
+import { tiffBomb } from "../io/hostileTiff.ts";
 import * as files from "./hostileFiles.ts";
 import { BOUNDARY, frame, multipart, optionsPart, tiff, type Part } from "./hostileFiles.ts";
 import { filesIn, sendRaw, stackPictures, withServer, type TestServer } from "./server.ts";
@@ -127,6 +128,9 @@ const HOSTILE: readonly (readonly [name: string, status: number, bytes: Buffer])
   ["a TIFF whose strip inflates to 40 MB", 413, post([frame(tiff([{}, { compression: 8, strip: files.deflatedZeros(40e6) }]))])],
   ["a TIFF whose strip unpacks to 150 MB by LZW", 413, post([frame(tiff([{}, { compression: 5, strip: files.lzwZeros(20) }]))])],
   ["a TIFF whose pages go round", 422, post([frame(tiff([{}, {}], { last: 8 }))])],
+  ["a TIFF that claims a billion strip heights", 422, post([frame(tiffBomb())])],
+  ["a TIFF that claims a billion strips", 422, post([frame(tiffBomb({ tag: 279 }))])],
+  ["a TIFF that claims a billion sample sizes", 422, post([frame(tiffBomb({ tag: 258, type: 3 }))])],
   ["a TIFF with strips larger than itself", 422, post([frame(tiff([{}, { claimed: 4_000_000_000 }]))])],
   ["a TIFF with a hundred pages", 413, post([frame(tiff(Array.from({ length: 100 }, () => ({ width: 16, height: 16 }))))])],
   ["a TIFF with JPEG inside", 415, post([frame(tiff([{}, { compression: 7 }]))])],

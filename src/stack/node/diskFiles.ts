@@ -1,4 +1,4 @@
-import { open, readFile, stat } from "node:fs/promises";
+import { open, readFile, type FileHandle } from "node:fs/promises";
 import type { GeoTIFF } from "geotiff";
 import type { Sharp } from "sharp";
 import type { Image } from "../../image/image.ts";
@@ -8,6 +8,7 @@ import { readPhotoFacts } from "../../io/exif.ts";
 import { imageHeader } from "../../io/imageHeader.ts";
 import { pixelsToImage } from "../../io/png.ts";
 import { isTiff, readTiffPage, tiffImage, tiffInfo, type TiffPage } from "../../io/tiff.ts";
+import { checkTiffDirectories, type ByteSource } from "../../io/tiffDirectories.ts";
 import { cannotRead } from "../../system/errno.ts";
 import { tiffImageInfo, type ImageInfo, type ReadOptions, type StackFiles } from "../stackFiles.ts";
 
@@ -25,23 +26,46 @@ export const readBytes = (file: string): Promise<Uint8Array> => reading(file, ()
 export const readText = (file: string): Promise<string> => reading(file, () => readFile(file, "utf8"));
 
 const readHead = (file: string, length: number): Promise<Uint8Array> =>
-  reading(file, async () => {
-    const handle = await open(file);
-    try {
-      const wanted = Math.min(length, (await handle.stat()).size);
-      const { buffer, bytesRead } = await handle.read(new Uint8Array(wanted), 0, wanted, 0);
-      return buffer.subarray(0, bytesRead);
-    } finally {
-      await handle.close();
-    }
-  });
+  reading(file, () =>
+    withHandle(file, async (handle) => {
+      const { size, read } = await fileSource(handle);
+      return read(0, Math.min(length, size));
+    }),
+  );
 
-async function withTiff<T>(file: string, use: (tiff: GeoTIFF) => Promise<T>): Promise<T> {
-  return decodingAsync({ file, format: "TIFF" }, async () => {
-    const { fromFile } = await import("geotiff");
+async function withHandle<T>(file: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
+  const handle = await open(file);
+  try {
+    return await use(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** An open file, read piece by piece. */
+async function fileSource(handle: FileHandle): Promise<ByteSource> {
+  const { size } = await handle.stat();
+  const read = async (offset: number, length: number): Promise<Uint8Array> => {
+    const wanted = Math.max(0, Math.min(length, size - offset));
+    const { buffer, bytesRead } = await handle.read(new Uint8Array(wanted), 0, wanted, offset);
+    return buffer.subarray(0, bytesRead);
+  };
+  return { size, read };
+}
+
+/** Runs `use` on a TIFF whose directories have been checked; with `pages`, those of the first ones. */
+export async function withTiff<T>(
+  file: string,
+  use: (tiff: GeoTIFF, bytes: ByteSource) => Promise<T>,
+  options: { readonly pages?: number } = {},
+): Promise<T> {
+  const { fromFile } = await import("geotiff");
+  return withHandle(file, async (handle) => {
+    const bytes = await fileSource(handle);
+    await checkTiffDirectories(bytes, options);
     const tiff = await fromFile(file);
     try {
-      return await use(tiff);
+      return await use(tiff, bytes);
     } finally {
       await tiff.close();
     }
@@ -49,7 +73,9 @@ async function withTiff<T>(file: string, use: (tiff: GeoTIFF) => Promise<T>): Pr
 }
 
 const readPage = (file: string, page: number): Promise<TiffPage> =>
-  withTiff(file, async (tiff) => readTiffPage(await tiff.getImage(page), (await stat(file)).size));
+  decodingAsync({ file, format: "TIFF" }, () =>
+    withTiff(file, async (tiff, { size }) => readTiffPage(await tiff.getImage(page), size), { pages: page + 1 }),
+  );
 
 /** Runs `decode` on a file that is not a TIFF. The bytes are read here because libvips caches by file name. */
 async function withSharp<T>(file: string, decode: (image: Sharp) => Promise<T>): Promise<T> {
@@ -64,7 +90,10 @@ const HEAD = 1 << 20;
 
 async function probe(file: string): Promise<ImageInfo> {
   const head = await readHead(file, HEAD);
-  if (isTiff(head)) return tiffImageInfo(await withTiff(file, tiffInfo), file);
+  if (isTiff(head)) {
+    const info = await decodingAsync({ file, format: "TIFF" }, () => withTiff(file, tiffInfo));
+    return tiffImageInfo(info, file);
+  }
   const header = imageHeader(head, file);
   if (header) return { ...header, orientation: readPhotoFacts(head).orientation ?? 1 };
   return withSharp(file, async (image) => {

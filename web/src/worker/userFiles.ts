@@ -8,6 +8,7 @@ import { turnUpright, uprightSize } from "../../../src/image/orient.ts";
 import { imageHeader, isPng } from "../../../src/io/imageHeader.ts";
 import { decodePngPixels, pixelsToImage } from "../../../src/io/png.ts";
 import { isTiff, readTiffPage, tiffInfo } from "../../../src/io/tiff.ts";
+import { checkTiffDirectories } from "../../../src/io/tiffDirectories.ts";
 import { tiffImageInfo, type ImageInfo, type ReadOptions, type StackFiles } from "../../../src/stack/stackFiles.ts";
 import type { UserFile } from "./protocol.ts";
 
@@ -26,8 +27,11 @@ export function userFiles(given: readonly UserFile[], onProbed: () => void = () 
   const readHead = (path: string, length: number): Promise<Uint8Array> => bytesOf(path, find(path).slice(0, length));
   const withTiff = <T>(path: string, use: (tiff: GeoTIFF) => Promise<T>): Promise<T> =>
     decodingAsync({ file: path, format: "TIFF" }, async () => {
+      const file = find(path);
+      const read = (offset: number, length: number): Promise<Uint8Array> => bytesOf(path, file.slice(offset, offset + length));
+      await checkTiffDirectories({ size: file.size, read });
       const { fromBlob } = await import("geotiff");
-      return use(await fromBlob(find(path)));
+      return use(await fromBlob(file));
     });
   const probeFile = async (path: string): Promise<ImageInfo> => {
     const head = await readHead(path, HEAD);
