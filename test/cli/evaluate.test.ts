@@ -359,7 +359,10 @@ test("a missing file is named, with exit code 3", async (context) => {
   );
   const nowhere = run(context, ["--dataset", "fod500", "--data", join(root, "nowhere"), "--model", "rdf"]);
   await assert.rejects(nowhere, (error: UserError) => error.exitCode === 3 && error.message.includes("000400_Dpt.exr"));
-  await assert.rejects(run(context, ["--dataset", "nyu", "--model", "rdf"]), /nyu: which folder\? Give it with --data/);
+  await assert.rejects(
+    run(context, ["--dataset", "nyu", "--model", "rdf"]),
+    (error: UserError) => /nyu: the folder of the dataset is missing/.test(error.message) && /--data/.test(error.remedy ?? ""),
+  );
   await assert.rejects(
     run(context, [...args.slice(0, 4), "--model", "nothing.safetensors"]),
     /nothing\.safetensors: there is no such file or folder/,

@@ -133,7 +133,7 @@ test("wrong usage is refused with what is right", async (context) => {
     [["tables"], /nyu, fod500/],
     [["ablation"], /missing -o DIR, the folder of the training runs/],
     [["ablation", "-o", join(folder, "none"), "--set", "clip=-1"], /clip: Too small/],
-    [["ablation", "-o", folder, "--only", "nothing"], /--only nothing: there is no such variant[^]*noSpatial-noFocal/],
+    [["ablation", "-o", folder, "--only", "nothing"], /there is no variant "nothing"; there are [^]*noSpatial-noFocal/],
     [["ablation", "-o", join(folder, "none"), "--preset", "nyu"], /--preset nyu trains on files[^]*--data DIR/],
     [["ablation", "-o", join(folder, "none"), "--preset", "nyu", "--data", "ddff12=some"], /--preset nyu trains on files/],
     [["nyu", "--data", "nuy=some"], /DIR or NAME=DIR, with NAME one of nyu, fod500, ddff12, arkit/],
