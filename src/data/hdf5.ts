@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { File as H5File } from "h5wasm";
 import { decoding, FormatError } from "../io/formatError.ts";
 
@@ -35,14 +35,18 @@ function readingHdf5<T>(file: string, read: () => T): T {
 
 /** Opens a file on disk; slices are read from the disk on demand, however large the file. */
 export async function openHdf5(file: string): Promise<Hdf5File> {
-  if (!existsSync(file)) throw new FormatError(`${file}: there is no such file`);
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (!stats) throw new FormatError(`${file}: there is no such file`);
   const { default: h5wasm } = await import("h5wasm/node"); // WebAssembly; loaded only when HDF5 is read
   const module = await h5wasm.ready;
   module.activate_throwing_error_handler();
-  return readingHdf5(file, () => wrapHdf5(new h5wasm.File(file, "r"), file));
+  return readingHdf5(file, () => wrapHdf5(new h5wasm.File(file, "r"), { file, bytes: stats.size }));
 }
 
-function wrapHdf5(handle: H5File, file: string): Hdf5File {
+/** A higher compression ratio than this means a damaged shape: what was never written is read as zeros. */
+const MAX_RATIO = 5000;
+
+function wrapHdf5(handle: H5File, { file, bytes }: { readonly file: string; readonly bytes: number }): Hdf5File {
   if (handle.file_id < 0n) throw new FormatError(`${file}: not a readable HDF5 file`);
   const dataset = (name: string): { shape: number[]; slice: (ranges: [number, number][]) => unknown } => {
     const entity = readingHdf5(file, () => (handle.keys().includes(name) ? handle.get(name) : null));
@@ -62,6 +66,9 @@ function wrapHdf5(handle: H5File, file: string): Hdf5File {
       if (bad >= 0)
         throw new RangeError(`${file}: "${name}" is [${shape.join(", ")}]; range ${String(ranges[bad])} of axis ${bad} is outside`);
       const full = shape.map((size, axis): [number, number] => [...(ranges[axis] ?? [0, size])] as [number, number]);
+      const count = full.reduce((product, [from, to]) => product * (to - from), 1);
+      if (count > MAX_RATIO * bytes)
+        throw new FormatError(`${file}: "${name}" claims ${count} values [${shape.join(", ")}], the file has ${bytes} bytes`);
       const values = readingHdf5(file, () => slice(full));
       if (
         ArrayBuffer.isView(values) &&

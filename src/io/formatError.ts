@@ -5,8 +5,16 @@ export class FormatError extends DualFocusError {
   override readonly name = "FormatError";
 
   constructor(message: string, { code = "bad-file", facts = {}, cause }: { code?: ErrorCode; facts?: ErrorFacts; cause?: unknown } = {}) {
-    super(code, message, { facts, cause });
+    super(code, legible(message), { facts, cause });
   }
+}
+
+const LONGEST_MESSAGE = 2000;
+
+/** A file's own words end up in messages: without what steers a terminal, and not without end. */
+function legible(message: string): string {
+  const cut = message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)} …` : message;
+  return cut.replace(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, (letter) => (letter === "\n" ? letter : "\ufffd"));
 }
 
 /** Runs a decoder; whatever it throws comes out as a FormatError that names the file and the format. */
@@ -30,7 +38,7 @@ export async function decodingAsync<T>({ file, format }: { file: string; format:
 function asFormatError(cause: unknown, { file, format }: { file: string; format: string }): FormatError {
   if (cause instanceof FormatError) return cause;
   const code = /\.hei[cf]$/i.test(file) ? "heic-unsupported" : "bad-file"; // sharp and most browsers come without its decoder
-  return new FormatError(`${file}: not a readable ${format} file: ${reasonOf(cause)}`, { code, facts: { file, format }, cause });
+  return new FormatError(`${file}: not a readable ${format} file: ${decoderReason(cause)}`, { code, facts: { file, format }, cause });
 }
 
 /** What JavaScript itself, or WebAssembly, says where a decoder believed a damaged header. It means nothing to whoever gave the file. */
@@ -38,7 +46,7 @@ const ENGINE_WORDS =
   /^(Invalid (typed )?array( buffer)? length|Invalid (string|DataView) length|Array buffer allocation|Invalid offset|[Oo]ffset is out|Start offset|(byte )?length of |Cannot (read|set|convert|mix|access|destructure)|Maximum call stack|The value of "|Out of bounds|memory access|unreachable|table index|source array|Division by zero|undefined$|null$|.* is (not|undefined|null)\b.*(function|iterable|constructor|object|undefined))/;
 
 /** Why a decoder failed, for people. */
-export function reasonOf(cause: unknown): string {
+export function decoderReason(cause: unknown): string {
   const [line = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
   return line === "" || ENGINE_WORDS.test(line) ? "its sizes or offsets are damaged" : line;
 }

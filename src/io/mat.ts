@@ -1,4 +1,4 @@
-import { unzlibSync } from "fflate";
+import { Unzlib } from "fflate";
 import { decoding, FormatError } from "./formatError.ts";
 
 /** A numeric MATLAB array as MATLAB sees it: `shape` is [rows, columns, …], data column by column. */
@@ -27,21 +27,45 @@ function decodeMat5(bytes: Uint8Array): Record<string, MatArray> {
   const order = String.fromCharCode(bytes[126] ?? 0, bytes[127] ?? 0);
   if (order !== "IM" && order !== "MI") throw new RangeError("the header's byte-order mark is missing");
   const little = order === "IM";
-  const arrays: Record<string, MatArray> = {};
+  const arrays = new Map<string, MatArray>();
   const visit = (view: DataView, from: number): void => {
     for (let at = from; at + 8 <= view.byteLength;) {
       const element = readElement(view, at, little);
-      if (element.type === COMPRESSED) visit(viewOf(unzlibSync(bytesOf(element.data))), 0);
+      if (element.type === COMPRESSED) visit(viewOf(inflateElement(bytesOf(element.data), little)), 0);
       else if (element.type === MATRIX) {
         const named = readMatrix(element.data, little);
-        if (named) arrays[named.name] = named.array;
+        if (named) arrays.set(named.name, named.array);
       }
       at = element.next;
     }
   };
   visit(viewOf(bytes), 128);
-  return arrays;
+  return Object.fromEntries(arrays);
 }
+
+const MAX_DEFLATE = 1033;
+
+/** A compressed element is one element with its tag: what comes after it, or more than its tag says, is not unpacked. */
+function inflateElement(packed: Uint8Array, little: boolean): Uint8Array {
+  let unpacked = new Uint8Array(0);
+  let filled = 0;
+  const inflate = new Unzlib((chunk) => {
+    if (unpacked.length === 0 && chunk.length >= 8) {
+      const claimed = viewOf(chunk).getUint32(4, little);
+      if (claimed > MAX_DEFLATE * packed.length) throw new RangeError(`${claimed} bytes do not fit into ${packed.length} compressed ones`);
+      unpacked = new Uint8Array(8 + claimed);
+    }
+    const kept = chunk.subarray(0, unpacked.length - filled);
+    unpacked.set(kept, filled);
+    filled += kept.length;
+  });
+  for (let at = 0; at < packed.length && (at === 0 || filled < unpacked.length); at += STEP)
+    inflate.push(packed.subarray(at, at + STEP), at + STEP >= packed.length);
+  if (filled < unpacked.length || filled === 0) throw new RangeError("a compressed variable is truncated");
+  return unpacked;
+}
+
+const STEP = 1 << 12; // unpacks to 4 MB at most
 
 /** A tag and its data; data of up to four bytes is inside the tag. */
 function readElement(view: DataView, at: number, little: boolean): Element {

@@ -14,6 +14,7 @@ export interface PngPixels extends Size {
 /** The stored integers, for 16-bit depth and the like. Palettes become RGB; 1, 2 and 4 bits are spread to 8. */
 export function decodePngPixels(bytes: Uint8Array, file = "PNG data"): PngPixels {
   const png = decoding({ file, format: "PNG" }, () => {
+    checkPngSizes(bytes);
     const decoded = decode(bytes, { checkCrc: true });
     return decoded.palette ? withoutPalette(decoded) : decoded.depth < 8 ? spreadBits(decoded) : decoded;
   });
@@ -23,6 +24,30 @@ export function decodePngPixels(bytes: Uint8Array, file = "PNG data"): PngPixels
   const data = png.data instanceof Uint16Array ? png.data : new Uint8Array(png.data);
   return { width, height, channels: channels as PngPixels["channels"], data, text };
 }
+
+const MAX_DEFLATE = 1033;
+
+/** Refuses chunks that the file does not have, and pixels that its data cannot unpack to: the decoder makes room for them first. */
+function checkPngSizes(bytes: Uint8Array): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  let [header, packed] = [0, 0];
+  for (let at = 8, type = 0; type !== IEND && at < bytes.length;) {
+    if (at + 12 > bytes.length) throw new RangeError(`it is truncated at ${bytes.length} bytes`);
+    const length = view.getUint32(at);
+    type = view.getUint32(at + 4);
+    if (length > bytes.length - at - 12) throw new RangeError(`a chunk at ${at} claims ${length} bytes, the file has ${bytes.length}`);
+    if (type === IHDR && length === 13) header = at + 8;
+    if (type === IDAT) packed += length;
+    at += 12 + length;
+  }
+  if (header === 0) throw new RangeError("it has no header");
+  const [width, height] = [view.getUint32(header), view.getUint32(header + 4)];
+  const bits = view.getUint8(header + 8) * ({ 2: 3, 4: 2, 6: 4 }[view.getUint8(header + 9)] ?? 1);
+  if (Math.ceil((width * bits) / 8) * height > MAX_DEFLATE * packed)
+    throw new RangeError(`${width}×${height} pixels of ${bits} bits do not fit into ${packed} bytes`);
+}
+
+const [IHDR, IDAT, IEND] = [0x49484452, 0x49444154, 0x49454e44];
 
 /** Values in [0, 1]; alpha is dropped. */
 export function decodePng(bytes: Uint8Array, file = "PNG data"): Image {

@@ -147,13 +147,13 @@ export function writeWeights(
 /** The weights in f32, whatever they are stored as. f32 weights are views of `bytes` where they lie aligned. */
 export function readWeights(bytes: Uint8Array, file = "weights"): Map<string, WeightArray> {
   const { tensors, metadata } = decodeSafetensors(bytes, file);
-  const quantised = quantisedNames(metadata, file);
-  const scales = new Set(quantised.map((name) => name + SCALE_SUFFIX));
+  const quantised = new Set(quantisedNames(metadata, file));
+  const scales = new Set([...quantised].map((name) => name + SCALE_SUFFIX));
   const weights = new Map<string, WeightArray>();
   for (const [name, tensor] of tensors) {
     if (scales.has(name)) continue;
     const { shape } = tensor;
-    const data = quantised.includes(name) ? dequantise(name, { tensors, file }) : toFloat(name, tensor, file);
+    const data = quantised.has(name) ? dequantise(name, { tensors, file }) : toFloat(name, tensor, file);
     weights.set(name, { shape, data });
   }
   return weights;

@@ -103,7 +103,10 @@ export async function tiffInfo(tiff: GeoTIFF): Promise<TiffInfo> {
 
 async function describe(page: GeoTIFFImage): Promise<string> {
   if (!page.fileDirectory.hasTag("ImageDescription")) return "";
-  return String(await page.fileDirectory.loadValue("ImageDescription")).replace(/\0+$/, "");
+  const text = String(await page.fileDirectory.loadValue("ImageDescription"));
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) === 0) end -= 1; // as a pattern this takes the square of the time
+  return text.slice(0, end);
 }
 
 async function pageInfo(page: GeoTIFFImage, index: number): Promise<TiffPageInfo> {

@@ -95,7 +95,8 @@ function startChecker({ memory, program }: { memory: number; program: URL }): Ch
       holdOn(child, true);
       const answer = await answerOf(child, message, { seconds, memory });
       if (answer.type === "checked") return answer.frame;
-      if (answer.type === "failed") throw Object.assign(new Error(answer.message), answer.code === undefined ? {} : { code: answer.code });
+      if (answer.type === "failed")
+        throw Object.assign(new Error(answer.message), answer.code === undefined ? {} : { code: answer.code, syscall: "check" });
       const { code, cause, ...parts } = answer;
       throw new Problem(code, { ...parts, ...(cause ? { cause: new DualFocusError(cause.code, cause.message, cause) } : {}) });
     },

@@ -2,7 +2,7 @@ import type { GeoTIFFImage } from "geotiff";
 import { createInflate } from "node:zlib";
 
 import { DualFocusError } from "../errors.ts";
-import { reasonOf } from "../io/formatError.ts";
+import { decoderReason } from "../io/formatError.ts";
 import { tiffPages } from "../io/tiff.ts";
 import type { ByteSource } from "../io/tiffDirectories.ts";
 import { withTiff } from "../stack/node/diskFiles.ts";
@@ -39,7 +39,7 @@ export async function checkTiff(file: string, { name, limits }: Checking): Promi
 }
 
 const damaged = (name: string, cause: unknown): Problem =>
-  invalid(new DualFocusError("bad-file", `${name} is a damaged TIFF: ${reasonOf(cause)}`, { cause }));
+  invalid(new DualFocusError("bad-file", `${name} is a damaged TIFF: ${decoderReason(cause)}`, { cause }));
 
 interface PageCheck extends Checking {
   readonly bytes: ByteSource;

@@ -20,6 +20,8 @@ export interface ZStack {
 type Attributes = Readonly<Record<string, string>>;
 
 const MAX_PLANES = 10_000;
+/** Times a page is assigned to a plane, over all blocks that list pages. */
+const MAX_PLACED = 10 * MAX_PLANES;
 
 /** Reads OME-XML: which pages are the z planes, and PositionZ or else PhysicalSizeZ. Undefined if the text is not OME-XML. */
 export function omeStack(xml: string, { file, pages }: { file: string; pages: number }): ZStack | undefined {
@@ -60,7 +62,7 @@ export function imageJStack(description: string, { file, pages }: { file: string
   const spacing = slices > 1 && value("spacing") !== undefined && metres ? Math.abs(number("spacing")) * metres : NaN;
   const count = Math.min(planes, Math.floor((pages - 1) / channels) + 1);
   const notes = channels > 1 ? [`${file}: the first of ${channels} channels is used`] : [];
-  if (!(count >= 1)) return undefined;
+  if (!(count >= 1 && Number.isInteger(channels))) return undefined;
   return {
     planes: Array.from({ length: count }, (_, n) => ({ page: n * channels, ...(spacing > 0 ? { position: n * spacing } : {}) })),
     notes,
@@ -79,10 +81,11 @@ interface Layout {
 /** Page of every (z, c, t). TiffData without IFD lists all pages in the order of the dimensions; with IFD it stands for PlaneCount pages. */
 function pageTable(blocks: readonly Attributes[], { file, pages, order, sizes }: Layout): Map<string, number> {
   const table = new Map<string, number>();
+  let placed = 0; // also over an earlier one
   const axes = Array.from(order) as ("Z" | "C" | "T")[];
   const fill = (from: { Z: number; C: number; T: number }, page: number, count: number): void => {
     const at = { ...from };
-    for (let i = 0; i < count && page + i < pages && table.size < MAX_PLANES; i++) {
+    for (let i = 0; i < count && page + i < pages && table.size < MAX_PLANES && placed < MAX_PLACED; i++, placed++) {
       table.set(key(at), page + i);
       const axis = axes.find((name) => ++at[name] < sizes[name] || ((at[name] = 0), false));
       if (!axis) break;
@@ -96,6 +99,7 @@ function pageTable(blocks: readonly Attributes[], { file, pages, order, sizes }:
     const start = (attribute: string): number => Number(block[attribute] ?? 0);
     const from = { Z: start("FirstZ"), C: start("FirstC"), T: start("FirstT") };
     const count = block["PlaneCount"] === undefined ? (block["IFD"] === undefined ? pages : 1) : Number(block["PlaneCount"]);
+    if (!(Number.isInteger(start("IFD")) && start("IFD") >= 0)) throw new FormatError(`${file}: its OME-XML names page “${block["IFD"]}”`);
     fill(from, start("IFD"), count);
   }
   return table;
@@ -135,10 +139,10 @@ function wholeNumber(text: string | undefined, { file, name }: { file: string; n
 
 /** Attributes of every element of a name, with those of a direct child `inner`. Enough XML for what OME writers produce. */
 function elements(xml: string, name: string, inner?: string): Attributes[] {
-  const opening = (tag: string): string => `<(?:\\w+:)?${tag}\\b([^>]{0,4000})>`;
+  const opening = (tag: string): string => `<(?:\\w+:)?${tag}\\b([^<>]{0,4000})>`;
   const pattern = new RegExp(opening(name) + (inner === undefined ? "" : `(?:\\s*${opening(inner)})?`), "g");
   return [...xml.matchAll(pattern)].map(([, own = "", child = ""]) => Object.fromEntries([...attributes(own), ...attributes(child)]));
 }
 
 const attributes = (text: string): [string, string][] =>
-  [...text.matchAll(/([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)].map(([, name = "", a, b]) => [name, a ?? b ?? ""]);
+  [...text.matchAll(/(?<![\w:])([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)].map(([, name = "", a, b]) => [name, a ?? b ?? ""]);

@@ -41,8 +41,11 @@ export function parseUnit(text: string): { unit: Unit; factor: number } | undefi
   return length === "nm" ? { unit: "um", factor: 1e-3 } : { unit: length, factor: 1 };
 }
 
+const LONGEST = 100;
+
 /** `"0.65"`, `"650mm"`, `"1.5 dpt"`, `"inf"`; undefined if the text is not a number with a unit or without. */
 export function parseQuantity(text: string): Quantity | undefined {
+  if (text.length > LONGEST) return undefined; // the pattern takes the square of the time on a million digits
   const match = /^([+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|inf(?:inity)?|∞))\s*([^\d\s.+-][^\s]*)?$/i.exec(text.trim());
   if (!match) return undefined;
   const [, digits = "", word] = match;

@@ -18,6 +18,15 @@ export function tiffImageInfo(tiff: TiffInfo, file: string): ImageInfo {
   return { ...page, depth: page.isFloat ? "float" : page.bits > 8 ? "16" : "8", tiff };
 }
 
+/** Bytes of a stack.json or a list of distances: far more than any stack needs. */
+const MOST_TEXT = 16 << 20;
+
+/** Called before the text is read. */
+export function checkTextSize(file: string, bytes: number): void {
+  if (bytes > MOST_TEXT)
+    throw new FormatError(`${file}: has ${Math.round(bytes / 2 ** 20)} MB; text with focus distances has at most ${MOST_TEXT >> 20} MB`);
+}
+
 export interface ReadOptions {
   /** The orientation of the whole stack, which may differ from the one in this file. */
   readonly orientation: number;

@@ -1,4 +1,4 @@
-import { open, readFile, type FileHandle } from "node:fs/promises";
+import { open, readFile, stat, type FileHandle } from "node:fs/promises";
 import type { GeoTIFF } from "geotiff";
 import type { Sharp } from "sharp";
 import type { Image } from "../../image/image.ts";
@@ -10,7 +10,7 @@ import { pixelsToImage } from "../../io/png.ts";
 import { isTiff, readTiffPage, tiffImage, tiffInfo, type TiffPage } from "../../io/tiff.ts";
 import { checkTiffDirectories, type ByteSource } from "../../io/tiffDirectories.ts";
 import { cannotRead } from "../../system/errno.ts";
-import { tiffImageInfo, type ImageInfo, type ReadOptions, type StackFiles } from "../stackFiles.ts";
+import { checkTextSize, tiffImageInfo, type ImageInfo, type ReadOptions, type StackFiles } from "../stackFiles.ts";
 
 /** Runs `read`; what the system refuses becomes an error that names the file. */
 export async function reading<T>(file: string, read: () => Promise<T>): Promise<T> {
@@ -23,7 +23,11 @@ export async function reading<T>(file: string, read: () => Promise<T>): Promise<
 
 export const readBytes = (file: string): Promise<Uint8Array> => reading(file, () => readFile(file));
 
-export const readText = (file: string): Promise<string> => reading(file, () => readFile(file, "utf8"));
+export async function readText(file: string): Promise<string> {
+  const { size } = await reading(file, () => stat(file));
+  checkTextSize(file, size);
+  return reading(file, () => readFile(file, "utf8"));
+}
 
 const readHead = (file: string, length: number): Promise<Uint8Array> =>
   reading(file, () =>

@@ -9,7 +9,7 @@ import { imageHeader, isPng } from "../../../src/io/imageHeader.ts";
 import { decodePngPixels, pixelsToImage } from "../../../src/io/png.ts";
 import { isTiff, readTiffPage, tiffInfo } from "../../../src/io/tiff.ts";
 import { checkTiffDirectories } from "../../../src/io/tiffDirectories.ts";
-import { tiffImageInfo, type ImageInfo, type ReadOptions, type StackFiles } from "../../../src/stack/stackFiles.ts";
+import { checkTextSize, tiffImageInfo, type ImageInfo, type ReadOptions, type StackFiles } from "../../../src/stack/stackFiles.ts";
 import type { UserFile } from "./protocol.ts";
 
 /** Cameras write their metadata well within this many bytes. */
@@ -39,7 +39,10 @@ export function userFiles(given: readonly UserFile[], onProbed: () => void = () 
     return isTiff(head) ? tiffImageInfo(await withTiff(path, tiffInfo), path) : probeImage(path, { file: find(path), head });
   };
   return {
-    readText: (path) => find(path).text(),
+    readText: async (path) => {
+      checkTextSize(path, find(path).size);
+      return find(path).text();
+    },
     readHead,
     probe: (path) => {
       const known = probed.get(path) ?? probeFile(path).finally(onProbed);
