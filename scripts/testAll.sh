@@ -4,8 +4,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # libtorch with a fast BLAS and Gloo (training), a browser (web tests), Redis (queue tests), programs that read what we write (tiffinfo,
-# exrheader, identify) and one that sees what a process asks the system for. Without them tests fail or are skipped.
-packages=(g++ libtorch-dev libopenblas0-pthread libgloo-dev chromium redis-server libtiff-tools openexr imagemagick strace)
+# exrheader, identify) or write what we read (heif-enc, ffmpeg), and one that sees what a process asks the system for. Without them tests fail
+# or are skipped.
+packages=(g++ libtorch-dev libopenblas0-pthread libgloo-dev chromium redis-server libtiff-tools openexr imagemagick strace libheif-examples ffmpeg)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")

@@ -25,14 +25,12 @@ export const ERRORS = {
   // Files
   "file-not-found": { kind: "input", remedy: "check the name" },
   "file-unreadable": { kind: "input", remedy: "check that it is a file and its permissions" },
-  "heic-unsupported": { kind: "input", remedy: "HEIC cannot be decoded here; convert it to JPEG, PNG or TIFF" },
   "bad-file": { kind: "input", remedy: "replace the file, or correct what the message names" },
 
   // Stacks
   "no-stack": { kind: "input" },
   "several-stacks": { kind: "input", remedy: "open one focal stack at a time" },
-  "no-images": { kind: "input", remedy: "put jpg, png, tif, webp or avif files directly into the folder" },
-  "only-raw-files": { kind: "input", remedy: "export them as 16-bit TIFF first" },
+  "no-images": { kind: "input", remedy: "put JPEG, HEIC, PNG, TIFF, WebP, AVIF, BMP or raw files directly into the folder" },
   "single-image": {
     kind: "input",
     remedy: "at least two images of the same scene are needed, better five or more, with the focus moved between them",

@@ -1,3 +1,5 @@
+import { isHeif, readHeifHeader, type HeifHeader } from "./heif.ts";
+
 /** How a photograph was taken, from its metadata. Lengths in metres; absent where the file states nothing usable. */
 export interface PhotoFacts {
   /** 1 to 8, as in EXIF. */
@@ -21,7 +23,7 @@ export function readPhotoFacts(bytes: Uint8Array): PhotoFacts {
 }
 
 /** Bytes laid out as TIFF: directories of tagged values; offsets count from `base`. */
-interface Tiff {
+export interface Tiff {
   readonly view: DataView;
   readonly base: number;
   readonly little: boolean;
@@ -63,6 +65,7 @@ const MARKS = [
 function findExif(bytes: Uint8Array): Tiff | undefined {
   const direct = tiffAt(bytes, 0);
   if (direct) return direct;
+  if (isHeif(bytes)) return heifExif(bytes);
   for (const { mark, skip } of MARKS)
     for (let at = find(bytes, mark, 0); at >= 0; at = find(bytes, mark, at + 1)) {
       const tiff = tiffAt(bytes, at + skip);
@@ -71,9 +74,28 @@ function findExif(bytes: Uint8Array): Tiff | undefined {
   return undefined;
 }
 
-function tiffAt(bytes: Uint8Array, start: number): Tiff | undefined {
+/** The item starts with the distance to the TIFF header, which usually is that over “Exif\0\0”. */
+function heifExif(bytes: Uint8Array): Tiff | undefined {
+  const { exif } = readable(bytes) ?? {};
+  if (!exif || exif.start + 8 > bytes.length) return undefined;
+  const skip = new DataView(bytes.buffer, bytes.byteOffset + exif.start).getUint32(0);
+  return tiffAt(bytes.subarray(0, exif.start + exif.length), exif.start + 4 + skip);
+}
+
+function readable(bytes: Uint8Array): HeifHeader | undefined {
+  try {
+    return readHeifHeader(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** TIFF, then the raw files of Olympus and Panasonic, which are TIFF but for their third byte. */
+const TIFF_MARKS = ["II*\0", "MM\0*", "IIRO", "IIRS", "MMOR", "IIU\0"];
+
+export function tiffAt(bytes: Uint8Array, start: number): Tiff | undefined {
   const header = String.fromCharCode(...bytes.subarray(start, start + 4));
-  if (header !== "II*\0" && header !== "MM\0*") return undefined;
+  if (!TIFF_MARKS.includes(header)) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset + start, bytes.length - start);
   return { view, base: 0, little: header.startsWith("I") };
 }
@@ -177,7 +199,7 @@ function xmpDistance(bytes: Uint8Array): number | undefined {
 }
 
 /** Where `wanted` (one byte per letter) begins at or after `from`; -1 if it does not occur. */
-function find(bytes: Uint8Array, wanted: string, from: number): number {
+export function find(bytes: Uint8Array, wanted: string, from: number): number {
   const codes = Array.from(wanted, (letter) => letter.charCodeAt(0));
   for (let at = bytes.indexOf(codes[0] as number, from); at >= 0; at = bytes.indexOf(codes[0] as number, at + 1))
     if (codes.every((code, i) => bytes[at + i] === code)) return at;
@@ -188,7 +210,7 @@ const TYPE_SIZE: Readonly<Record<number, number>> = { 1: 1, 2: 1, 3: 2, 4: 4, 5:
 const MAX_VALUES = 4096;
 
 /** The fields of the directory at `offset` from the base; none if it is outside the bytes. */
-function directory(tiff: Tiff, offset: number): Map<number, Field> {
+export function directory(tiff: Tiff, offset: number): Map<number, Field> {
   const fields = new Map<number, Field>();
   const { view, base, little } = tiff;
   const at = base + offset;
@@ -204,14 +226,14 @@ function directory(tiff: Tiff, offset: number): Map<number, Field> {
   return fields;
 }
 
-const uint32 = ({ view, little }: Tiff, at: number): number => (at + 4 <= view.byteLength ? view.getUint32(at, little) : -1);
+export const uint32 = ({ view, little }: Tiff, at: number): number => (at + 4 <= view.byteLength ? view.getUint32(at, little) : -1);
 
 function first(tiff: Tiff, field: Field | undefined): number | undefined {
   const [fraction] = rationals(tiff, field);
   return fraction ? fraction[0] / fraction[1] : integers(tiff, field)[0];
 }
 
-function integers({ view, little }: Tiff, field: Field | undefined): number[] {
+export function integers({ view, little }: Tiff, field: Field | undefined): number[] {
   const size = TYPE_SIZE[field?.type ?? 0];
   if (!field || (size !== 1 && size !== 2 && size !== 4)) return [];
   return Array.from({ length: Math.min(field.count, MAX_VALUES) }, (_, i) => {

@@ -37,8 +37,7 @@ export async function decodingAsync<T>({ file, format }: { file: string; format:
 
 function asFormatError(cause: unknown, { file, format }: { file: string; format: string }): FormatError {
   if (cause instanceof FormatError) return cause;
-  const code = /\.hei[cf]$/i.test(file) ? "heic-unsupported" : "bad-file"; // sharp and most browsers come without its decoder
-  return new FormatError(`${file}: not a readable ${format} file: ${decoderReason(cause)}`, { code, facts: { file, format }, cause });
+  return new FormatError(`${file}: not a readable ${format} file: ${decoderReason(cause)}`, { facts: { file, format }, cause });
 }
 
 /** What JavaScript itself, or WebAssembly, says where a decoder believed a damaged header. It means nothing to whoever gave the file. */

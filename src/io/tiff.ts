@@ -176,6 +176,8 @@ const SAMPLES = { Uint8Array: [1, 8], Uint16Array: [1, 16], Float32Array: [3, 32
 export type WritableTiffPage = Omit<TiffPage, "data" | "channels"> & {
   readonly channels: 1 | 3;
   readonly data: Uint8Array | Uint16Array | Float32Array;
+  /** The ICC profile. */
+  readonly profile?: Uint8Array;
 };
 
 /** Writes uncompressed little-endian TIFF, one strip per page. */
@@ -192,7 +194,7 @@ export function encodeTiff(pages: readonly WritableTiffPage[]): Uint8Array {
     view.setUint16(at, tags.length, true);
     for (const [i, { tag, type, values }] of tags.entries()) {
       const entry = at + 2 + 12 * i;
-      const size = { 2: 1, 3: 2, 4: 4 }[type];
+      const size = TYPE_SIZE[type];
       view.setUint16(entry, tag, true);
       view.setUint16(entry + 2, type, true);
       view.setUint32(entry + 4, values.length, true);
@@ -211,9 +213,11 @@ export function encodeTiff(pages: readonly WritableTiffPage[]): Uint8Array {
 
 interface Tag {
   readonly tag: number;
-  readonly type: 2 | 3 | 4; // ASCII, SHORT, LONG
+  readonly type: 2 | 3 | 4 | 7; // ASCII, SHORT, LONG, any bytes
   readonly values: readonly number[];
 }
+
+const TYPE_SIZE = { 2: 1, 3: 2, 4: 4, 7: 1 } as const;
 
 const even = (size: number): number => size + (size & 1);
 
@@ -223,7 +227,11 @@ function writeValue(view: DataView, at: number, { size, value }: { size: number;
   else view.setUint32(at, value, true);
 }
 
-function tagsOf({ width, height, channels, data, description }: WritableTiffPage): { tags: Tag[]; directory: number; length: number } {
+function tagsOf({ width, height, channels, data, description, profile }: WritableTiffPage): {
+  tags: Tag[];
+  directory: number;
+  length: number;
+} {
   if (data.length !== width * height * channels)
     throw new RangeError(`encodeTiff: ${width}×${height}×${channels} needs ${width * height * channels} values, got ${data.length}`);
   const [format, bits] = SAMPLES[data.constructor.name as keyof typeof SAMPLES];
@@ -241,8 +249,9 @@ function tagsOf({ width, height, channels, data, description }: WritableTiffPage
     { tag: 278, type: 4, values: [height] },
     { tag: 279, type: 4, values: [data.byteLength] },
     { tag: 339, type: 3, values: each(format) },
+    ...(profile ? [{ tag: 34675, type: 7 as const, values: [...profile] }] : []),
   ];
   const directory = 2 + 12 * tags.length + 4;
-  const outside = tags.map(({ type, values }) => ({ 2: 1, 3: 2, 4: 4 })[type] * values.length).filter((size) => size > 4);
+  const outside = tags.map(({ type, values }) => TYPE_SIZE[type] * values.length).filter((size) => size > 4);
   return { tags, directory, length: directory + outside.reduce((sum, size) => sum + even(size), 0) + even(data.byteLength) };
 }

@@ -1,4 +1,7 @@
 import { DualFocusError, type ErrorCode } from "../errors.ts";
+import { isBmp } from "../io/bmp.ts";
+import { isHeif } from "../io/heif.ts";
+import { isRaw, largestRawSize } from "../io/raw.ts";
 import { orderPlanes } from "../stack/stackFormat.ts";
 import type { DepthSettings } from "../depth/settings.ts";
 import { diskFiles } from "../stack/node/diskFiles.ts";
@@ -27,7 +30,13 @@ const KINDS: readonly { readonly ending: string; readonly matches: (head: Buffer
   { ending: "tif", matches: (head) => ["II*\0", "MM\0*", "II+\0", "MM\0+"].includes(head.toString("latin1", 0, 4)) },
   { ending: "webp", matches: (head) => head.toString("latin1", 0, 4) === "RIFF" && head.toString("latin1", 8, 12) === "WEBP" },
   { ending: "avif", matches: (head) => head.toString("latin1", 4, 8) === "ftyp" && head.toString("latin1", 8).includes("avif") },
+  { ending: "heic", matches: isHeif },
+  { ending: "bmp", matches: isBmp },
+  { ending: "dng", matches: (head) => ["IIRO", "IIRS", "MMOR", "IIU\0"].includes(head.toString("latin1", 0, 4)) }, // Olympus, Panasonic
 ];
+
+/** Where the directories of a raw file laid out as TIFF are. */
+const RAW_HEAD_BYTES = 1 << 20;
 
 /** Reads the header only: format, size and number of pages, before a pixel is decoded. `name` is for people. */
 export async function checkFrame(file: string, { name, limits }: { name: string; limits: Limits }): Promise<CheckedFrame> {
@@ -36,15 +45,27 @@ export async function checkFrame(file: string, { name, limits }: { name: string;
   const kind = KINDS.find(({ matches }) => matches(head));
   if (!kind)
     throw new Problem("unsupported-type", {
-      detail: `${name} is neither JPEG, PNG, TIFF, WebP nor AVIF`,
+      detail: `${name} is not JPEG, HEIC, PNG, TIFF, WebP, AVIF, BMP or a raw file laid out as TIFF`,
       remedy: "convert it to one of these",
     });
-  if (kind.ending === "tif") await checkTiff(file, { name, limits });
-  const info = await readHeader(file, name);
+  const raw = ["tif", "dng"].includes(kind.ending) ? await rawSize(file, name) : undefined;
+  if (kind.ending === "tif" && !raw) await checkTiff(file, { name, limits });
+  const info: Shape = raw ?? (await readHeader(file, name));
   const { width, height } = info;
   if (width * height > limits.pixels)
     throw tooLarge(`${name} has ${width}×${height} pixels; at most ${limits.pixels / 1e6} megapixels are accepted`);
-  return { file, ending: kind.ending, width, height, pages: info.tiff?.pages.length ?? 1 };
+  return { file, ending: raw ? "dng" : kind.ending, width, height, pages: info.tiff?.pages.length ?? 1 };
+}
+
+type Shape = Pick<ImageInfo, "width" | "height" | "tiff">;
+
+/** Of a raw file, as its directories state it: only a job, in a process of its own, runs the decoder. */
+async function rawSize(file: string, name: string): Promise<Shape | undefined> {
+  const head = await diskFiles.readHead(file, RAW_HEAD_BYTES);
+  if (!isRaw(head)) return undefined;
+  const size = largestRawSize(head);
+  if (!size) throw refused("bad-file", `${name} is a raw file that does not state its size`);
+  return size;
 }
 
 async function readHeader(file: string, name: string): Promise<ImageInfo> {

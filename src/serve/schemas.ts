@@ -66,7 +66,9 @@ export const depthForm = z.object({
   frames: z
     .array(z.any().meta({ type: "string", format: "binary" }))
     .min(1)
-    .describe("the images in their order: JPEG, PNG, TIFF, WebP or AVIF, or one multi-page TIFF. Their names are ignored."),
+    .describe(
+      "the images in their order: JPEG, HEIC, PNG, TIFF, WebP, AVIF, BMP or raw files laid out as TIFF (DNG, NEF, ARW, CR2 …), or one multi-page TIFF. Their names are ignored.",
+    ),
   options: depthSettings.meta({ id: "DepthOptions", description: "JSON; each of its fields may be left out" }).optional(),
 });
 

@@ -45,7 +45,7 @@ export async function findFrames({ name, files }: Listing, store: StackFiles): P
     channels: probed.some(({ info }) => info.channels === 3) ? 3 : 1,
     bits: probed.some(({ info }) => info.depth !== "8") ? 16 : 8,
     orientation,
-    notes: [...notes, note, whiteNote].filter((each) => each !== undefined),
+    notes: [...notes, ...fileNotes(found), note, whiteNote].filter((each) => each !== undefined),
     ...(zStack?.pixelSize === undefined ? {} : { pixelSize: zStack.pixelSize }),
     tiffWhite: (file) => {
       const info = infos.get(file);
@@ -59,6 +59,13 @@ interface FoundFile {
   readonly info: ImageInfo;
   /** What a microscope's file says about its pages. */
   readonly zStack: (ZStack & { readonly source: FocusSource }) | undefined;
+}
+
+/** The same remark about many files is made once, with the first one's name. */
+function fileNotes(found: readonly FoundFile[]): string[] {
+  const [first, ...others] = found.flatMap(({ info }) => info.note ?? []);
+  if (first === undefined) return [];
+  return others.length === 0 ? [first] : [`${first} (and ${others.length} more)`];
 }
 
 interface ProbedFrames {

@@ -1,4 +1,5 @@
 import { DualFocusError } from "../errors.ts";
+import { RAW_NAME } from "../io/raw.ts";
 import { DISTANCE_FILE } from "./distanceList.ts";
 import { baseName, naturalOrder, planeFiles, type StackJson } from "./stackFormat.ts";
 
@@ -13,9 +14,8 @@ export interface Listing {
   readonly notes: readonly string[];
 }
 
-const RAW = /\.(dng|nef|nrw|cr[23w]|arw|raf|orf|rw2|pef|srw)$/i;
 /** Which of several copies of one image to take: the one that lost least. */
-const FORMAT_ORDER = [".tif", ".tiff", ".png", ".webp", ".avif", ".jpg", ".jpeg", ".heic", ".heif"];
+const FORMAT_ORDER = [/\.tiff?$/, RAW_NAME, /\.(png|bmp)$/, /\.hei[cf]$|\.hif$/, /\.(webp|avif)$/, /\.jpe?g$/];
 
 interface FolderContent {
   /** For messages. */
@@ -29,7 +29,7 @@ interface FolderContent {
 /** A folder without a stack.json: which of its files are the planes, and which the list of their distances. */
 export function folderListing({ name: folder, names, place }: FolderContent): Listing {
   const { kept, note } = withoutCopies(planeFiles(names));
-  if (kept.length === 0) throw noImages(folder, names);
+  if (kept.length === 0) throw noImages(folder);
   const lists = naturalOrder(names.filter((name) => DISTANCE_FILE.test(name)));
   const [list] = lists;
   if (lists.length > 1) {
@@ -52,19 +52,14 @@ export function jsonListing({
   place,
 }: Omit<FolderContent, "name"> & { readonly file: string; readonly content: StackJson }): Listing {
   const images = content.files ?? planeFiles(names);
-  if (images.length === 0) throw noImages(file, []);
+  if (images.length === 0) throw noImages(file);
   return { name: file, files: images.map(place), json: { file, content }, notes: [] };
 }
 
 export const missingImage = (file: string, name: string, cause?: unknown): DualFocusError =>
   new DualFocusError("listed-image-missing", `${file} names ${name}, which does not exist`, { facts: { file, name }, cause });
 
-function noImages(folder: string, names: readonly string[]): DualFocusError {
-  const raw = names.find((name) => RAW.test(name));
-  return raw === undefined
-    ? new DualFocusError("no-images", `${folder}: no images in it`, { facts: { folder } })
-    : new DualFocusError("only-raw-files", `${folder}: no images in it, only raw files such as ${raw}`, { facts: { folder, raw } });
-}
+const noImages = (folder: string): DualFocusError => new DualFocusError("no-images", `${folder}: no images in it`, { facts: { folder } });
 
 /** Cameras and programs leave the same images in two formats: if every name comes with the same endings, one ending is enough. */
 function withoutCopies(names: readonly string[]): { kept: readonly string[]; note?: string } {
@@ -72,7 +67,7 @@ function withoutCopies(names: readonly string[]): { kept: readonly string[]; not
   const endings = [...new Set(names.map(ending))];
   const stems = new Set(names.map((name) => name.slice(0, name.length - endingOf(name).length)));
   if (endings.length < 2 || names.length !== endings.length * stems.size) return { kept: names };
-  const rank = (name: string): number => (FORMAT_ORDER.includes(name) ? FORMAT_ORDER.indexOf(name) : FORMAT_ORDER.length);
+  const rank = (name: string): number => FORMAT_ORDER.findIndex((format) => format.test(name));
   const best = endings.reduce((a, b) => (rank(b) < rank(a) ? b : a));
   return {
     kept: names.filter((name) => ending(name) === best),

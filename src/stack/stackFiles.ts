@@ -9,6 +9,8 @@ export interface ImageInfo extends Omit<ImageHeader, "depth"> {
   /** Bits per sample: up to 8, more, or floats. */
   readonly depth: "8" | "16" | "float";
   readonly tiff?: TiffInfo;
+  /** What a person should know about how the file is read. */
+  readonly note?: string;
 }
 
 /** The first page of a TIFF stands for the file. */

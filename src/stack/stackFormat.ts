@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Space } from "../image/depthMap.ts";
 import { DualFocusError } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
+import { RAW_NAME } from "../io/raw.ts";
 
 export const UNITS = ["m", "mm", "um", "dpt", "disparity", "index"] as const;
 export type Unit = (typeof UNITS)[number];
@@ -45,7 +46,7 @@ const stackJson = z.object({
 
 export type StackJson = z.infer<typeof stackJson>;
 
-const IMAGE = /\.(jpe?g|png|tiff?|webp|avif|hei[cf])$/i;
+const IMAGE = /\.(jpe?g|png|tiff?|webp|avif|hei[cf]|hif|bmp)$/i;
 const NOT_A_PLANE = /^(depth(16)?|disparity|aif|confidence|color|index|normals?)([._-].*)?$/i;
 
 /** The last part of a path of any system: Node's `basename`, for code that runs in a browser too. */
@@ -84,7 +85,7 @@ export function orderPlanes<P extends StackPlane>(planes: readonly P[], unit: Un
 
 /** `plane_*` if there are any; else every image that is not named like a result. */
 export function planeFiles(names: readonly string[]): string[] {
-  const images = names.filter((name) => IMAGE.test(name) && !name.startsWith("."));
+  const images = names.filter((name) => (IMAGE.test(name) || RAW_NAME.test(name)) && !name.startsWith("."));
   const numbered = images.filter((name) => /^plane[_-]?\d/i.test(name));
   return naturalOrder(numbered.length > 0 ? numbered : images.filter((name) => !NOT_A_PLANE.test(name)));
 }

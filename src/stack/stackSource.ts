@@ -3,6 +3,7 @@ import { readPhotoFacts, type PhotoFacts } from "../io/exif.ts";
 import { turnUpright } from "../image/orient.ts";
 import { resize } from "../image/resize.ts";
 import { FormatError } from "../io/formatError.ts";
+import { RAW_NAME } from "../io/raw.ts";
 import { tiffImage, type TiffPage } from "../io/tiff.ts";
 import type { Camera, FocusSource, Unit } from "./stackFormat.ts";
 import type { Space } from "../image/depthMap.ts";
@@ -148,9 +149,9 @@ async function allFacts({ frames }: FrameSet, read: (file: string) => Promise<Ph
   return facts;
 }
 
-/** Cameras write their metadata well within the first megabyte, except in TIFF, which is read whole up to 64 MB. */
+/** Cameras write their metadata well within the first megabyte, except in TIFF, HEIC and raw files, which are read whole up to 64 MB. */
 async function photoFacts(files: StackFiles, file: string): Promise<PhotoFacts> {
-  const whole = /\.tiff?$/i.test(file);
+  const whole = /\.(tiff?|hei[cf]|hif)$/i.test(file) || RAW_NAME.test(file);
   return readPhotoFacts(await files.readHead(file, whole ? 64 << 20 : 1 << 20));
 }
 

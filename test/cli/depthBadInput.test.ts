@@ -112,7 +112,9 @@ refuses("files that are no pictures, or not whole", async () => {
     input("half a TIFF", [spoilt("half tiff", "d.tif", tiff.subarray(0, tiff.length / 2))], /d\.tif: not a readable TIFF/, remedy),
     input("a TIFF's head", [spoilt("tiff head", "d.tif", tiff.subarray(0, 8))], /d\.tif: not a readable TIFF/, remedy),
     input("random bytes", [spoilt("noise", "d.webp", noise.subarray(0, 999))], /d\.webp: not a readable image/, remedy),
-    input("a HEIC without content", [spoilt("heic", "d.heic", "\0\0\0\u0018ftypheic")], /d\.heic: not a readable/, /convert it to JPEG/),
+    input("a HEIC without content", [spoilt("heic", "d.heic", "\0\0\0\u0018ftypheic")], /d\.heic: not a readable HEIC/, remedy),
+    input("a raw file without content", [spoilt("raw", "d.raf", "FUJIFILMCCD-RAW 0201")], /d\.raf: not a readable raw file/, remedy),
+    input("a bitmap without content", [spoilt("bmp", "d.bmp", `BM${"\0".repeat(30)}`)], /d\.bmp: not a readable BMP/, remedy),
   ];
 });
 

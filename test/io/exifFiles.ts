@@ -1,7 +1,7 @@
 /** One field of a directory: tag, TIFF type, values (fractions as pairs). */
-export type ExifField = readonly [tag: number, type: 2 | 3 | 4 | 5 | 7 | 10, values: readonly number[] | string | Uint8Array];
+export type ExifField = readonly [tag: number, type: 1 | 2 | 3 | 4 | 5 | 7 | 10, values: readonly number[] | string | Uint8Array];
 
-const SIZE = { 2: 1, 3: 2, 4: 4, 5: 4, 7: 1, 10: 4 } as const; // 5 and 10: each half of a fraction
+const SIZE = { 1: 1, 2: 1, 3: 2, 4: 4, 5: 4, 7: 1, 10: 4 } as const; // 5 and 10: each half of a fraction
 
 /** A TIFF-like block with `main` at its head and, if given, an EXIF directory and a maker note, written from the specification. */
 export function exifBlock(

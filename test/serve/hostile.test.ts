@@ -120,6 +120,13 @@ const HOSTILE: readonly (readonly [name: string, status: number, bytes: Buffer])
   ["a PNG of two thousand million pixels a side", 413, post([a, b, frame(await files.pngClaiming(100_000, 20_000))])],
   ["a JPEG bomb", 413, post([a, b, frame(await files.jpegClaiming(65_000, 65_000))])],
   ["a WebP bomb", 413, post([a, b, frame(await files.webpClaiming(16_000, 16_000))])],
+  ["a HEIC bomb", 413, post([a, b, frame(files.heicClaiming(40_000, 30_000))])],
+  ["a HEIC of nothing but its brand", 422, post([a, b, frame("\0\0\0\x18ftypheic\0\0\0\0mif1heic")])],
+  ["a DNG bomb", 413, post([a, b, frame(files.dngClaiming(40_000, 30_000))])],
+  ["a DNG without a size", 422, post([a, b, frame(files.dngClaiming(0, 0))])],
+  ["a raw file of nothing but its mark", 422, post([a, b, frame("IIRO\x08\0\0\0")])],
+  ["a bitmap bomb", 413, post([a, b, frame(files.bmpClaiming(40_000, 30_000))])],
+  ["a bitmap of nothing but its mark", 422, post([a, b, frame(`BM${"\0".repeat(30)}`)])],
   [
     "a TIFF that claims a thousand megapixels",
     413,

@@ -1,5 +1,7 @@
 import { deflateSync } from "node:zlib";
 import sharp, { type Sharp } from "sharp";
+import { dngFile } from "../io/dngFile.ts";
+import { quadrants } from "../io/heifFiles.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -40,6 +42,36 @@ export async function webpClaiming(width: number, height: number): Promise<Bytes
   const bytes = await solid(64, 48).webp({ lossless: true }).toBuffer();
   const header = bytes.indexOf("VP8L") + 9;
   bytes.writeUInt32LE((((width - 1) | ((height - 1) << 14)) >>> 0) | 0, header);
+  return new Uint8Array(bytes);
+}
+
+/** A small HEIC whose items claim another size. */
+export function heicClaiming(width: number, height: number): Bytes {
+  const bytes = Buffer.from(quadrants());
+  for (let at = bytes.indexOf("ispe"); at >= 0; at = bytes.indexOf("ispe", at + 1)) {
+    bytes.writeUInt32BE(width, at + 8);
+    bytes.writeUInt32BE(height, at + 12);
+  }
+  return new Uint8Array(bytes);
+}
+
+/** A small DNG whose directory claims another size. */
+export function dngClaiming(width: number, height: number): Bytes {
+  const bytes = Buffer.from(dngFile({ width: 16, height: 16, channels: 1, data: new Float32Array(256) }));
+  bytes.writeUInt32LE(width, 8 + 2 + 12 + 8); // the second and third of its fields
+  bytes.writeUInt32LE(height, 8 + 2 + 24 + 8);
+  return new Uint8Array(bytes);
+}
+
+/** The header of a bitmap of this size, and nothing after it. */
+export function bmpClaiming(width: number, height: number): Bytes {
+  const bytes = Buffer.alloc(60);
+  bytes.write("BM");
+  bytes.writeUInt32LE(54, 10);
+  bytes.writeUInt32LE(40, 14);
+  bytes.writeInt32LE(width, 18);
+  bytes.writeInt32LE(height, 22);
+  bytes.writeUInt16LE(24, 28);
   return new Uint8Array(bytes);
 }
 

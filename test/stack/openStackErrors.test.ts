@@ -25,13 +25,13 @@ async function refuses(opening: Promise<unknown>, code: ErrorCode, message: RegE
   });
 }
 
-test("nothing, an empty folder, a folder of raw files, one image", async () => {
+test("nothing, an empty folder, an empty raw file, one image", async () => {
   await refuses(openStack([]), "no-stack", /no stack was given/);
   await refuses(openStack(join(root, "nowhere")), "file-not-found", /nowhere: there is no such file or folder/);
   mkdirSync(join(root, "empty"));
   await refuses(openStack(join(root, "empty")), "no-images", /empty: no images in it/);
   put(join(root, "raw", "a.NEF"), "");
-  await refuses(openStack(join(root, "raw")), "only-raw-files", /only raw files such as a\.NEF/);
+  await refuses(openStack(join(root, "raw")), "bad-file", /a\.NEF: the file is empty/);
   const one = await putStack(join(root, "one"), { "a.jpg": 1 });
   await refuses(openStack(one), "single-image", /one image is not a focal stack/);
   await refuses(openStack(join(one, "a.jpg")), "single-image", /a\.jpg: one image is not a focal stack/);

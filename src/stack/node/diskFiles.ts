@@ -10,6 +10,7 @@ import { pixelsToImage } from "../../io/png.ts";
 import { isTiff, readTiffPage, tiffImage, tiffInfo, type TiffPage } from "../../io/tiff.ts";
 import { checkTiffDirectories, type ByteSource } from "../../io/tiffDirectories.ts";
 import { cannotRead } from "../../system/errno.ts";
+import { forSharp, isCameraFile, probeCameraFile } from "./cameraFiles.ts";
 import { checkTextSize, tiffImageInfo, type ImageInfo, type ReadOptions, type StackFiles } from "../stackFiles.ts";
 
 /** Runs `read`; what the system refuses becomes an error that names the file. */
@@ -82,11 +83,16 @@ const readPage = (file: string, page: number): Promise<TiffPage> =>
   );
 
 /** Runs `decode` on a file that is not a TIFF. The bytes are read here because libvips caches by file name. */
-async function withSharp<T>(file: string, decode: (image: Sharp) => Promise<T>): Promise<T> {
-  const bytes = await readBytes(file);
-  if (bytes.length === 0) throw new FormatError(`${file}: the file is empty`);
+async function withSharp<T>(
+  file: string,
+  decode: (image: Sharp, orientation: number | undefined) => Promise<T>,
+  orientation?: number,
+): Promise<T> {
+  const read = await readBytes(file);
+  if (read.length === 0) throw new FormatError(`${file}: the file is empty`);
+  const { bytes, orientation: wanted } = await forSharp(file, read, orientation);
   const { default: sharp } = await import("sharp"); // native code; loaded only by those who decode
-  return decodingAsync({ file, format: "image" }, () => decode(sharp(bytes, { failOn: "truncated", limitInputPixels: 1e9 })));
+  return decodingAsync({ file, format: "image" }, () => decode(sharp(bytes, { failOn: "truncated", limitInputPixels: 1e9 }), wanted));
 }
 
 /** Where size and orientation stand: well within this many bytes. */
@@ -94,6 +100,7 @@ const HEAD = 1 << 20;
 
 async function probe(file: string): Promise<ImageInfo> {
   const head = await readHead(file, HEAD);
+  if (isCameraFile(head)) return probeCameraFile(file, head, () => readBytes(file));
   if (isTiff(head)) {
     const info = await decodingAsync({ file, format: "TIFF" }, () => withTiff(file, tiffInfo));
     return tiffImageInfo(info, file);
@@ -108,30 +115,35 @@ async function probe(file: string): Promise<ImageInfo> {
 
 const isGrey = (space: string): boolean => space === "b-w" || space === "grey16";
 
-/** jpg, png, webp, avif …: 16 bits kept, alpha dropped, CMYK converted to sRGB. Without `orientation`, the file's own. */
-const decodeImage = (file: string, { orientation, size }: Partial<ReadOptions>): Promise<Image> =>
-  withSharp(file, async (image) => {
-    const { space, depth, orientation: own = 1 } = await image.metadata();
-    const deep = depth === "ushort";
-    const turn = orientation === undefined || orientation === own ? undefined : orientation;
-    const upright = turn === undefined ? image.autoOrient() : image; // autoOrient goes by the file's own
-    const target = size && (turn === undefined ? size : uprightSize(size, turn));
-    const scaled = target ? upright.resize({ ...target, fit: "fill", kernel: "linear" }) : upright;
-    // sharp gives 8 bits unless asked in the very colour space of the file.
-    const { data, info } = await scaled
-      .removeAlpha()
-      .toColourspace(deep ? (isGrey(space) ? "grey16" : "rgb16") : isGrey(space) ? "b-w" : "srgb")
-      .raw({ depth: deep ? "ushort" : "uchar" })
-      .toBuffer({ resolveWithObject: true });
-    const { buffer, byteOffset, length } = data;
-    const values = deep ? new Uint16Array(buffer.slice(byteOffset, byteOffset + length)) : new Uint8Array(buffer, byteOffset, length);
-    const decoded = { width: info.width, height: info.height, channels: info.channels, data: values };
-    return pixelsToImage({ ...turnUpright<Uint8Array | Uint16Array>(decoded, turn ?? 1), channels: info.channels });
-  });
+/** jpg, png, webp, avif, heic, raw …: 16 bits kept, alpha dropped, CMYK converted to sRGB. Without `orientation`, the file's own. */
+const decodeImage = (file: string, { orientation: asked, size }: Partial<ReadOptions>): Promise<Image> =>
+  withSharp(
+    file,
+    async (image, orientation) => {
+      const { space, depth, orientation: own = 1 } = await image.metadata();
+      const deep = depth === "ushort";
+      const turn = orientation === undefined || orientation === own ? undefined : orientation;
+      const upright = turn === undefined ? image.autoOrient() : image; // autoOrient goes by the file's own
+      const target = size && (turn === undefined ? size : uprightSize(size, turn));
+      const scaled = target ? upright.resize({ ...target, fit: "fill", kernel: "linear" }) : upright;
+      // sharp gives 8 bits unless asked in the very colour space of the file.
+      const { data, info } = await scaled
+        .removeAlpha()
+        .toColourspace(deep ? (isGrey(space) ? "grey16" : "rgb16") : isGrey(space) ? "b-w" : "srgb")
+        .raw({ depth: deep ? "ushort" : "uchar" })
+        .toBuffer({ resolveWithObject: true });
+      const { buffer, byteOffset, length } = data;
+      const values = deep ? new Uint16Array(buffer.slice(byteOffset, byteOffset + length)) : new Uint8Array(buffer, byteOffset, length);
+      const decoded = { width: info.width, height: info.height, channels: info.channels, data: values };
+      return pixelsToImage({ ...turnUpright<Uint8Array | Uint16Array>(decoded, turn ?? 1), channels: info.channels });
+    },
+    asked,
+  );
 
 /** One image, or the first page of a TIFF, turned upright: grey or RGB in [0, 1], 16 bits kept; floats as stored. */
 export async function readImage(file: string): Promise<Image> {
-  if (!isTiff(await readHead(file, 4))) return decodeImage(file, {});
+  const head = await readHead(file, HEAD);
+  if (!isTiff(head) || isCameraFile(head)) return decodeImage(file, {});
   const { orientation } = await probe(file);
   const stored = tiffImage(await readPage(file, 0));
   return { ...turnUpright(stored, orientation), channels: stored.channels };
