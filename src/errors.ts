@@ -89,6 +89,11 @@ export const ERRORS = {
   // Queue, store and server
   "bad-redis-address": { kind: "usage", remedy: "it reads redis://host:6379 or rediss://:password@host:6380" },
   "redis-unreachable": { kind: "usage" },
+  "bad-tokens": {
+    kind: "usage",
+    remedy: "a line is a random token, or a name, a token and limits: alice TOKEN jobs=4 megabytes=2000 rate=120",
+  },
+  "store-insecure": { kind: "usage", remedy: "use an https address, or set DUALFOCUS_S3_ALLOW_HTTP=1 on a network that you trust" },
   "bad-store": { kind: "usage", remedy: "a store is a directory, or s3://bucket/prefix" },
   "store-keys-missing": { kind: "usage", remedy: "set them to the keys of the bucket" },
   "store-in-use": { kind: "usage" },

@@ -1,5 +1,5 @@
 import type { Finding, FindingCode } from "../check/finding.ts";
-import { DualFocusError, remedies, type ErrorKind } from "../errors.ts";
+import { DualFocusError, ERRORS, remedies, type ErrorKind } from "../errors.ts";
 import { UserError, type ExitCode } from "../system/userError.ts";
 
 const ALIGN_FILE = "--align takes auto, off, or the alignment.json of a run with images of the same number and size";
@@ -42,6 +42,7 @@ export const remedyOf = remedies({
   "time-limit": "use fewer or smaller images, a smaller --size, or workers with a higher --time-limit",
   "memory-limit": "use smaller images, a smaller --size, or workers with a higher --memory",
   internal: "the worker's log says more; run the command again to retry",
+  "bad-tokens": `${ERRORS["bad-tokens"].remedy}; openssl rand -hex 32 prints a token`,
   "redis-unreachable": "start it, or correct --redis",
   "store-in-use": ({ seconds = 60 }) =>
     `give this one another --store, or let both use --redis; a server that was killed is forgotten after ${String(seconds)} seconds`,

@@ -77,7 +77,7 @@ async function work(options: WorkerOptions): Promise<void> {
     });
   process.stderr.on("error", () => undefined); // whoever read the log is gone; the jobs continue
   await openStore(store); // reports what is wrong with it now, not with the first job
-  await withRedisQueue(url, (queue) => queue.ping());
+  await withRedisQueue(url, (queue) => queue.counts()); // reports a wrong address now
   const runner = await createProcessRunner({
     ...{ store, together, device, memory: options.memory * 2 ** 30, timeLimit: options.timeLimit * 1000 },
     ...(concurrency === undefined ? {} : { processes: concurrency }),

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { constants } from "node:fs";
-import { copyFile, link, mkdir, open, readdir, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
+import { constants, type Dirent } from "node:fs";
+import { chmod, copyFile, link, mkdir, open, readdir, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 
 import { errnoOf, isMissing } from "../system/errno.ts";
@@ -10,13 +10,16 @@ import { missingFile, type FileStore, type StoredFile } from "./store.ts";
 /** Half-written files live here, on the same disk as the rest, until they are renamed. No key begins with a dot. */
 const PARTIAL = ".partial";
 
+/** Images and results are their owners' alone: nobody else on the machine reads them. Servers and workers run as one user. */
+const [FOLDER_MODE, FILE_MODE] = [0o700, 0o600];
+
 /** A directory that servers and workers share: a local disk, or NFS between machines. */
 export function createDirectoryStore(directory: string): FileStore {
   const root = resolve(directory);
   const place = (key: string): string => join(root, storeKeySchema.parse(key));
   const partial = async (write: (file: string) => Promise<void>, use: (file: string) => Promise<void>): Promise<void> => {
     const file = join(root, PARTIAL, randomUUID());
-    await mkdir(dirname(file), { recursive: true });
+    await makeFolders(dirname(file));
     try {
       await write(file);
       await use(file);
@@ -44,9 +47,9 @@ export function createDirectoryStore(directory: string): FileStore {
     async putOnce(key, text) {
       let first = true;
       await partial(
-        (temporary) => writeFile(temporary, text),
+        (temporary) => writeFile(temporary, text, { mode: FILE_MODE }),
         async (temporary) => {
-          await mkdir(dirname(place(key)), { recursive: true });
+          await makeFolders(dirname(place(key)));
           // A link fails where something is already, so that of many who try one succeeds; a rename would replace it.
           await link(temporary, place(key)).catch((cause: unknown) => {
             if (errnoOf(cause) !== "EEXIST") throw cause;
@@ -73,8 +76,11 @@ export function createDirectoryStore(directory: string): FileStore {
   };
 }
 
+const makeFolders = (folder: string): Promise<unknown> => mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+
 async function renameInto(file: string, target: string): Promise<void> {
-  await mkdir(dirname(target), { recursive: true });
+  await makeFolders(dirname(target));
+  await chmod(file, FILE_MODE); // before others can find it
   await rename(file, target);
 }
 
@@ -85,14 +91,22 @@ async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
   });
 }
 
+/** Folders that cannot be read are someone else's: they do not hide the others. */
 async function listFiles(root: string, folder: string): Promise<StoredFile[]> {
-  const entries = (await unlessMissing(readdir(folder, { recursive: true, withFileTypes: true }))) ?? [];
+  const entries = (await readFolder(folder)) ?? [];
   const files: StoredFile[] = [];
   for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) files.push(...(await listFiles(root, path)));
     if (!entry.isFile()) continue;
-    const file = join(entry.parentPath, entry.name);
-    const facts = await unlessMissing(stat(file)); // it may be removed meanwhile
-    if (facts) files.push({ key: relative(root, file).split(sep).join("/"), size: facts.size, changedAt: facts.mtimeMs });
+    const facts = await unlessMissing(stat(path)); // it may be removed meanwhile
+    if (facts) files.push({ key: relative(root, path).split(sep).join("/"), size: facts.size, changedAt: facts.mtimeMs });
   }
   return files;
 }
+
+const readFolder = (folder: string): Promise<Dirent[] | undefined> =>
+  unlessMissing(readdir(folder, { withFileTypes: true })).catch((cause: unknown) => {
+    if (["EACCES", "EPERM"].includes(errnoOf(cause) ?? "")) return undefined;
+    throw cause;
+  });

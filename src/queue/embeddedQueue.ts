@@ -1,8 +1,17 @@
 import { EventEmitter } from "node:events";
 
 import { reportOf, type ErrorReport } from "../errors.ts";
-import { jobSchema, type Job } from "./job.ts";
-import { isWorthRetrying, RETRIES, retryDelay, type JobProgress, type JobQueue, type JobStatus, type QueueCounts } from "./queue.ts";
+import { DEFAULT_TENANT, jobSchema, type Job } from "./job.ts";
+import {
+  hasEnded,
+  isWorthRetrying,
+  RETRIES,
+  retryDelay,
+  type JobProgress,
+  type JobQueue,
+  type JobStatus,
+  type QueueCounts,
+} from "./queue.ts";
 import type { JobRunner } from "./runner.ts";
 import { watch } from "./watch.ts";
 
@@ -40,7 +49,8 @@ export function createEmbeddedQueue({ runner, delay = retryDelay }: EmbeddedOpti
       await ping();
       const job = jobSchema.parse(given);
       if (entries.has(job.id)) return;
-      const status: JobStatus = { id: job.id, state: "queued", attempts: 0, submittedAt: Date.now() };
+      const { id, tenant = DEFAULT_TENANT } = job;
+      const status: JobStatus = { id, tenant, state: "queued", attempts: 0, submittedAt: Date.now() };
       const entry = { job, stop: new AbortController(), status };
       entries.set(job.id, entry);
       line.add(entry);
@@ -65,6 +75,11 @@ export function createEmbeddedQueue({ runner, delay = retryDelay }: EmbeddedOpti
       return Promise.resolve(true);
     },
     counts: () => Promise.resolve(countOf([...entries.values()].map(({ status }) => status))),
+    usage(tenant) {
+      const own = [...entries.values()].filter(({ status }) => status.tenant === tenant);
+      const jobs = own.filter(({ status }) => !hasEnded(status)).length;
+      return Promise.resolve({ jobs, bytes: own.reduce((sum, { job }) => sum + (job.bytes ?? 0), 0) });
+    },
     async close() {
       isClosed = true;
       for (const { stop } of entries.values()) stop.abort(new Error("the server stops"));

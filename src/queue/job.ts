@@ -13,6 +13,11 @@ export const storeKeySchema = z
   .max(512)
   .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/, "a key is names of letters, digits, ., - and _ joined by /");
 
+/** Whoever submitted a job: the name of a token of the server, never the token. */
+export const tenantNameSchema = z.string().regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,31}$/);
+/** Of jobs that name none: those of a server with one token or none, and of `dualfocus batch`. */
+export const DEFAULT_TENANT = "default";
+
 /** A name inside the folder a job is computed in: no separators, no control characters, not hidden. */
 export const frameNameSchema = z
   .string()
@@ -29,6 +34,8 @@ export const jobSchema = z
       .max(2000)
       .describe("natural order of the names is the order of the frames; the ending tells the format"),
     settings: depthSettings,
+    tenant: tenantNameSchema.optional(),
+    bytes: z.int().nonnegative().optional().describe("of the frames, for the tenant's quota"),
   })
   .superRefine(({ frames }, context) => {
     const twice = frames.find(({ name }, n) => frames.findIndex((other) => other.name.toLowerCase() === name.toLowerCase()) !== n);

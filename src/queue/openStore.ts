@@ -7,6 +7,8 @@ import type { FileStore } from "./store.ts";
 /**
  * A directory (made if it is not there), or `s3://bucket/prefix` with keys, region and endpoint from the variables that every S3 tool
  * reads: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL.
+ * An endpoint without TLS is refused, but on this machine or with DUALFOCUS_S3_ALLOW_HTTP=1: images and results would cross the network in
+ * the clear.
  */
 export async function openStore(
   place: string,
@@ -14,7 +16,7 @@ export async function openStore(
 ): Promise<FileStore> {
   const scheme = /^([a-z0-9+]+):\/\//i.exec(place)?.[1]?.toLowerCase();
   if (scheme === undefined) {
-    await makeFolder(place);
+    await makeFolder(place, { mode: 0o700 });
     return createDirectoryStore(place);
   }
   const [, bucket, prefix = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]*)(?:\/([A-Za-z0-9._/-]*))?$/i.exec(place) ?? [];
@@ -24,6 +26,7 @@ export async function openStore(
   if (!accessKeyId || !secretAccessKey)
     throw new DualFocusError("store-keys-missing", `${place}: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set`);
   const endpoint = environment["AWS_ENDPOINT_URL_S3"] ?? environment["AWS_ENDPOINT_URL"];
+  if (endpoint) checkEndpoint(endpoint, environment);
   const sessionToken = environment["AWS_SESSION_TOKEN"];
   return createS3Store({
     bucket,
@@ -34,4 +37,13 @@ export async function openStore(
     ...(endpoint ? { endpoint } : {}),
     ...(sessionToken ? { sessionToken } : {}),
   });
+}
+
+function checkEndpoint(endpoint: string, environment: Readonly<Record<string, string | undefined>>): void {
+  const { protocol, hostname } = URL.canParse(endpoint) ? new URL(endpoint) : {};
+  if (protocol !== "http:" && protocol !== "https:")
+    throw new DualFocusError("bad-store", "AWS_ENDPOINT_URL_S3 is not an address such as https://minio.example:9000");
+  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname ?? "");
+  if (protocol === "http:" && !isHere && environment["DUALFOCUS_S3_ALLOW_HTTP"] !== "1")
+    throw new DualFocusError("store-insecure", `http://${hostname}: images and results would be sent to this store in the clear`);
 }

@@ -17,6 +17,7 @@ export interface JobProgress {
 /** The status of a job. Times are milliseconds since 1970. */
 export interface JobStatus {
   readonly id: string;
+  readonly tenant: string;
   readonly state: JobState;
   readonly progress?: JobProgress;
   /** Only of failed jobs. */
@@ -37,6 +38,14 @@ export interface QueueCounts {
   readonly workers: number;
 }
 
+/** What a tenant's jobs take. */
+export interface TenantUsage {
+  /** That wait or run. */
+  readonly jobs: number;
+  /** Of the frames of all jobs that are kept, ended ones included. */
+  readonly bytes: number;
+}
+
 /** Jobs on their way to a result. The results are in the store (`readResults`), never here. */
 export interface JobQueue {
   /** Resolves when the job is safe. The same id again changes nothing. */
@@ -51,7 +60,8 @@ export interface JobQueue {
   /** Removes the job: waiting, running (it is stopped; subscribers see `cancelled`) or ended. Its files stay. False if there is none. */
   remove(id: string): Promise<boolean>;
   counts(): Promise<QueueCounts>;
-  /** Whether jobs can be taken now; rejects with the reason if not. */
+  usage(tenant: string): Promise<TenantUsage>;
+  /** Whether jobs can be taken now, which is to write; rejects with the reason if not. */
   ping(): Promise<void>;
   /** Disconnects. Jobs of the embedded queue that run are stopped. */
   close(): Promise<void>;

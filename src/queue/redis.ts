@@ -15,6 +15,12 @@ export interface StoredJob {
   readonly cancelled?: true;
 }
 
+/** The jobs of a tenant that are kept, with the bytes of their frames. */
+export const tenantKey = (tenant: string): string => `${PREFIX}:tenant:${tenant}`;
+
+/** Written to find out whether Redis takes writes. */
+export const READY_KEY = `${PREFIX}:ready`;
+
 /** Worker processes by the time they were last heard of. */
 export const WORKERS_KEY = `${PREFIX}:workers`;
 /** Milliseconds between two signs of life, and after which a worker counts as dead. */
@@ -25,8 +31,7 @@ export const MOST_LOSSES = 3;
 
 /** `patient`: commands wait as long as Redis is away, as a worker must; else they fail after a second or two. */
 export function connect(url: string, { patient }: { patient: boolean }): Redis {
-  if (!/^rediss?:\/\/[^/\s]+/.test(url))
-    throw new DualFocusError("bad-redis-address", `${withoutPassword(url)}: not the address of a Redis`);
+  if (!addressOf(url)) throw new DualFocusError("bad-redis-address", "what was given is not the address of a Redis");
   return new Redis(url, {
     maxRetriesPerRequest: patient ? null : 4,
     retryStrategy: (times) => Math.min(50 * 2 ** times, 2000),
@@ -34,8 +39,17 @@ export function connect(url: string, { patient }: { patient: boolean }): Redis {
   });
 }
 
-/** The address without a password, for people and logs; also of what is no address at all. */
-export const withoutPassword = (url: string): string => url.replace(/^([^/@]*\/\/)?.*@/, "$1").replace(/[?#].*$/, "");
+/** Undefined if it is no such address. */
+function addressOf(url: string): URL | undefined {
+  const parsed = /^rediss?:\/\/[^\s]+$/.test(url) && URL.canParse(url) ? new URL(url) : undefined;
+  return parsed && parsed.hostname !== "" ? parsed : undefined;
+}
+
+/** The host and port alone, for people and logs. Of what is not an address nothing is shown: any part of it may be the password. */
+export function withoutPassword(url: string): string {
+  const address = addressOf(url);
+  return address ? `${address.protocol}//${address.host}` : "redis://…";
+}
 
 const CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 const errorSchema = z.object({

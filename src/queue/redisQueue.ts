@@ -3,9 +3,10 @@ import { EventEmitter } from "node:events";
 import type { Redis } from "ioredis";
 
 import { DualFocusError } from "../errors.ts";
-import { jobSchema } from "./job.ts";
-import { RETRIES, type JobProgress, type JobQueue, type JobState, type JobStatus, type QueueCounts } from "./queue.ts";
-import { connect, decodeJobError, HEARTBEAT, PREFIX, QUEUE, withoutPassword, WORKERS_KEY, type StoredJob } from "./redis.ts";
+import { DEFAULT_TENANT, jobSchema } from "./job.ts";
+import { RETRIES, type JobProgress, type JobQueue, type JobState, type JobStatus, type QueueCounts, type TenantUsage } from "./queue.ts";
+import { connect, decodeJobError, HEARTBEAT, PREFIX, QUEUE, READY_KEY, tenantKey, withoutPassword, WORKERS_KEY } from "./redis.ts";
+import type { StoredJob } from "./redis.ts";
 import { watch } from "./watch.ts";
 
 /** A queue in Redis, by BullMQ. A job that failed for good is kept with its reason: a dead letter. */
@@ -52,6 +53,8 @@ export function createRedisQueue(url: string): RedisQueue {
     async submit(given) {
       const job = jobSchema.parse(given);
       await queue.add(QUEUE, { job }, jobOptions(job.id));
+      // Only the quota depends on it: the job is safe already, and to fail here would say that it is not.
+      await redis.hset(tenantKey(job.tenant ?? DEFAULT_TENANT), job.id, job.bytes ?? 0).catch(() => undefined);
     },
     subscribe: (id, { signal }) =>
       watch({ get: () => get(id), onChange: (changed) => events.listen(id, changed), signal, patience: PATIENCE }),
@@ -59,12 +62,14 @@ export function createRedisQueue(url: string): RedisQueue {
       const found = await find(id);
       if (!found) return false;
       await removeJob(found);
+      await redis.hdel(tenantKey(found.data.job.tenant ?? DEFAULT_TENANT), id);
       events.notify(id);
       return true;
     },
     counts: () => countsOf(queue, redis),
+    usage: (tenant) => usageOf(tenant, redis),
     async ping() {
-      await redis.ping();
+      await redis.set(READY_KEY, Date.now(), "EX", 60); // one that is full, or a replica, answers but takes no writes
     },
     async deadLetters() {
       const failed = await queue.getFailed();
@@ -121,6 +126,7 @@ function statusOf(job: QueueJob<StoredJob>, state: JobState): JobStatus {
   const progress = job.progress as JobProgress | number | undefined; // 0 until something is reported
   return {
     id: job.id ?? job.data.job.id,
+    tenant: job.data.job.tenant ?? DEFAULT_TENANT,
     state,
     attempts: job.attemptsStarted,
     submittedAt: job.timestamp,
@@ -144,6 +150,22 @@ async function countsOf(queue: Queue<StoredJob>, redis: Redis): Promise<QueueCou
     failed: of("failed"),
     workers,
   };
+}
+
+/** Jobs that are gone without having been removed, as Redis forgets those that ended long ago, are taken off the list. */
+async function usageOf(tenant: string, redis: Redis): Promise<TenantUsage> {
+  const kept = Object.entries(await redis.hgetall(tenantKey(tenant)));
+  const facts = redis.pipeline();
+  for (const [id] of kept) facts.hmget(`${PREFIX}:${QUEUE}:${id}`, "timestamp", "finishedOn");
+  const answers = (await facts.exec()) ?? [];
+  const jobs = kept.map(([id, bytes], n) => {
+    const [timestamp, finishedOn] = (answers[n]?.[1] ?? []) as (string | null | undefined)[];
+    return { id, bytes: Number(bytes), isGone: timestamp === null, hasEnded: typeof finishedOn === "string" };
+  });
+  const gone = jobs.filter(({ isGone }) => isGone).map(({ id }) => id);
+  if (gone.length > 0) await redis.hdel(tenantKey(tenant), ...gone);
+  const present = jobs.filter(({ isGone }) => !isGone);
+  return { jobs: present.filter(({ hasEnded }) => !hasEnded).length, bytes: present.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
 const EVENTS = ["active", "progress", "completed", "failed", "waiting", "delayed", "stalled", "removed"] as const;

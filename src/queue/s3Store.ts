@@ -1,4 +1,5 @@
 import { AwsClient } from "aws4fetch";
+import { createHash } from "node:crypto";
 import { createWriteStream, openAsBlob } from "node:fs";
 import { rm, unlink } from "node:fs/promises";
 import { Readable } from "node:stream";
@@ -52,7 +53,7 @@ export function createS3Store(options: S3Options): FileStore {
       const response = await request("GET", key);
       if (response.status === 404) throw missingFile(key);
       try {
-        await pipeline(bodyOf(await expect(response, `${key}: cannot be read`)), createWriteStream(file, { flags: "wx" }));
+        await pipeline(bodyOf(await expect(response, `${key}: cannot be read`)), createWriteStream(file, { flags: "wx", mode: 0o600 }));
       } catch (cause) {
         await rm(file, { force: true });
         throw cause;
@@ -93,8 +94,9 @@ function createRequester(options: S3Options): Requester {
   });
   const base = endpoint === undefined ? `https://${bucket}.s3.${region}.amazonaws.com` : `${endpoint.replace(/\/+$/, "")}/${bucket}`;
   const attempt = async (method: string, url: URL, { body, headers = {} }: Extras): Promise<Response> => {
-    // Signed without the body (UNSIGNED-PAYLOAD): it is as large as a picture, and TLS covers it.
-    const signed = await client.sign(url, { method, headers });
+    // Signed without the body (UNSIGNED-PAYLOAD) where TLS covers it: it is as large as an image.
+    const hash = url.protocol === "http:" ? { "x-amz-content-sha256": await sha256(body) } : {};
+    const signed = await client.sign(url, { method, headers: { ...headers, ...hash } });
     return fetch(url, { method, headers: signed.headers, ...(body ? { body } : {}) });
   };
   return async (method, key, extras = {}) => {
@@ -112,6 +114,12 @@ function createRequester(options: S3Options): Requester {
       await setTimeout(1000 * retryAfter * 2 ** (n - 1));
     }
   };
+}
+
+async function sha256(body: Blob = new Blob()): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of body.stream() as ReadableStream<Uint8Array>) hash.update(chunk);
+  return hash.digest("hex");
 }
 
 /** `fetch failed` alone says nothing; its cause does. */

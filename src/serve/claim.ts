@@ -13,7 +13,7 @@ const HEARTBEAT = { touchEvery: 5, leftAfter: 60 } as const;
  * the other's jobs for leftovers of a killed server.
  */
 export async function claimFolder(folder: string): Promise<() => void> {
-  await makeFolder(folder);
+  await makeFolder(folder, { mode: 0o700 });
   return takeLock(join(folder, FILE), {
     ...HEARTBEAT,
     mode: 0o600,

@@ -2,11 +2,11 @@
 export interface Limits {
   /** Bytes of one request. */
   readonly requestBytes: number;
-  /** Bytes of one picture. */
+  /** Bytes of one image. */
   readonly fileBytes: number;
-  /** Pictures of one stack, pages of a TIFF included. */
+  /** Images of one stack, pages of a TIFF included. */
   readonly frames: number;
-  /** Pixels of one picture. */
+  /** Pixels of one image. */
   readonly pixels: number;
   /** Requests that send a stack at the same time. */
   readonly uploads: number;
@@ -15,6 +15,10 @@ export interface Limits {
   /** Clients that listen to the progress of jobs at the same time. */
   readonly listeners: number;
   readonly connections: number;
+  /** Connections of one client's address at the same time; not behind a proxy, whose connections are everyone's. */
+  readonly connectionsPerClient: number;
+  /** Bytes that must be free on the disk for the server to be ready. */
+  readonly freeBytes: number;
   /** Requests a minute of one client; 0 for any number. */
   readonly requestsPerMinute: number;
   /** Seconds without a byte after which an upload is given up. */
@@ -36,6 +40,8 @@ export const DEFAULT_LIMITS: Limits = {
   queued: 1000,
   listeners: 1000,
   connections: 2000,
+  connectionsPerClient: 200,
+  freeBytes: 256 << 20,
   requestsPerMinute: 600,
   idleSeconds: 20,
   headerSeconds: 10,

@@ -7,22 +7,26 @@ import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import { randomUUID } from "node:crypto";
 
+import { audit } from "./audit.ts";
 import { STYLE_HASH } from "./docsPage.ts";
-import { createBearerCheck, createGuard } from "./guard.ts";
+import { createGuard } from "./guard.ts";
 import type { Limits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { Problem, problemResponse } from "./problem.ts";
-import { clientKey, createRateLimit } from "./rateLimit.ts";
+import { clientKey, createRateLimit, type RateLimit } from "./rateLimit.ts";
+import { createTokenCheck, ONLY_TENANT, type Tenant, type Token } from "./tenants.ts";
 
-/** Node's own request and response, as `c.env`; the number of the request, for the log. */
-export type AppEnvironment = { Bindings: HttpBindings; Variables: { request: string } };
+/** Node's own request and response, as `c.env`; the number of the request, for the log; whose token it carries, on routes that need one. */
+export type AppEnvironment = { Bindings: HttpBindings; Variables: { request: string; tenant: Tenant } };
 
 export interface Protection {
   /** The address the server listens at. */
   readonly host: string;
-  /** Without one, everyone who reaches the server may use it. */
-  readonly token?: string;
+  /** Further names and addresses that it answers to. */
+  readonly hosts: readonly string[];
+  /** Without any, everyone who reaches the server may use it. */
+  readonly tokens: readonly Token[];
   /** Origins of pages that may use the server; none by default. */
   readonly origins: readonly string[];
   /** The server is behind a proxy: the last address it has put into X-Forwarded-For is the client's. */
@@ -63,7 +67,9 @@ export function protect(app: OpenAPIHono<AppEnvironment>, options: Protection): 
       }),
     );
   app.use(limitRate(options));
-  if (options.token !== undefined) app.use(authorize(options.token));
+  app.use(unlessOpen(audit(options.log)));
+  app.use(unlessOpen(authorize(options.tokens)));
+  app.use(unlessOpen(limitTenantRate()));
   app.use(methodNotAllowed<AppEnvironment>({ app, onMethodNotAllowed: (_, allowed) => problemResponse(wrongMethod(allowed)) }));
 }
 
@@ -103,32 +109,55 @@ function guard(options: Protection): Handler {
 /** Paths that are open to everyone and not limited: for monitors, and for people who want to know how to use the rest. */
 const isOpen = (path: string): boolean => path.startsWith("/v1/health") || path === "/openapi.json" || path === "/docs";
 
+const unlessOpen =
+  (handler: Handler): Handler =>
+  (c, next) =>
+    isOpen(c.req.path) ? next() : handler(c, next);
+
 function limitRate({ behindProxy, limits }: Protection): Handler {
   const waitOf = createRateLimit({ perMinute: limits.requestsPerMinute });
-  return async (c, next) => {
+  return unlessOpen(async (c, next) => {
     const forwarded = behindProxy ? c.req.header("X-Forwarded-For")?.split(",").at(-1)?.trim() : undefined;
-    const wait = isOpen(c.req.path) ? 0 : waitOf(clientKey(forwarded ?? c.env.incoming.socket.remoteAddress ?? ""));
-    if (wait > 0) {
-      const seconds = Math.ceil(wait);
-      throw new Problem("rate-limited", {
-        detail: `more than ${limits.requestsPerMinute} requests per minute`,
-        remedy: `try again in ${seconds} seconds`,
-        headers: { "Retry-After": String(seconds) },
-      });
-    }
+    const wait = waitOf(clientKey(forwarded ?? c.env.incoming.socket.remoteAddress ?? ""));
+    if (wait > 0) throw tooOften(wait, limits.requestsPerMinute);
+    await next();
+  });
+}
+
+/** By the tenant's quota, from wherever its requests come. */
+function limitTenantRate(): Handler {
+  const limits = new Map<string, RateLimit>();
+  return async (c, next) => {
+    const { name, quota } = c.get("tenant");
+    const perMinute = quota.requestsPerMinute;
+    const waitOf = limits.get(name) ?? createRateLimit({ perMinute: perMinute === Infinity ? 0 : perMinute });
+    limits.set(name, waitOf);
+    const wait = waitOf(name);
+    if (wait > 0) throw tooOften(wait, perMinute);
     await next();
   };
 }
 
-function authorize(token: string): Handler {
-  const isAllowed = createBearerCheck(token);
+function tooOften(wait: number, perMinute: number): Problem {
+  const seconds = Math.ceil(wait);
+  return new Problem("rate-limited", {
+    detail: `more than ${perMinute} requests per minute`,
+    remedy: `try again in ${seconds} seconds`,
+    headers: { "Retry-After": String(seconds) },
+  });
+}
+
+function authorize(tokens: readonly Token[]): Handler {
+  const tenantOf = createTokenCheck(tokens);
   return async (c, next) => {
-    if (!isOpen(c.req.path) && !isAllowed(c.req.header("Authorization")))
+    const tenant = tokens.length === 0 ? ONLY_TENANT : tenantOf(c.req.header("Authorization"));
+    if (!tenant)
       throw new Problem("unauthorized", {
         detail: "the token is missing or wrong",
         remedy: "send the header Authorization: Bearer TOKEN",
         headers: { "WWW-Authenticate": 'Bearer realm="dualfocus"' },
       });
+    c.set("tenant", tenant);
     await next();
   };
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 
-import { hasEnded, type JobQueue } from "../queue/queue.ts";
+import { hasEnded, type JobStatus } from "../queue/queue.ts";
 import { readResults } from "../queue/results.ts";
 import type { FileStore } from "../queue/store.ts";
 import { Problem } from "./problem.ts";
@@ -19,18 +19,13 @@ export const noSuchJob = (): Problem =>
   });
 
 /** Finds a result in the store; the name is one of a fixed list, the file's name one of ours. */
-export async function openResult(
-  { id, name }: { readonly id: string; readonly name: ResultName },
-  { queue, store }: { readonly queue: JobQueue; readonly store: FileStore },
-): Promise<OpenResult> {
-  const status = await queue.get(id);
-  if (!status) throw noSuchJob();
+export async function openResult(status: JobStatus, name: ResultName, store: FileStore): Promise<OpenResult> {
   if (status.state !== "done")
     throw new Problem("not-ready", {
       detail: `the job is ${status.state}`,
       remedy: hasEnded(status) ? "GET the job to see why" : "wait until it is done",
     });
-  const entry = (await readResults(store, id))?.files[name];
+  const entry = (await readResults(store, status.id))?.files[name];
   const found = entry && (await store.open(entry.key));
   if (!found)
     throw new Problem("not-found", { detail: `the job has no ${name}`, remedy: "GET the job to see what it has, or name it in “save”" });

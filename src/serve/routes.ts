@@ -3,17 +3,21 @@ import { z } from "zod";
 
 import { jobIdSchema } from "../queue/job.ts";
 import { problemSchema, PROBLEMS, type ProblemCode } from "./problem.ts";
-import { CONTENT_TYPES, depthForm, healthView, jobView, RESULT_NAMES } from "./schemas.ts";
+import { CONTENT_TYPES, depthForm, healthView, jobView, quotaView, RESULT_NAMES } from "./schemas.ts";
 
 type Answers = Record<number, { description: string; content: { "application/problem+json": { schema: typeof problemSchema } } }>;
 
 /** The answers that are no success, by their codes. */
 function problems(...codes: readonly ProblemCode[]): Answers {
   const content = { "application/problem+json": { schema: problemSchema } };
-  return Object.fromEntries(codes.map((code) => [PROBLEMS[code].status, { description: PROBLEMS[code].title, content }]));
+  const titles = (status: number): string[] => codes.filter((code) => PROBLEMS[code].status === status).map((code) => PROBLEMS[code].title);
+  return Object.fromEntries(
+    codes.map((code) => PROBLEMS[code].status).map((status) => [status, { description: titles(status).join(", or: "), content }]),
+  );
 }
 
-const anyRequest = ["unauthorized", "forbidden", "rate-limited", "internal"] as const;
+const openRequest = ["forbidden", "misdirected"] as const;
+const anyRequest = [...openRequest, "unauthorized", "rate-limited", "internal"] as const;
 const json = <T>(schema: T): { "application/json": { schema: T } } => ({ "application/json": { schema } });
 const id = jobIdSchema.meta({ param: { name: "id", in: "path", description: "what POST /v1/depth answered" } });
 const security = [{ bearer: [] }];
@@ -36,7 +40,7 @@ export const submitRoute = createRoute({
       headers: { Location: { description: "where the job's state is", schema: { type: "string" } } },
       content: json(jobView),
     },
-    ...problems(...anyRequest, "bad-request", "timeout", "too-large", "unsupported-type", "invalid", "busy", "no-space"),
+    ...problems(...anyRequest, "bad-request", "timeout", "too-large", "unsupported-type", "invalid", "quota-exceeded", "busy", "no-space"),
   },
 });
 
@@ -89,20 +93,30 @@ export const deleteRoute = createRoute({
   method: "delete",
   path: "/v1/jobs/{id}",
   operationId: "deleteJob",
-  summary: "Stop a job if it has not ended, and remove its pictures and results.",
+  summary: "Stop a job if it has not ended, and remove its images and results.",
   security,
   request: { params: z.object({ id }) },
   responses: { 204: { description: "It is gone." }, ...problems(...anyRequest, "not-found") },
+});
+
+export const quotaRoute = createRoute({
+  method: "get",
+  path: "/v1/quota",
+  operationId: "getQuota",
+  summary: "What the jobs of the token use, and what they may use.",
+  security,
+  responses: { 200: { description: "The quota.", content: json(quotaView) }, ...problems(...anyRequest, "busy") },
 });
 
 export const healthRoute = createRoute({
   method: "get",
   path: "/v1/health",
   operationId: "getHealth",
-  summary: "Whether the server lives and takes jobs.",
+  summary: "Whether the server lives and a job sent now would be computed.",
   responses: {
-    200: { description: "It lives and takes jobs.", content: json(healthView) },
-    503: { description: "It lives but takes no jobs now.", content: json(healthView) },
+    200: { description: "It lives, and a job sent now would be computed.", content: json(healthView) },
+    503: { description: "It lives, but a job sent now would be refused or have to wait.", content: json(healthView) },
+    ...problems(...openRequest),
   },
 });
 
@@ -111,5 +125,5 @@ export const liveRoute = createRoute({
   path: "/v1/health/live",
   operationId: "getLiveness",
   summary: "Whether the server lives; says nothing of the queue.",
-  responses: { 200: { description: "It lives.", content: json(z.object({ live: z.literal(true) })) } },
+  responses: { 200: { description: "It lives.", content: json(z.object({ live: z.literal(true) })) }, ...problems(...openRequest) },
 });

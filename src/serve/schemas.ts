@@ -5,8 +5,9 @@ import { depthSettings } from "../depth/settings.ts";
 import { OUTPUT_NAMES } from "../output/outputs.ts";
 import type { FileStore } from "../queue/store.ts";
 import { readResults } from "../queue/results.ts";
-import { JOB_STATES, type JobStatus } from "../queue/queue.ts";
+import { JOB_STATES, type JobStatus, type TenantUsage } from "../queue/queue.ts";
 import { ERROR_CODES } from "./problem.ts";
+import type { Tenant } from "./tenants.ts";
 import { remedyOf } from "./words.ts";
 
 /** What can be asked for by name: the outputs, the alignment that was used, and the document that describes them. */
@@ -75,11 +76,20 @@ export const depthForm = z.object({
 export const healthView = z
   .object({
     live: z.literal(true),
-    ready: z.boolean().describe("whether jobs are accepted now"),
+    ready: z.boolean().describe("whether a job sent now would be computed"),
     version: z.string(),
     reason: z.string().optional().describe("why not"),
   })
   .meta({ id: "Health" });
+
+export const quotaView = z
+  .object({
+    tenant: z.string().describe("the name of the token"),
+    jobs: z.object({ used: z.int(), limit: z.int().optional() }).describe("that wait or run"),
+    bytes: z.object({ used: z.int(), limit: z.int().optional() }).describe("of the images of all jobs that are kept"),
+    requestsPerMinute: z.object({ limit: z.int().optional() }),
+  })
+  .meta({ id: "Quota", description: "Where there is no limit, none is named" });
 
 /** What went wrong inside is for the log: it may reveal something of the machine. */
 const describeError = (error: ErrorReport): NonNullable<JobView["error"]> => ({
@@ -87,6 +97,17 @@ const describeError = (error: ErrorReport): NonNullable<JobView["error"]> => ({
   message: error.code === "internal" ? "the server failed to compute it" : error.message,
   remedy: remedyOf(error),
 });
+
+/** What a tenant sees of its quota. */
+export function describeQuota({ name, quota }: Tenant, { jobs, bytes }: TenantUsage): z.infer<typeof quotaView> {
+  const limit = (most: number): { limit?: number } => (most === Infinity ? {} : { limit: most });
+  return {
+    tenant: name,
+    jobs: { used: jobs, ...limit(quota.jobs) },
+    bytes: { used: bytes, ...limit(quota.bytes) },
+    requestsPerMinute: limit(quota.requestsPerMinute),
+  };
+}
 
 /** What a client sees of a job. */
 export async function describeJob(status: JobStatus, store: FileStore): Promise<JobView> {

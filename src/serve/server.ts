@@ -9,11 +9,14 @@ import { removeAbandoned, removeOwn } from "../system/temporaryFolder.ts";
 import type { JobQueue } from "../queue/queue.ts";
 import type { FileStore } from "../queue/store.ts";
 import { createApp } from "./app.ts";
+import { limitConnections } from "./connections.ts";
 import type { Limits } from "./limits.ts";
 import type { Log } from "./log.ts";
-import { createMetrics } from "./metrics.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
 import { asProblem, Problem, problemBody, problemResponse, PROBLEMS, type ProblemCode } from "./problem.ts";
+import { createReadiness } from "./readiness.ts";
 import { createSweeper } from "./sweeper.ts";
+import type { Token } from "./tenants.ts";
 
 export interface ServerOptions {
   /** The server closes it when it stops. */
@@ -24,9 +27,12 @@ export interface ServerOptions {
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
-  readonly token?: string;
+  readonly hosts: readonly string[];
+  readonly tokens: readonly Token[];
   readonly origins: readonly string[];
   readonly behindProxy: boolean;
+  /** Workers that there must be for the server to be ready; 0 where they are started when jobs wait. */
+  readonly minWorkers: number;
   readonly limits: Limits;
   /** Milliseconds for which the files of ended jobs are kept. */
   readonly keep: number;
@@ -46,12 +52,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { store, limits, log } = options;
   const queue = reachable(options.queue, log);
   const stop = new AbortController();
-  await makeFolder(options.uploads);
+  await makeFolder(options.uploads, { mode: 0o700 });
   await removeAbandoned(options.uploads);
-  const app = createApp({ ...options, queue, metrics: createMetrics(queue), stopping: stop.signal });
+  const readiness = createReadiness({ ...options, stopping: stop.signal });
+  const metrics = createMetrics({ queue, readiness });
+  const app = createApp({ ...options, queue, metrics, readiness, stopping: stop.signal });
   const server = listenerFor((request, environment) => app.fetch(request, environment), limits);
+  if (!options.behindProxy) shareConnections(server, { limits, metrics });
   await listen(server, options);
-  const sweeper = createSweeper({ queue, store, keep: options.keep, log });
+  const sweeper = createSweeper({ queue, store, keep: options.keep, log, onSwept: metrics.swept });
   const { address, port } = server.address() as AddressInfo;
   const url = `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
   log("info", "listening", { url });
@@ -119,8 +128,26 @@ function refuse(socket: Duplex, { error, hasAnswered }: { error: NodeJS.ErrnoExc
     return;
   }
   const [code, detail] = CLIENT_ERRORS[error.code ?? ""] ?? ["bad-request", "this is not HTTP/1.1"];
-  const body = problemBody(new Problem(code, { detail, remedy: "send the request again, whole and well-formed" }));
-  const { status } = PROBLEMS[code];
+  answerAndClose(socket, new Problem(code, { detail, remedy: "send the request again, whole and well-formed" }));
+}
+
+function shareConnections(server: Server, { limits, metrics }: { limits: Limits; metrics: Metrics }): void {
+  const perClient = limits.connectionsPerClient;
+  const detail = `more than ${perClient} connections from one address`;
+  const problem = new Problem("rate-limited", { detail, remedy: "close some, or use one for several requests" });
+  limitConnections(server, {
+    perClient,
+    onRefused: (socket) => {
+      metrics.connectionRefused();
+      answerAndClose(socket, problem);
+    },
+  });
+}
+
+/** Without Node's answer to a request, of which there is none. */
+function answerAndClose(socket: Duplex, problem: Problem): void {
+  const body = problemBody(problem);
+  const { status } = PROBLEMS[problem.code];
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`;
   socket.end(head + body, () => socket.destroy());
 }
@@ -139,6 +166,7 @@ function reachable(queue: JobQueue, log: Log): JobQueue {
     subscribe: (id, options) => queue.subscribe(id, options),
     remove: (id) => answered(queue.remove(id)),
     counts: () => answered(queue.counts()),
+    usage: (tenant) => answered(queue.usage(tenant)),
     ping: () => queue.ping(),
     close: () => queue.close(),
   };

@@ -4,13 +4,15 @@ import { z } from "zod";
 
 import { withTemporaryFolder } from "../system/temporaryFolder.ts";
 import { depthSettings, type DepthSettings } from "../depth/settings.ts";
-import { frameOf, jobPrefix } from "../queue/job.ts";
+import { frameOf, jobPrefix, type Job } from "../queue/job.ts";
 import type { JobQueue } from "../queue/queue.ts";
 import type { FileStore } from "../queue/store.ts";
 import { createFrameChecker } from "./frameChecker.ts";
 import { checkFrameSet, type CheckedFrame } from "./frames.ts";
 import type { Limits } from "./limits.ts";
 import { Problem } from "./problem.ts";
+import { createQuota } from "./quota.ts";
+import type { Tenant } from "./tenants.ts";
 import { receiveUpload } from "./upload.ts";
 
 export interface Submitting {
@@ -36,32 +38,38 @@ export function createSubmit({
   limits,
   onActive,
   onAccepted,
-}: Submitting): (request: IncomingMessage) => Promise<string> {
+}: Submitting): (request: IncomingMessage, tenant: Tenant) => Promise<string> {
   const inTurn = createGate(CHECKS_AT_ONCE);
   const checkFrames = createFrameChecker();
+  const reserve = createQuota(queue);
   let active = 0;
-  const receive = (request: IncomingMessage): Promise<string> =>
+  const receive = (request: IncomingMessage, { name: tenant }: Tenant): Promise<string> =>
     withTemporaryFolder(uploads, async (folder) => {
       const { files, options, bytes } = await receiveUpload(request, { folder, limits });
       const settings = readSettings(options);
       const frames = await inTurn(() => checkFrames(files, limits));
       checkFrameSet(frames, settings);
       await checkRoom(queue, limits);
-      const id = await putJob({ frames, settings }, { queue, store });
+      const id = await putJob({ frames, settings, tenant, bytes }, { queue, store });
       onAccepted(bytes);
       return id;
     });
-  return async (request) => {
+  return async (request, tenant) => {
     await checkRoom(queue, limits); // before a byte of the body is read
     if (active >= limits.uploads) throw busy(`${active} stacks are being received already`, 5);
     onActive((active += 1));
     try {
-      return await receive(request);
+      const place = await reserve(tenant, mostBytes(request, limits));
+      return await receive(request, tenant).finally(place.release);
     } finally {
       onActive((active -= 1));
     }
   };
 }
+
+/** A request says how long it is, or may have the largest size. */
+const mostBytes = ({ headers }: IncomingMessage, { requestBytes }: Limits): number =>
+  Math.min(Number(headers["content-length"] ?? requestBytes), requestBytes);
 
 const busy = (detail: string, seconds: number): Problem =>
   new Problem("busy", {
@@ -98,14 +106,14 @@ function readSettings(text = "{}"): DepthSettings {
 
 /** The images into the store, then the job into the queue; if either fails, neither is left. */
 async function putJob(
-  { frames, settings }: { frames: readonly CheckedFrame[]; settings: DepthSettings },
+  { frames, ...job }: { frames: readonly CheckedFrame[] } & Pick<Job, "settings" | "tenant" | "bytes">,
   { queue, store }: Pick<Submitting, "queue" | "store">,
 ): Promise<string> {
   const id = randomUUID();
   const placed = frames.map(({ ending }, n) => frameOf(id, n, ending));
   try {
     for (const [n, { key }] of placed.entries()) await store.move(key, (frames[n] as CheckedFrame).file);
-    await queue.submit({ id, frames: placed, settings });
+    await queue.submit({ id, frames: placed, ...job });
   } catch (error) {
     await store.remove(jobPrefix(id));
     throw error;

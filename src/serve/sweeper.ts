@@ -1,4 +1,4 @@
-import { jobPrefix } from "../queue/job.ts";
+import { jobIdSchema, jobPrefix } from "../queue/job.ts";
 import { hasEnded, type JobQueue } from "../queue/queue.ts";
 import type { FileStore } from "../queue/store.ts";
 import type { Log } from "./log.ts";
@@ -9,7 +9,18 @@ export interface SweepOptions {
   /** Milliseconds for which the files of ended jobs are kept. */
   readonly keep: number;
   readonly log: Log;
+  readonly onSwept?: (sweep: Sweep) => void;
   readonly now?: () => number;
+}
+
+/** What one sweep has done. */
+export interface Sweep {
+  /** Jobs that were forgotten. */
+  readonly removed: number;
+  /** Folders among the jobs that are none of ours: left alone. */
+  readonly foreign: number;
+  /** Jobs that could not be asked for or removed: tried again with the next sweep. */
+  readonly failed: number;
 }
 
 /** Files no job owns may be those of a job that is just being submitted, or removed; after this many milliseconds they are not. */
@@ -37,22 +48,35 @@ export function createSweeper(options: SweepOptions): { close(): void } {
   };
 }
 
-/** Returns how many jobs were forgotten. */
-export async function sweep({ queue, store, keep, log, now = Date.now }: SweepOptions): Promise<number> {
+/** Whatever is wrong with one job or folder, the others are swept. */
+export async function sweep({ queue, store, keep, log, onSwept, now = Date.now }: SweepOptions): Promise<Sweep> {
   const changed = new Map<string, number>();
   for (const { key, changedAt } of await store.list("jobs")) {
     const id = key.split("/")[1] ?? "";
     changed.set(id, Math.max(changed.get(id) ?? 0, changedAt));
   }
-  let removed = 0;
-  for (const [id, at] of changed) {
+  const removeIfOld = async (id: string, at: number): Promise<boolean> => {
     const status = await queue.get(id);
     const isOld = status ? hasEnded(status) && now() - (status.endedAt ?? at) > keep : now() - at > ORPHAN_AGE;
-    if (!isOld) continue;
+    if (!isOld) return false;
     await queue.remove(id);
     await store.remove(jobPrefix(id));
-    removed += 1;
+    return true;
+  };
+  let [removed, foreign, failed] = [0, 0, 0];
+  for (const [id, at] of changed) {
+    if (!jobIdSchema.safeParse(id).success) {
+      foreign += 1;
+      continue;
+    }
+    try {
+      if (await removeIfOld(id, at)) removed += 1;
+    } catch (cause) {
+      failed += 1;
+      log("warning", "sweep failed", { job: id, cause: String(cause) });
+    }
   }
   if (removed > 0) log("info", "swept", { jobs: removed });
-  return removed;
+  onSwept?.({ removed, foreign, failed });
+  return { removed, foreign, failed };
 }

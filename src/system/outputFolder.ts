@@ -30,7 +30,7 @@ export async function fillFolder<T>(folder: string, { force }: { force: boolean 
   };
   process.once("exit", tidy);
   try {
-    await makeFolder(temporary, folder);
+    await makeFolder(temporary, { called: folder });
     const result = await write(temporary);
     if (present === undefined) await move(temporary, target);
     else for (const name of await orderedNames(temporary)) await move(join(temporary, name), join(target, name));
@@ -84,14 +84,17 @@ function removeIfEmpty(folder: string): void {
 }
 
 /**
- * Makes a folder and those above it; errors call it `called`. (Node's recursive mkdir never returns where a file system makes no folders at
+ * Makes a folder and those above it; errors call it `called`. `mode` is that of the folder itself, if it is new. (Node's recursive mkdir never returns where a file system makes no folders at
  * all, such as /proc.)
  */
-export async function makeFolder(folder: string, called = folder): Promise<void> {
+export async function makeFolder(
+  folder: string,
+  { called = folder, mode = 0o777 }: { readonly called?: string; readonly mode?: number } = {},
+): Promise<void> {
   const above = dirname(resolve(folder));
-  if (!existsSync(above)) await makeFolder(above, called);
+  if (!existsSync(above)) await makeFolder(above, { called });
   try {
-    await mkdir(folder);
+    await mkdir(folder, { mode });
   } catch (cause) {
     const present = errnoOf(cause) === "EEXIST" ? await stat(folder) : undefined;
     if (!present) throw unusable(called, `cannot be created: ${reasonOf(cause)}`, cause);

@@ -37,7 +37,7 @@ export async function removeAbandoned(parent: string): Promise<void> {
     const changed = (await stat(folder).catch(() => undefined))?.mtimeMs;
     if (changed === undefined) continue; // just removed
     const isLeft = host === hostname() ? !isOwnerRunning(Number(pid), changed) : Date.now() - changed > FOREIGN_AGE;
-    if (isLeft) await rm(folder, { recursive: true, force: true });
+    if (isLeft) await rm(folder, { recursive: true, force: true }).catch(() => undefined); // another user's is not ours to remove
   }
 }
 

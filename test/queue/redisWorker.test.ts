@@ -157,7 +157,7 @@ test("a worker refuses to start without a store or a Redis, and says what to do"
   const away = await runCommand(context, "worker", "--redis", "redis://:secret@127.0.0.1:1", "--store", folder);
   assert.deepEqual([away.code, away.err], [2, "dualfocus: redis://127.0.0.1:1: no Redis answers there\n  start it, or correct --redis\n"]);
   const wrong = await runCommand(context, "worker", "--redis", "localhost", "--store", folder);
-  assert.deepEqual([wrong.code, wrong.err.split("\n")[0]], [2, "dualfocus: localhost: not the address of a Redis"]);
+  assert.deepEqual([wrong.code, wrong.err.split("\n")[0]], [2, "dualfocus: what was given is not the address of a Redis"]);
   const malformed = await runCommand(context, "worker", "--redis", "redis:/:secret@host", "--store", folder);
   assert.deepEqual([malformed.code, malformed.err.includes("secret")], [2, false], "also a malformed address keeps its password to itself");
 });

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 
@@ -16,13 +17,15 @@ interface Bucket {
   readonly objects: Map<string, Buffer>;
   /** `METHOD path` of every request, and what was wrong with its signature. */
   readonly requests: string[];
+  /** Of the body, as each request was signed with. */
+  readonly hashes: (string | undefined)[];
   /** Answers with these codes first, then properly. */
   readonly failures: number[];
 }
 
 /** As much of S3 as a store needs: put, get, delete, list in pages of two, conditional writes. */
 async function startBucket(context: TestContext): Promise<Bucket> {
-  const bucket: Bucket = { endpoint: "", objects: new Map(), requests: [], failures: [] };
+  const bucket: Bucket = { endpoint: "", objects: new Map(), requests: [], hashes: [], failures: [] };
   const server: Server = createServer((request, response) => {
     void answer(bucket, request).then(({ code, body = "" }) =>
       response.writeHead(code, code === 204 ? {} : { "content-length": Buffer.byteLength(body) }).end(body),
@@ -41,12 +44,13 @@ async function startBucket(context: TestContext): Promise<Bucket> {
 const SIGNED = /^AWS4-HMAC-SHA256 Credential=key-id\/\d{8}\/eu-test-1\/s3\/aws4_request, SignedHeaders=.*host.*, Signature=[0-9a-f]{64}$/;
 
 async function answer(bucket: Bucket, request: IncomingMessage): Promise<{ code: number; body?: string | Buffer }> {
-  const { objects, requests, failures } = bucket;
+  const { objects, requests, hashes, failures } = bucket;
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://x");
   const { method = "", headers } = request;
   requests.push(`${method} ${pathname}`);
+  hashes.push(headers["x-amz-content-sha256"] as string | undefined);
   const failure = failures.shift();
   if (failure !== undefined) return { code: failure };
   if (!SIGNED.test(headers.authorization ?? "") || headers["x-amz-date"] === undefined)
@@ -162,6 +166,42 @@ test("a bucket's requests are signed, carry the prefix and come again after fail
     secretAccessKey: "x",
   });
   await assert.rejects(wrongKey.put("a", join(folder, "a")), /a: cannot be stored \(403 AccessDenied\)/);
+});
+
+test("what a directory keeps is readable by its owner alone", async (context) => {
+  const folder = await temporaryFolder(context);
+  const root = join(folder, "new", "store");
+  const store = await openStore(root);
+  for (const name of ["a", "b"]) await writeFile(join(folder, name), "x", { mode: 0o644 });
+  await store.put("jobs/one/frames/0.png", join(folder, "a"));
+  await store.move("jobs/one/runs/r/depth.npy", join(folder, "b"));
+  await store.putOnce("jobs/one/results.json", "{}");
+  const modes = await Promise.all(
+    (await readdir(root, { recursive: true, withFileTypes: true })).map(async (entry) => {
+      const { mode } = await stat(join(entry.parentPath, entry.name));
+      return `${entry.isFile() ? "file" : "folder"} ${(mode & 0o777).toString(8)}`;
+    }),
+  );
+  assert.deepEqual([...new Set(modes)].sort(), ["file 600", "folder 700"]);
+  assert.equal((await stat(root)).mode & 0o777, 0o700);
+});
+
+test("a bucket without TLS is refused, but on this machine or where it was allowed; its bodies are then signed", async (context) => {
+  const keys = { AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" };
+  const at = (endpoint: string, more: Record<string, string> = {}): Promise<FileStore> =>
+    openStore("s3://bucket", { ...keys, AWS_ENDPOINT_URL_S3: endpoint, ...more });
+  for (const endpoint of ["https://minio.example:9000", "http://127.0.0.1:9000", "http://localhost:9000", "http://[::1]:9000"])
+    await at(endpoint);
+  for (const endpoint of ["http://minio.example:9000", "HTTP://minio.example", "http://10.0.0.7", "http://127.0.0.1.evil.example"])
+    await assert.rejects(at(endpoint), { code: "store-insecure", message: /in the clear/ }, endpoint);
+  await at("http://minio.example:9000", { DUALFOCUS_S3_ALLOW_HTTP: "1" });
+  for (const endpoint of ["minio.example:9000", "ftp://minio.example", "nonsense"])
+    await assert.rejects(at(endpoint), { code: "bad-store" }, endpoint);
+
+  const [bucket, folder] = [await startBucket(context), await temporaryFolder(context)];
+  await writeFile(join(folder, "a"), "hello");
+  await s3(bucket).put("a", join(folder, "a"));
+  assert.equal(bucket.hashes.at(-1), createHash("sha256").update("hello").digest("hex"));
 });
 
 test("a store is opened by its name; one that cannot be is an error that says what to do", async (context) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -32,7 +32,7 @@ async function serveHere(context: TestContext, ...args: readonly string[]): Prom
   const url = `http://127.0.0.1:${port}`;
   const result = runCommand(context, "serve", "--port", String(port), ...args);
   const isUp = async (): Promise<boolean> =>
-    fetch(`${url}/v1/health`).then(
+    fetch(`${url}/v1/health/live`).then(
       ({ ok }) => ok,
       () => false,
     );
@@ -52,6 +52,18 @@ async function serveElsewhere(context: TestContext, ...args: readonly string[]):
   context.after(() => child.kill("SIGKILL"));
   const [url] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   return { url, child };
+}
+
+/** Sets variables until the test ends. */
+function setEnvironment(context: TestContext, values: Readonly<Record<string, string>>): void {
+  const before = Object.fromEntries(Object.keys(values).map((name) => [name, process.env[name]]));
+  Object.assign(process.env, values);
+  context.after(() => {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = value;
+    }
+  });
 }
 
 test("the command serves until it is told to stop, with a token from a file, and leaves no temporary file", async (context) => {
@@ -77,6 +89,8 @@ test("the command serves until it is told to stop, with a token from a file, and
   assert.ok(!err.includes(token) && !err.includes("holiday"));
   assert.ok(!existsSync(join(store, ".server")));
   assert.deepEqual(readdirSync(join(store, ".uploads")), []);
+  for (const folder of [store, join(store, ".uploads"), join(store, "jobs")]) assert.equal(statSync(folder).mode & 0o777, 0o700, folder);
+  for (const file of filesIn(store)) assert.equal(statSync(file).mode & 0o777, 0o600, file);
 });
 
 test("a second server is kept away; what a killed one was receiving is removed by the next", async (context) => {
@@ -122,9 +136,43 @@ test("with --redis the server queues and a worker computes", async (context) => 
   assert.equal(code, 0, err);
 });
 
-test("what cannot be served is told with what to do about it", async (context) => {
+test("a token from the environment is not handed on to the processes that compute; what others can reach needs one", async (context) => {
+  setEnvironment(context, { DUALFOCUS_TOKENS: `alice ${token}; bob ${token}-of-bob` });
+  const store = temporaryFolder();
+  const server = await serveHere(context, "--store", store, "--host", "0.0.0.0", "--allow-host", "depth.example");
+  assert.equal(process.env["DUALFOCUS_TOKENS"], undefined);
+  const status = (headers: Record<string, string>): Promise<number> =>
+    fetch(`${server.url}/v1/quota`, { headers }).then((response) => response.status);
+  assert.deepEqual([await status({}), await status({ Authorization: `Bearer ${token}-of-bob` })], [401, 200]);
+  const { code, err } = await server.stop();
+  assert.deepEqual([code, err.includes(token), err.includes('"tenant":"bob"')], [0, false, true], err);
+  const open = await serveHere(context, "--store", store, "--host", "0.0.0.0", "--no-token");
+  assert.equal(await fetch(`${open.url}/v1/quota`).then((response) => response.status), 200, "if that is what is wanted");
+  await open.stop();
+});
+
+test("with a bucket, what is being received lies in a folder that nobody can foresee or read", async (context) => {
+  const { url: redis } = await startRedis(context);
+  const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "key", AWS_ENDPOINT_URL_S3: "http://127.0.0.1:1" };
+  const temporary = temporaryFolder();
+  setEnvironment(context, { ...keys, TMPDIR: temporary });
+  mkdirSync(join(temporary, ".uploads"), { mode: 0o777 }); // laid out by someone else
+  const folders = (): string[] => readdirSync(temporary).filter((name) => name.startsWith("dualfocus@"));
+  const server = await serveHere(context, "--store", "s3://bucket/prefix", "--redis", redis);
+  const [first = "", ...others] = folders();
+  assert.deepEqual(others, []);
+  assert.match(first, /@[0-9a-f]{8}-[0-9a-f-]{27}$/);
+  assert.equal(statSync(join(temporary, first)).mode & 0o777, 0o700);
+  assert.deepEqual(readdirSync(join(temporary, ".uploads")), []);
+  await server.stop();
+  assert.deepEqual(folders(), [], "it goes with the server");
+});
+
+test("what cannot be served is reported with what to do about it", async (context) => {
   const folder = temporaryFolder();
   put(join(folder, "short"), "secret");
+  put(join(folder, "placeholder"), "change-me-to-something-long");
+  setEnvironment(context, { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "key", AWS_ENDPOINT_URL_S3: "http://minio.example" });
   put(join(folder, "file"), "");
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
@@ -136,12 +184,16 @@ test("what cannot be served is told with what to do about it", async (context) =
     [/Expected a number above 0/, "--keep", "0"],
     [/Expected a whole number, 1 or more/, "--max-frames", "0"],
     [/Expected a whole number/, "--rate", "1.5"],
-    [/short: a token has 16 or more letters/, "--token-file", join(folder, "short")],
+    [/short, line 1: a token has 16 or more letters/, "--token-file", join(folder, "short")],
+    [/placeholder, line 1: this is a placeholder, not a random token/, "--token-file", join(folder, "placeholder")],
+    [/without a token, everyone who can reach 0\.0\.0\.0 could use the server/, ...store, "--host", "0.0.0.0"],
+    [/Expected a name or address such as depth\.example\.org, without a port/, "--allow-host", "depth.example.org:8080"],
+    [/http:\/\/minio\.example: images and results would be sent to this store in the clear/, "--store", "s3://bucket"],
     [/missing: there is no such file/, "--token-file", join(folder, "missing")],
     [/file: is a file, not a folder/, "--store", join(folder, "file")],
     [/redis:\/\/127\.0\.0\.1:1: no Redis answers there/, ...store, "--redis", "redis://127.0.0.1:1"],
     [/127\.0\.0\.1, port \d+: another program listens there/, ...store, "--port", String(port)],
-    [/192\.0\.2\.1, port 0: this machine has no such address/, ...store, "--host", "192.0.2.1", "--port", "0"],
+    [/192\.0\.2\.1, port 0: this machine has no such address/, ...store, "--host", "192.0.2.1", "--port", "0", "--no-token"],
   ];
   for (const [message, ...args] of wrong) {
     const { code, err } = await runCommand(context, "serve", ...args);

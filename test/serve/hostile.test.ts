@@ -164,7 +164,7 @@ const HOSTILE: readonly (readonly [name: string, status: number, bytes: Buffer])
   ["a header with a bare line feed", 400, get("/v1/health", { headers: ["X-A: 1\nX-B: 2"] })],
   ["a NUL in a header", 400, get("/v1/health", { headers: ["X-A: 1\0"] })],
   ["no host", 400, get("/v1/health", { host: "" })],
-  ["a host of another name", 403, get(`/v1/jobs/${job}`, { host: "rebound.example" })],
+  ["a host of another name", 421, get(`/v1/jobs/${job}`, { host: "rebound.example" })],
   ["a page of another site", 403, post(frames, { headers: [type, "Origin: https://evil.example"] })],
   ["a page without an origin", 403, post(frames, { headers: [type, "Origin: null"] })],
   ["an expectation nobody knows", 417, get("/v1/health", { headers: ["Expect: 200-ok"] })],

@@ -31,13 +31,14 @@ test("the OpenAPI document is valid, and every operation says how it may fail", 
       "get /v1/jobs/{id}",
       "delete /v1/jobs/{id}",
       "get /v1/jobs/{id}/results/{name}",
+      "get /v1/quota",
       "get /v1/jobs/{id}/events",
       "get /v1/health",
       "get /v1/health/live",
     ],
   );
   assert.deepEqual(Object.keys(description.paths["/v1/depth"]?.["post"]?.responses ?? {}), [
-    ...["202", "400", "401", "403", "408", "413", "415", "422", "429", "500", "503", "507"],
+    ...["202", "400", "401", "403", "408", "413", "415", "421", "422", "429", "500", "503", "507"],
   ]);
   const { properties, required } = description.components.schemas["DepthOptions"] ?? { properties: {} };
   assert.deepEqual(Object.keys(properties), ["distances", "unit", "model", "align", "size", "save"]);

@@ -2,14 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEmbeddedQueue } from "../../src/queue/embeddedQueue.ts";
 import { problemSchema } from "../../src/serve/problem.ts";
+import { parseTokens } from "../../src/serve/tenants.ts";
 import { BOUNDARY, frame, multipart } from "./hostileFiles.ts";
 import { filesIn, idleRunner, stackForm, stackPictures, withServer } from "./server.ts";
 
 const token = "correct-horse-battery-staple";
+const tokens = parseTokens(token, "test");
 const pictures = stackPictures();
 
 test("with a token, everything but health and the description asks for it", async () => {
-  await withServer({ token }, async ({ url, folder }) => {
+  await withServer({ tokens }, async ({ url, folder }) => {
     const ask = async (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<number> =>
       (await fetch(url + path, { method, headers })).status;
     for (const path of ["/v1/health", "/v1/health/live", "/openapi.json", "/docs"]) assert.equal(await ask(path), 200, path);
@@ -56,7 +58,7 @@ test("pages of other origins are let in by name only", async () => {
     assert.equal(refused.status, 403);
     assert.equal(refused.headers.get("Access-Control-Allow-Origin"), null);
   });
-  await withServer({ origins: [origin], token }, async ({ url }) => {
+  await withServer({ origins: [origin], tokens }, async ({ url }) => {
     const asked = await fetch(`${url}/v1/depth`, {
       method: "OPTIONS",
       headers: { Origin: origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization" },
@@ -85,7 +87,7 @@ test("every answer, good or bad, carries the headers that keep browsers careful"
   });
 });
 
-test("a queue that cannot be reached is told as such, and nothing of the upload is left", async () => {
+test("a queue that cannot be reached is reported as such, and nothing of the upload is left", async () => {
   const queue = createEmbeddedQueue({ runner: idleRunner });
   const away = (): Promise<never> => Promise.reject(new Error("connect ECONNREFUSED 10.0.0.7:6379"));
   await withServer({ queue: { ...queue, ping: away, counts: away, get: away } }, async ({ url, folder, log }) => {
@@ -93,7 +95,10 @@ test("a queue that cannot be reached is told as such, and nothing of the upload 
     assert.equal(health.status, 503);
     assert.deepEqual(await health.json(), { live: true, ready: false, version: "0.1.0", reason: "the queue cannot be reached" });
     assert.equal((await fetch(`${url}/v1/health/live`)).status, 200);
-    assert.match(await (await fetch(`${url}/metrics`)).text(), /^process_resident_memory_bytes \d+/m);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    assert.match(metrics, /^process_resident_memory_bytes \d+/m);
+    assert.match(metrics, /^dualfocus_ready 0$/m);
+    assert.doesNotMatch(metrics, /^dualfocus_workers /m, "better no number than an old one");
     for (const answer of [
       await fetch(`${url}/v1/jobs/no-such-job`),
       await fetch(`${url}/v1/depth`, { method: "POST", body: stackForm(pictures) }),

@@ -61,12 +61,15 @@ export async function withServer<T>(
     uploads: join(folder, ".uploads"),
     host: "127.0.0.1",
     port: 0,
+    hosts: [],
+    tokens: [],
     origins: [],
     behindProxy: false,
+    minWorkers: 0,
     keep: 3600_000,
     log: (level, event, fields = {}) => log.push({ level, event, fields }),
     ...options,
-    limits: { ...DEFAULT_LIMITS, requestsPerMinute: 0, ...limits },
+    limits: { ...DEFAULT_LIMITS, requestsPerMinute: 0, freeBytes: 0, ...limits },
   });
   let closing: Promise<void> | undefined;
   const stop = (grace: number): Promise<void> => (closing ??= server.close({ grace }));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ import { claimFolder } from "../../src/serve/claim.ts";
 import { createLog } from "../../src/serve/log.ts";
 import { sweep } from "../../src/serve/sweeper.ts";
 import { put, temporaryFolder } from "../data/files.ts";
-import { idleRunner } from "./server.ts";
+import { idleRunner, withServer } from "./server.ts";
 
 /** The number of a process that has ended. */
 const dead = spawnSync(process.execPath, ["-e", ""]).pid;
@@ -61,8 +61,8 @@ test("ended jobs are forgotten after their time, files without a job after ten m
   mkdirSync(join(folder, ".uploads"));
   const stateOf = async (id: string): Promise<string | undefined> => (await queue.get(id))?.state;
   while ((await stateOf(ended)) !== "done" || (await stateOf(failed)) !== "failed") await setTimeout(5);
-  const sweepAt = (later: number): Promise<number> =>
-    sweep({ queue, store, keep: hour, log: () => undefined, now: () => Date.now() + later });
+  const sweepAt = async (later: number): Promise<number> =>
+    (await sweep({ queue, store, keep: hour, log: () => undefined, now: () => Date.now() + later })).removed;
   const present = (): string[] => [ended, failed, running, orphan].filter((id) => existsSync(join(folder, jobPrefix(id))));
   assert.equal(await sweepAt(0), 0);
   assert.equal(await sweepAt(11 * 60_000), 1);
@@ -71,6 +71,43 @@ test("ended jobs are forgotten after their time, files without a job after ten m
   assert.deepEqual(present(), [running]);
   assert.equal(await queue.get(ended), undefined);
   await queue.close();
+});
+
+test("a folder among the jobs that is none of ours, or a job that cannot be removed, does not keep the others", async () => {
+  const folder = temporaryFolder();
+  const store = createDirectoryStore(folder);
+  const queue = createEmbeddedQueue({ runner: idleRunner });
+  const ours = ["orphan-one", "orphan-two", "orphan-three"];
+  const foreign = ["notes", "lost and found", "12345678", ".git", "ümläut-folder"];
+  for (const name of [...ours, ...foreign]) put(join(folder, "jobs", name, "file.txt"), "x");
+  put(join(folder, "jobs", "a file.txt"), "x");
+  const stuck = {
+    ...store,
+    remove: (prefix: string) => (prefix.endsWith("two") ? Promise.reject(new Error("EBUSY")) : store.remove(prefix)),
+  };
+  const log: string[] = [];
+  const found = await sweep({
+    ...{ queue, store: stuck, keep: hour, now: () => Date.now() + hour },
+    log: (_, event, fields) => log.push(`${event} ${String(fields?.["job"])}`),
+  });
+  assert.deepEqual(found, { removed: 2, foreign: foreign.length + 1, failed: 1 });
+  assert.deepEqual(
+    readdirSync(join(folder, "jobs")).sort(),
+    [...foreign, "a file.txt", "orphan-two"].sort(),
+    "what is not ours is left alone",
+  );
+  assert.ok(log.includes("sweep failed orphan-two"));
+  await queue.close();
+});
+
+test("what a sweep has met is in the metrics", async () => {
+  const folder = temporaryFolder();
+  put(join(folder, "jobs", "not a job", "file"), "x");
+  await withServer({ store: createDirectoryStore(folder), keep: 10 }, async ({ url }) => {
+    const metrics = async (): Promise<string> => (await fetch(`${url}/metrics`)).text();
+    while (!/^dualfocus_foreign_folders 1$/m.test(await metrics())) await setTimeout(20);
+    assert.match(await metrics(), /^dualfocus_sweep_failures_total 0$/m);
+  });
 });
 
 test("the log is a JSON document a line", () => {
