@@ -17,6 +17,8 @@ export interface Coloring {
   readonly map?: ColorMap;
   /** Exchanges the colours of near and far. */
   readonly flip?: boolean;
+  /** Pixels to fade and hatch, where this is 1: depth that is not vouched for. */
+  readonly hatched?: Uint8Array;
 }
 
 /** Near is red in turbo, yellow in viridis, black in grey and white in near-white; unknown pixels are black. */
@@ -25,7 +27,23 @@ export function paintDepth({ depth, range = validRange(depth) }: Pick<DepthResul
   const picture = canvas(depth.width, depth.height);
   for (let pixel = 0; pixel < depth.values.length; pixel++)
     if (isKnown(depth, pixel)) color(depth.values[pixel] as number, { into: picture.data, at: 3 * pixel });
+  if (coloring.hatched) hatch(picture, coloring.hatched);
   return picture;
+}
+
+/** Faded to this share of their colour. */
+const FADED = 0.4;
+const HATCH = { period: 8, line: 2, ground: 190, stroke: 90 } as const;
+
+/** Fades the marked pixels and draws diagonal lines over them. */
+function hatch({ width, height, data }: Canvas, marked: Uint8Array): void {
+  const scale = Math.max(1, Math.round(Math.max(width, height) / 800));
+  for (let pixel = 0; pixel < marked.length; pixel++) {
+    if (!marked[pixel]) continue;
+    const diagonal = ((pixel % width) + Math.floor(pixel / width)) % (HATCH.period * scale);
+    const tone = diagonal < HATCH.line * scale ? HATCH.stroke : HATCH.ground;
+    for (let i = 3 * pixel; i < 3 * pixel + 3; i++) data[i] = FADED * (data[i] as number) + (1 - FADED) * tone;
+  }
 }
 
 /** The first colours are too dark to distinguish from the black of unknown pixels. */
@@ -65,8 +83,13 @@ export interface ColorPictureOptions extends Coloring, Pick<PngOptions, "deflate
 
 /** The map in colour, with a legend below it and a scale bar if the camera or microscope is known. */
 export function encodeColorPicture(result: DepthResult, { legend = true, deflate, ...coloring }: ColorPictureOptions = {}): Uint8Array {
+  return encodePngPixels({ channels: 3, ...drawColorPicture(result, { legend, ...coloring }) }, { deflate });
+}
+
+/** The same before it is encoded. */
+export function drawColorPicture(result: DepthResult, { legend = true, ...coloring }: ColorPictureOptions = {}): Canvas {
   const picture = paintDepth(result, coloring);
-  return encodePngPixels({ channels: 3, ...(legend ? withLegend(picture, result, coloring) : picture) }, { deflate });
+  return legend ? withLegend(picture, result, coloring) : picture;
 }
 
 /** The picture with a panel below it. */

@@ -64,7 +64,10 @@ test("the keyboard alone leads from the start to a pixel's curve", { timeout: 30
   t.after(close);
   await ready(page);
   const isOn = (id: string): Promise<boolean> =>
-    page.evaluate((wanted) => document.activeElement?.matches(`[data-testid="${wanted}"], :has(> [data-testid="${wanted}"])`) ?? false, id);
+    page.evaluate(
+      (wanted) => document.activeElement?.matches(`[data-testid="${wanted}"], [role="slider"]:has([data-testid="${wanted}"])`) ?? false,
+      id,
+    );
   const tabTo = async (id: string): Promise<void> => {
     for (let presses = 0; presses < 60; presses++) {
       if (await isOn(id)) return;

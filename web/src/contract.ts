@@ -86,7 +86,16 @@ export const TEST_IDS = {
   /** Followed by a name of VIEWS. */
   tab: "tab-",
   depthCanvas: "depth-canvas",
+  pictureCanvas: "picture-canvas",
   readout: "readout",
+  /** Followed by 0 for the first colour, 1 for the last. */
+  legendHandle: "legend-handle-",
+  colorMap: "color-map",
+  trust: "trust",
+  savePicture: "save-picture",
+  copyPicture: "copy-picture",
+  profileButton: "profile-button",
+  profile: "profile",
   curve: "curve",
   compareSlider: "compare-slider",
   refocusCanvas: "refocus-canvas",

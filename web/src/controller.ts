@@ -3,6 +3,7 @@ import { Cancelled, WorkerProblem, type Client } from "./client.ts";
 import type { View, ViewResult } from "./contract.ts";
 import { fetchExample, type Example } from "./examples.ts";
 import { readDraft, type Draft } from "./state/distances.ts";
+import type { Look } from "./state/look.ts";
 import { sentence } from "./state/words.ts";
 import type { Store } from "./store.ts";
 import type { EngineWish, Event, Problem, RunResult, UserFile } from "./worker/protocol.ts";
@@ -19,6 +20,8 @@ export interface Controller {
   run(): Promise<void>;
   cancel(): void;
   show(view: View): void;
+  /** Changes how the result is looked at, in all tabs. */
+  setLook(look: Partial<Look>): void;
   loadFigures(): Promise<void>;
   /** One plane in working size, aligned. */
   picture(plane: number): Promise<Image>;
@@ -56,6 +59,9 @@ export function createController(store: Store, client: Client): Controller {
     },
     show: (view) => {
       dispatch({ kind: "view", view });
+    },
+    setLook: (look) => {
+      dispatch({ kind: "look", look });
     },
     loadFigures: () => loadFigures(context),
     picture: (plane) => client.call("picture", { plane }),

@@ -1,25 +1,63 @@
 import type { Plane } from "../../src/image/boxFilter.ts";
 import type { Image, Size } from "../../src/image/image.ts";
 import type { Canvas } from "../../src/output/canvas.ts";
-import { paintDepth } from "../../src/output/colorPicture.ts";
+import { paintDepth, type Coloring } from "../../src/output/colorPicture.ts";
 import { colorTable } from "../../src/output/colorMap.ts";
 import type { DepthResult } from "../../src/output/result.ts";
-import { shrinkDepth, shrinkImage, sizeWithin } from "./shrink.ts";
+import { cut, pick, shrinkDepth, shrinkImage, sizeWithin } from "./shrink.ts";
+import type { Region } from "./state/viewport.ts";
 
 /** Pixels for a canvas: four bytes each. */
 export interface Painting extends Size {
   readonly data: Uint8ClampedArray<ArrayBuffer>;
 }
 
-/** Largest side of a painted map, enough for a screen; the data stays in full size. */
-const SHOWN_SIDE = 1600;
-
-export function paintDepthMap({ depth, range }: Pick<DepthResult, "depth" | "range">): Painting {
-  const small = shrinkDepth(depth, sizeWithin(depth, SHOWN_SIDE));
-  return opaque(paintDepth({ depth: small, ...(range ? { range } : {}) }));
+/** A picture in full size, of which any part can be painted: no larger than a screen, and every pixel where the part is small enough. */
+export interface PictureSource extends Size {
+  paint(region?: Region): Painting;
 }
 
-export const paintImage = (image: Image): Painting => pixelsOf(shrinkImage(image, sizeWithin(image, SHOWN_SIDE)));
+/** Largest side of a painting, enough for a screen. */
+const SHOWN_SIDE = 1600;
+
+export type DepthColors = Coloring & Required<Pick<DepthResult, "range">>;
+
+export function depthSource({ depth }: Pick<DepthResult, "depth">, { range, hatched, ...coloring }: DepthColors): PictureSource {
+  const { width, height } = depth;
+  return {
+    width,
+    height,
+    paint(region = { left: 0, top: 0, width, height }) {
+      const part = { ...depth, ...sizeOf(region), values: cut(depth.values, depth, region), valid: cut(depth.valid, depth, region) };
+      const size = sizeWithin(region, SHOWN_SIDE);
+      const marks = hatched && { hatched: pick(cut(hatched, depth, region), region, size) };
+      return opaque(paintDepth({ depth: shrinkDepth(part, size), range }, { ...coloring, ...marks }));
+    },
+  };
+}
+
+export function imageSource(image: Image): PictureSource {
+  const { width, height, channels, data } = image;
+  return {
+    width,
+    height,
+    paint(region) {
+      const part = region ? { ...sizeOf(region), channels, data: cut(data, image, region, channels) } : image;
+      return pixelsOf(shrinkImage(part, sizeWithin(part, SHOWN_SIDE)));
+    },
+  };
+}
+
+export function valueSource(plane: Plane): PictureSource {
+  const { width, height, values } = plane;
+  return {
+    width,
+    height,
+    paint: (region) => paintValues(region ? { ...sizeOf(region), values: cut(values, plane, region) } : plane),
+  };
+}
+
+const sizeOf = ({ width, height }: Size): Size => ({ width, height });
 
 /** The image in four bytes per pixel. */
 export function pixelsOf({ width, height, channels, data }: Image): Painting {

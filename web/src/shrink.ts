@@ -1,5 +1,6 @@
 import type { DepthMap } from "../../src/image/depthMap.ts";
 import type { Image, Size } from "../../src/image/image.ts";
+import type { Region } from "./state/viewport.ts";
 
 /** The size with the same aspect ratio whose longer side is at most `side`. */
 export function sizeWithin({ width, height }: Size, side: number): Size {
@@ -33,16 +34,29 @@ const span = (i: number, from: number, to: number): [number, number] => {
   return [first, Math.max(first + 1, Math.floor(((i + 1) * from) / to))];
 };
 
-/** Takes the value at each new pixel's centre: depth must not be mixed across edges. */
-export function shrinkDepth(depth: DepthMap, size: Size): DepthMap {
-  const { width, height } = depth;
-  if (size.width >= width && size.height >= height) return depth;
-  const [values, valid] = [new Float32Array(size.width * size.height), new Uint8Array(size.width * size.height)];
-  for (let i = 0; i < values.length; i++) {
+/** The value at each new pixel's centre: depth must not be mixed across edges. */
+export function pick<T extends Float32Array | Uint8Array>(values: T, from: Size, size: Size): T {
+  const picked = values.slice(0, size.width * size.height) as T;
+  for (let i = 0; i < picked.length; i++) {
     const [x, y] = [i % size.width, Math.floor(i / size.width)];
-    const from = Math.floor(((y + 0.5) * height) / size.height) * width + Math.floor(((x + 0.5) * width) / size.width);
-    values[i] = depth.values[from] as number;
-    valid[i] = depth.valid[from] as number;
+    const row = Math.floor(((y + 0.5) * from.height) / size.height);
+    picked[i] = values[row * from.width + Math.floor(((x + 0.5) * from.width) / size.width)] as number;
   }
-  return { ...depth, ...size, values, valid };
+  return picked;
+}
+
+/** As `pick`. Never enlarges. */
+export function shrinkDepth(depth: DepthMap, size: Size): DepthMap {
+  if (size.width >= depth.width && size.height >= depth.height) return depth;
+  return { ...depth, ...size, values: pick(depth.values, depth, size), valid: pick(depth.valid, depth, size) };
+}
+
+/** The rows and columns of a region, `channels` values per pixel. */
+export function cut<T extends Float32Array | Uint8Array>(values: T, { width }: Size, region: Region, channels = 1): T {
+  const part = values.slice(0, region.width * region.height * channels) as T;
+  for (let y = 0; y < region.height; y++) {
+    const from = ((region.top + y) * width + region.left) * channels;
+    part.set(values.subarray(from, from + region.width * channels), y * region.width * channels);
+  }
+  return part;
 }

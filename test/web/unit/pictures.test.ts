@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { encodePng } from "../../../src/io/png.ts";
-import { paintImage, paintValues } from "../../../web/src/paint.ts";
+import { depthSource, imageSource, paintValues } from "../../../web/src/paint.ts";
 import { sharpnessMaps } from "../../../web/src/worker/sharpness.ts";
 
 const grey = (width: number, height: number, value: number): Parameters<typeof encodePng>[0] => ({
@@ -13,8 +13,23 @@ const grey = (width: number, height: number, value: number): Parameters<typeof e
 });
 
 test("a picture is painted in bytes, opaque", () => {
-  const { width, height, data } = paintImage({ width: 1, height: 2, channels: 3, data: Float32Array.of(0, 0.5, 1, 1, 1, 1) });
+  const { width, height, data } = imageSource({ width: 1, height: 2, channels: 3, data: Float32Array.of(0, 0.5, 1, 1, 1, 1) }).paint();
   assert.deepEqual([width, height, ...data], [1, 2, 0, 128, 255, 255, 255, 255, 255, 255]);
+});
+
+test("a part of a picture is painted pixel by pixel, whatever the size of the whole", () => {
+  const [width, height] = [3200, 4];
+  const data = Float32Array.from({ length: width * height }, (_, i) => (i % width) / width);
+  const image = imageSource({ width, height, channels: 1, data });
+  assert.equal(image.paint().width, 1600);
+  const part = image.paint({ left: 3000, top: 1, width: 2, height: 1 });
+  assert.deepEqual([part.width, part.height, ...part.data], [2, 1, 239, 239, 239, 255, 239, 239, 239, 255]);
+  const depth = { width, height, values: data, valid: new Uint8Array(width * height).fill(1), space: "depth" } as const;
+  const hatched = new Uint8Array(width * height);
+  hatched[width + 3001] = 1;
+  const colors = depthSource({ depth }, { range: [0, 1], map: "near-white", hatched }).paint({ left: 3000, top: 1, width: 2, height: 1 });
+  assert.deepEqual([...colors.data.subarray(0, 3)], [16, 16, 16], "1 - 3000 / 3200, in bytes");
+  assert.ok((colors.data[4] as number) > 50, "the second one is hatched");
 });
 
 test("a map is painted from the first colour to the last, values beyond its range held", () => {

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { Vector3 } from "three";
 
 import { fieldOfView, frameOf, viewingDistance } from "../../../web/src/scene3d/framing.ts";
-import { createRuler, measured } from "../../../web/src/scene3d/ruler.ts";
+import { createRuler } from "../../../web/src/scene3d/ruler.ts";
+import { distanceText } from "../../../web/src/state/measure.ts";
 
 const pinhole = { kind: "pinhole", focalLength: 100, assumed: false } as const;
 
@@ -52,8 +53,8 @@ test("two points are measured, a third starts over, and clearing removes them", 
 });
 
 test("a length says its unit, and what it rests on", () => {
-  assert.equal(measured(1.2345, pinhole), "1.23 m");
-  assert.equal(measured(4.2e-5, { kind: "orthographic", pixelSize: 1e-6 }), "42 µm");
-  assert.match(measured(2, { ...pinhole, assumed: true }), /^2 m \(camera unknown/);
-  assert.match(measured(0.5, { kind: "relief", height: 0.25 }), /^0\.5 × the image's longer side \(no unit is known\)$/);
+  assert.equal(distanceText(1.2345, pinhole), "1.23 m");
+  assert.equal(distanceText(4.2e-5, { kind: "orthographic", pixelSize: 1e-6 }), "42 µm");
+  assert.match(distanceText(2, { ...pinhole, assumed: true }), /^2 m \(camera unknown/);
+  assert.match(distanceText(0.5, { kind: "relief", height: 0.25 }), /^0\.5 × the image's longer side \(no unit is known\)$/);
 });

@@ -2,7 +2,7 @@ import { BufferAttribute, BufferGeometry, Group, Line, LineBasicMaterial, Points
 import type { Vector3 } from "three";
 
 import type { Projection } from "../../../src/output/projection.ts";
-import { displayUnit } from "../../../src/output/ticks.ts";
+import { distanceText } from "../state/measure.ts";
 
 const COLOR = 0xff5a36;
 
@@ -42,7 +42,7 @@ export function createRuler(projection: Projection): Ruler {
     add(point) {
       show(points.length === 2 ? [point] : [...points, point]);
       const [from, to] = points;
-      return from && to ? measured(from.distanceTo(to), projection) : undefined;
+      return from && to ? distanceText(from.distanceTo(to), projection) : undefined;
     },
     clear() {
       show([]);
@@ -53,12 +53,4 @@ export function createRuler(projection: Projection): Ruler {
       lineMaterial.dispose();
     },
   };
-}
-
-/** The distance in the most readable unit; without a unit, as a fraction of the image's longer side. */
-export function measured(distance: number, projection: Projection): string {
-  if (projection.kind === "relief") return `${Number(distance.toPrecision(3))} × the image's longer side (no unit is known)`;
-  const { name, factor } = displayUnit("m", distance);
-  const assumed = projection.kind === "pinhole" && projection.assumed ? " (camera unknown, 60° field of view assumed)" : "";
-  return `${Number((distance * factor).toPrecision(3))} ${name}${assumed}`;
 }

@@ -56,9 +56,25 @@ export function planeOfDepth(depth: number, focusDistances: readonly number[]): 
   return last;
 }
 
-/** One step of an arrow key, ten with Shift, clamped to the image. */
-export function movePixel({ x, y }: Pixel, key: string, { size, far }: { size: Size; far: boolean }): Pixel | undefined {
-  const step = Math.max(1, Math.round((Math.max(size.width, size.height) / 200) * (far ? 10 : 1)));
+/** The points of a profile, evenly spaced over the frame, as one polyline per stretch without gaps (NaN). */
+export function profilePoints(values: Float32Array, { range, frame }: { range: readonly [number, number]; frame: Frame }): string[] {
+  const stretches: string[][] = [[]];
+  for (const [i, value] of values.entries())
+    if (Number.isNaN(value)) stretches.push([]);
+    else {
+      const y = valueY(value - range[0], range[1] - range[0], frame);
+      stretches.at(-1)?.push(`${round(planeX(i, values.length, frame))},${round(y)}`);
+    }
+  return stretches.filter((points) => points.length > 0).map((points) => points.join(" "));
+}
+
+/** One step of an arrow key: half a percent of what is in view, ten times as far with Shift; at least a pixel, clamped to the image. */
+export function movePixel(
+  { x, y }: Pixel,
+  key: string,
+  { size, far, zoom = 1 }: { size: Size; far: boolean; zoom?: number },
+): Pixel | undefined {
+  const step = Math.max(1, Math.round((Math.max(size.width, size.height) / 200 / zoom) * (far ? 10 : 1)));
   const by = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] }[key];
   if (!by) return undefined;
   const held = (value: number, side: number): number => Math.min(Math.max(value, 0), side - 1);

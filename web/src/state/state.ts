@@ -2,6 +2,7 @@ import type { Finding } from "../../../src/check/finding.ts";
 import type { EngineInfo, View, ViewResult } from "../contract.ts";
 import type { Event, Figures, OpenedStack, Problem } from "../worker/protocol.ts";
 import { draftOf, type Draft } from "./distances.ts";
+import { FIRST_LOOK, type Look } from "./look.ts";
 
 export type StageName = Extract<Event, { kind: "stage" }>["stage"];
 
@@ -46,6 +47,7 @@ export interface State {
   readonly result: ViewResult | undefined;
   readonly figures: FiguresState;
   readonly view: View;
+  readonly look: Look;
 }
 
 export const INITIAL: State = {
@@ -62,6 +64,7 @@ export const INITIAL: State = {
   result: undefined,
   figures: { status: "none" },
   view: "depth",
+  look: FIRST_LOOK,
 };
 
 export type Action =
@@ -79,6 +82,7 @@ export type Action =
   | { readonly kind: "result"; readonly result: ViewResult }
   | { readonly kind: "figures"; readonly figures: FiguresState }
   | { readonly kind: "view"; readonly view: View }
+  | { readonly kind: "look"; readonly look: Partial<Look> }
   | { readonly kind: "back" }
   | { readonly kind: "startOver" };
 
@@ -114,11 +118,13 @@ export function reduce(state: State, action: Action): State {
     case "run":
       return { ...state, run: action.progress, problem: undefined };
     case "result":
-      return { ...state, ...FRESH, result: action.result, view: "depth" };
+      return { ...state, ...FRESH, result: action.result, view: "depth", look: FIRST_LOOK };
     case "figures":
       return { ...state, figures: action.figures };
     case "view":
       return { ...state, view: action.view };
+    case "look":
+      return { ...state, look: { ...state.look, ...action.look } };
     case "back":
       return { ...state, ...FRESH };
     case "startOver":

@@ -1,39 +1,111 @@
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
-import { validRange } from "../../../src/output/result.ts";
+import { doubtfulFraction, doubtfulPixels } from "../../../src/output/trust.ts";
 import { TEST_IDS } from "../contract.ts";
-import { paintDepthMap } from "../paint.ts";
-import type { Pixel } from "../state/curve.ts";
+import { depthSource } from "../paint.ts";
+import { movePixel, type Pixel } from "../state/curve.ts";
+import { fullRange, percentText } from "../state/look.ts";
+import type { MeasuredLine } from "../state/measure.ts";
+import { follow, middleOf, pixelInFrame } from "../state/viewport.ts";
 import { CalibratePoints } from "./CalibratePoints.tsx";
+import { ColorPanel } from "./ColorPanel.tsx";
 import { CurvePanel } from "./CurvePanel.tsx";
 import { DepthLegend } from "./Legend.tsx";
-import { PaintedCanvas } from "./PaintedCanvas.tsx";
-import { PixelPicker } from "./PixelPicker.tsx";
+import { LineOverlay, ProfilePanel } from "./ProfilePanel.tsx";
+import { Picture } from "./Picture.tsx";
 import { Readout } from "./Readout.tsx";
 import type { ResultProps } from "./ResultView.tsx";
+import { ScaleBar } from "./ScaleBar.tsx";
+import { ZoomFrame, Zoomed } from "./ZoomFrame.tsx";
 
-/** The depth map with its legend and the values of the pixel under the pointer. */
+/** The depth map with its legend, the values of the pixel under the pointer, and a line to measure with. */
 export function DepthView({ result: view, state, controller }: ResultProps): VNode {
   const { result } = view;
   const { depth } = result;
-  const range = useMemo(() => result.range ?? validRange(depth), [result]);
-  const painting = useMemo(() => paintDepthMap({ depth, range }), [depth, range]);
+  const { viewport, map, flip, leastConfidence } = state.look;
+  const full = useMemo(() => fullRange(result), [result]);
+  const range = state.look.range ?? full;
+  const hatched = useMemo(() => doubtfulPixels(result, leastConfidence), [result, leastConfidence]);
+  const source = useMemo(() => depthSource(result, { range, map, flip, hatched }), [result, range, map, flip, hatched]);
   const [chosen, setChosen] = useState<Pixel>({ x: Math.floor(depth.width / 2), y: Math.floor(depth.height / 2) });
   const [hovered, setHovered] = useState<Pixel>();
+  const [line, setLine] = useState<Partial<MeasuredLine>>();
+  const choose = (pixel: Pixel): void => {
+    setChosen(pixel);
+    if (line) setLine(line.from && !line.to ? { ...line, to: pixel } : { from: pixel });
+  };
   return (
     <div class="with-side">
       <figure>
-        <PixelPicker size={depth} chosen={chosen} onChoose={setChosen} onHover={setHovered}>
-          <PaintedCanvas painting={painting} label="Depth in colour: red is near, blue is far" testId={TEST_IDS.depthCanvas} />
-        </PixelPicker>
-        <DepthLegend result={result} range={range} />
-        <Readout view={view} pixel={hovered ?? chosen} largest={range[1]} />
+        <ZoomFrame
+          size={depth}
+          viewport={viewport}
+          onViewport={(next) => {
+            controller.setLook({ viewport: next });
+          }}
+          stage={{
+            role: "slider",
+            "aria-label": "Selected pixel; arrow keys move it, with Shift ten times as far; plus and minus zoom",
+            "aria-valuemin": 0,
+            "aria-valuemax": depth.width * depth.height - 1,
+            "aria-valuenow": chosen.y * depth.width + chosen.x,
+            "aria-valuetext": `column ${chosen.x + 1}, row ${chosen.y + 1}`,
+          }}
+          onTap={(place) => {
+            choose(pixelInFrame(viewport, place, depth));
+          }}
+          onHover={(place) => {
+            setHovered(place && pixelInFrame(viewport, place, depth));
+          }}
+          onKey={(event) => {
+            const next = movePixel(chosen, event.key, { size: depth, far: event.shiftKey, zoom: viewport.zoom });
+            if (event.key === "Enter" && line) choose(chosen);
+            else if (next) {
+              setChosen(next);
+              controller.setLook({ viewport: follow(viewport, middleOf(next, depth)) });
+            } else return false;
+            event.preventDefault();
+            return true;
+          }}
+          overlay={<ScaleBar result={result} viewport={viewport} />}
+        >
+          <Zoomed viewport={viewport}>
+            <Picture source={source} viewport={viewport} label="Depth in colour" testId={TEST_IDS.depthCanvas} />
+            {line && <LineOverlay line={line} size={depth} />}
+            <span class="cross" aria-hidden="true" style={percent(middleOf(chosen, depth))} />
+          </Zoomed>
+        </ZoomFrame>
+        <DepthLegend
+          result={result}
+          colors={{ range, map, flip }}
+          full={full}
+          onRange={(next) => {
+            controller.setLook({ range: next });
+          }}
+        />
+        <Doubt share={doubtfulFraction(result, leastConfidence)} />
+        <Readout view={view} pixel={hovered ?? chosen} largest={full[1]} />
       </figure>
       <aside class="side">
         <CurvePanel view={view} pixel={chosen} />
+        <ProfilePanel result={result} line={line} onLine={setLine} />
+        <ColorPanel result={result} name={view.name} look={state.look} controller={controller} />
         {result.unit === "index" && <CalibratePoints view={view} pixel={chosen} state={state} controller={controller} />}
       </aside>
     </div>
+  );
+}
+
+const percent = ({ x, y }: { x: number; y: number }): { left: string; top: string } => ({ left: `${100 * x}%`, top: `${100 * y}%` });
+
+/** The share of the picture that is hatched. */
+function Doubt({ share }: { share: number }): VNode | null {
+  if (share === 0) return null;
+  return (
+    <p class="doubt">
+      <span class="hatch" aria-hidden="true" /> Hatched: {percentText(share)} of the image, where the expected error is larger than the
+      limit or depth is beyond the planes.
+    </p>
   );
 }

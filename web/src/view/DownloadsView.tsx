@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 
 import { TEST_IDS } from "../contract.ts";
 import { downloads, zipAll } from "../downloads/downloads.ts";
+import { fileStem, offer } from "../downloads/offer.ts";
 import type { ResultProps } from "./ResultView.tsx";
 
 /** All outputs of the command-line program. */
@@ -22,7 +23,7 @@ export function DownloadsView({ result: view }: ResultProps): VNode {
       setBusy(undefined);
     }
   };
-  const stem = view.name.replace(/[^\p{L}\p{N}_-]+/gu, "-");
+  const stem = fileStem(view.name);
   const zip = (): Promise<void> =>
     save("all", `${stem}-depth.zip`, () =>
       zipAll(view, (share) => {
@@ -64,16 +65,4 @@ export function DownloadsView({ result: view }: ResultProps): VNode {
       </ul>
     </section>
   );
-}
-
-/** Browsers save the target of a link with a file name. */
-function offer(blob: Blob, file: string): void {
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = file;
-  link.click();
-  setTimeout(() => {
-    URL.revokeObjectURL(url);
-  }, 60_000);
 }

@@ -5,8 +5,8 @@ import type { Painting } from "../paint.ts";
 
 interface PaintedCanvasProps {
   readonly painting: Painting;
-  /** Description for screen readers. */
-  readonly label: string;
+  /** Description for screen readers; without one they do not see it. */
+  readonly label?: string;
   readonly testId?: string;
   readonly class?: string;
 }
@@ -24,8 +24,7 @@ export function PaintedCanvas({ painting, label, testId, class: name = "painted"
       class={name}
       width={width}
       height={height}
-      role="img"
-      aria-label={label}
+      {...(label === undefined ? { "aria-hidden": true } : { role: "img", "aria-label": label })}
       data-testid={testId}
       style={{ "--aspect": width / height }}
     />
