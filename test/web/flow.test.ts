@@ -123,17 +123,100 @@ test("dragging focus and f-number draws another picture", { timeout: 300_000 }, 
   await drag(TEST_IDS.refocusFocus, "End");
 });
 
+test("a click focuses there, with the photographs' own blur, and the picture and a sweep are saved", { timeout: 300_000 }, async () => {
+  await page.locator(`[data-testid="${TEST_IDS.refocusCanvas}"][data-source="photographs"]`).waitFor();
+  const focusText = (): Promise<string | null> => find(page, TEST_IDS.refocusFocus).getAttribute("aria-valuetext");
+  const canvas = find(page, TEST_IDS.refocusCanvas);
+  const box = (await canvas.boundingBox()) ?? { width: 0, height: 0 };
+  const depths: string[] = [];
+  for (const [x, y] of [
+    [0.5, 0.9],
+    [0.5, 0.1],
+  ] as const) {
+    const before = await focusText();
+    await canvas.click({ position: { x: x * box.width, y: y * box.height } });
+    await page.waitForFunction(([id, old]) => document.querySelector(`[data-testid="${id}"]`)?.getAttribute("aria-valuetext") !== old, [
+      TEST_IDS.refocusFocus,
+      before,
+    ] as const);
+    depths.push((await focusText()) ?? "");
+  }
+  const [near, far] = depths.map((text) => Number.parseFloat(text));
+  assert.ok((near as number) < (far as number), `${depths.join(", ")}: the desk's front is nearer than its back`);
+  const png = decodePng((await download(page, TEST_IDS.refocusSave)).bytes);
+  assert.deepEqual([png.width, png.height], [width, height]);
+  const { name, bytes } = await download(page, TEST_IDS.refocusSweep);
+  assert.match(name, /-sweep\.webm$/);
+  assert.deepEqual([...bytes.subarray(0, 4)], [0x1a, 0x45, 0xdf, 0xa3], "an EBML header");
+  assert.ok(bytes.length > 5000);
+});
+
+test("the place that is enlarged stays the same in all tabs, down to single pixels", { timeout: 300_000 }, async () => {
+  await show(page, "depth");
+  const stage = page.locator(".zoom-stage");
+  const transform = (): Promise<string> =>
+    page
+      .locator(".zoomed")
+      .first()
+      .evaluate((element) => (element as HTMLElement).style.transform);
+  const zoom = async (): Promise<number> => Number(/scale\(([\d.]+)\)/.exec(await transform())?.[1]);
+  await stage.dblclick({ position: { x: 100, y: 80 } });
+  assert.equal(await zoom(), 2);
+  await page.mouse.wheel(0, -400);
+  await page.waitForFunction(() => /scale\(5\./.test((document.querySelector(".zoomed") as HTMLElement).style.transform));
+  const there = await transform();
+  for (const view of ["picture", "compare", "confidence", "refocus"] as const) {
+    await show(page, view);
+    await page.locator(".zoomed").first().waitFor();
+    assert.equal(await transform(), there, view);
+  }
+  await show(page, "depth");
+  await stage.focus();
+  for (let presses = 0; presses < 4; presses++) await page.keyboard.press("+");
+  assert.equal(await zoom(), width / 16);
+  await page.keyboard.press("0");
+  assert.equal(await zoom(), 1);
+});
+
+test(
+  "a line is measured by the keyboard alone, colours are chosen, and the picture is saved without its legend",
+  { timeout: 300_000 },
+  async () => {
+    await find(page, TEST_IDS.profileButton).focus();
+    await page.keyboard.press("Enter");
+    await page.locator(".zoom-stage").focus();
+    for (const key of ["Enter", "Shift+ArrowRight", "Shift+ArrowRight", "Enter"]) await page.keyboard.press(key);
+    assert.match((await find(page, TEST_IDS.profile).textContent()) ?? "", /Distance[\d.]+ m?m.*In the image\d+ pixels/);
+    const before = await look(page, TEST_IDS.depthCanvas);
+    await find(page, TEST_IDS.colorMap).selectOption("near-white");
+    const grey = await changed(page, TEST_IDS.depthCanvas, before);
+    await find(page, `${TEST_IDS.legendHandle}1`).focus();
+    await page.keyboard.press("PageDown");
+    await changed(page, TEST_IDS.depthCanvas, grey);
+    await page.getByText("Legend in the saved image").click();
+    await find(page, TEST_IDS.trust).selectOption({ label: "any error" });
+    const png = decodePng((await download(page, TEST_IDS.savePicture)).bytes);
+    assert.deepEqual([png.width, png.height], [width, height]);
+    assert.ok(
+      png.data.every((value, i) => i % png.channels === 0 || value === png.data[i - 1]),
+      "grey, and nothing is hatched",
+    );
+  },
+);
+
 test("the surface turns under the mouse, stretches, and is measured between two points", { timeout: 300_000 }, async () => {
   await show(page, "scene");
   const canvas = find(page, TEST_IDS.sceneCanvas);
   await canvas.waitFor();
   await canvas.scrollIntoViewIfNeeded();
-  const box = (await canvas.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
-  const at = (across: number, down: number): [number, number] => [box.x + across * box.width, box.y + down * box.height];
+  const at = async (across: number, down: number): Promise<[number, number]> => {
+    const box = (await canvas.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    return [box.x + across * box.width, box.y + down * box.height];
+  };
   let view = await look(page, TEST_IDS.sceneCanvas);
-  await page.mouse.move(...at(0.5, 0.5));
+  await page.mouse.move(...(await at(0.5, 0.5)));
   await page.mouse.down();
-  await page.mouse.move(...at(0.6, 0.55), { steps: 5 });
+  await page.mouse.move(...(await at(0.6, 0.55)), { steps: 5 });
   await page.mouse.up();
   view = await changed(page, TEST_IDS.sceneCanvas, view);
   await find(page, TEST_IDS.sceneExaggeration).focus();
@@ -141,8 +224,8 @@ test("the surface turns under the mouse, stretches, and is measured between two 
   await changed(page, TEST_IDS.sceneCanvas, view);
   await page.keyboard.press("Home");
   await find(page, TEST_IDS.sceneRuler).click();
-  await page.mouse.click(...at(0.45, 0.6));
-  await page.mouse.click(...at(0.55, 0.6));
+  await page.mouse.click(...(await at(0.45, 0.6)));
+  await page.mouse.click(...(await at(0.55, 0.6)));
   await page.waitForFunction(
     (id) => /\d (mm|m)/.test(document.querySelector(`[data-testid="${id}"]`)?.textContent ?? ""),
     TEST_IDS.sceneMeasure,

@@ -48,6 +48,27 @@ const script = `
     const drawn = Float32Array.from(exact, (_, i) => shown[4 * Math.floor(i / 3) + (i % 3)] / 255);
     return { drawn: Array.from(drawn), exact: Array.from(exact), sharp: Array.from(data), kind: canvas.getContext("webgl2") ? "gpu" : "cpu" };
   };
+  globalThis.photographed = async () => {
+    const wide = { ...result, camera: { ...result.camera, fNumber: 0.8 } };
+    const photo = (focus) => refocusExactly(planRefocus(wide, { side: 1024 }), { focus, fNumber: 0.8 });
+    const distances = [1, 1.5, 2, 2.8];
+    const view = createRefocus(canvas, { result: wide, focusDistances: distances });
+    const used = view.use(distances.map(photo));
+    const shots = [];
+    for (const setting of [{ focus: 1.5, fNumber: 0.8 }, { focus: 1, fNumber: 1.2 }]) {
+      view.draw(setting);
+      const copy = document.createElement("canvas");
+      Object.assign(copy, { width: canvas.width, height: canvas.height });
+      const context = copy.getContext("2d");
+      context.drawImage(canvas, 0, 0);
+      const shown = context.getImageData(0, 0, canvas.width, canvas.height).data;
+      const exact = refocusExactly(planRefocus(wide, { side: 1024 }), setting).data;
+      shots.push({ drawn: Array.from(exact, (_, i) => shown[4 * Math.floor(i / 3) + (i % 3)] / 255), exact: Array.from(exact), sharp: Array.from(data) });
+    }
+    const saved = await view.picture({ focus: 1.5, fNumber: 0.8 }, "image/png");
+    view.dispose();
+    return { used, shots, saved: saved.type };
+  };
   globalThis.openScene = () => {
     globalThis.measured = [];
     globalThis.scene = createScene3d(canvas, { result });
@@ -83,6 +104,26 @@ test("the shader draws what disks with occlusion give, near and far focused, wid
     }
   });
 });
+
+test(
+  "with the photographs, blur is theirs: the picture at one's focus and aperture is that photograph",
+  { timeout: 300_000 },
+  async (t) => {
+    await withPage({ script, gpu: "graphics" }, async (page) => {
+      const { used, shots, saved } = await page.evaluate<{ used: boolean; shots: Omit<Refocused, "kind">[]; saved: string }>(
+        "photographed()",
+      );
+      assert.ok(used);
+      assert.equal(saved, "image/png");
+      for (const [i, limit] of [0.1, 0.35].entries()) {
+        const { drawn, exact, sharp } = shots[i] as (typeof shots)[number];
+        const [error, effect] = [difference(drawn, exact), difference(sharp, exact)];
+        t.diagnostic(`${i === 0 ? "as photographed" : "a stop narrower"}: error ${error.toFixed(4)}, effect ${effect.toFixed(4)}`);
+        assert.ok(effect > 0.005 && error < limit * effect + 0.004, `${error} of ${effect}`);
+      }
+    });
+  },
+);
 
 test("without graphics the CPU refocuses, and the 3-D view says what is missing", { timeout: 300_000 }, async () => {
   await withPage(

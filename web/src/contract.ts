@@ -101,6 +101,8 @@ export const TEST_IDS = {
   refocusCanvas: "refocus-canvas",
   refocusFocus: "refocus-focus",
   refocusFNumber: "refocus-f-number",
+  refocusSave: "refocus-save",
+  refocusSweep: "refocus-sweep",
   sceneCanvas: "scene-canvas",
   sceneExaggeration: "scene-exaggeration",
   sceneRuler: "scene-ruler",

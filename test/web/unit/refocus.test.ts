@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import type { Image } from "../../../src/image/image.ts";
 import { circleOfConfusion } from "../../../src/optics/lens/thinLens.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { createRandom } from "../../../src/random.ts";
 import { lensFor } from "../../../web/src/refocus/lens.ts";
+import { evenly, photographOf, photographs } from "../../../web/src/refocus/photographs.ts";
 import { planRefocus } from "../../../web/src/refocus/plan.ts";
 import { refocusExactly } from "../../../web/src/refocus/reference.ts";
+import { focusAt, shareOf, thereAndBack } from "../../../web/src/refocus/sweep.ts";
 import { shrinkDepth, shrinkImage, sizeWithin } from "../../../web/src/shrink.ts";
 
 const [width, height] = [48, 32];
@@ -121,4 +124,43 @@ test("large results are shrunk: colours are averaged, depths are not, and blur s
   assert.deepEqual(sizeWithin({ width: 4000, height: 3000 }, 1000), { width: 1000, height: 750 });
   const depth = { width: 2, height: 2, values: Float32Array.of(1, 2, 3, 4), valid: Uint8Array.of(1, 1, 1, 0), space: "depth" as const };
   assert.deepEqual([...shrinkDepth(depth, { width: 1, height: 1 }).values], [4]);
+});
+
+test("a photograph is found for every blur: at the photographs' aperture the one focused there, stopped down one nearer to the point", () => {
+  const nearness = Float32Array.of(4, 3, 1, 0.5);
+  for (const u of [4, 2, 0.5]) assert.equal(photographOf(u, { focus: 2, ratio: 1, nearness }), 1.5, "whatever the depth");
+  assert.equal(photographOf(4, { focus: 2, ratio: 0.5, nearness }), 1, "half the blur: halfway to the point's own plane");
+  assert.equal(photographOf(4, { focus: 2, ratio: 0, nearness }), 0, "a pinhole shows every point where it is sharp");
+  assert.equal(photographOf(3, { focus: 4, ratio: 2, nearness }), -1, "wider than photographed: one plane outside the stack");
+  assert.equal(photographOf(1, { focus: 0.5, ratio: 2, nearness }), 4, "and at the far end");
+});
+
+test("photographs become layers near to far, the sharp image last; too many are thinned out", () => {
+  const plane = (value: number): Image => ({ width: 2, height: 1, channels: 1, data: Float32Array.of(value, value) });
+  const stack = photographs([plane(0.2), plane(0.4)], {
+    nearness: [1, 3],
+    allInFocus: { ...plane(1), width: 1, data: Float32Array.of(1) },
+  });
+  assert.deepEqual([...(stack?.nearness ?? [])], [3, 1]);
+  assert.deepEqual(
+    [...(stack?.layers ?? [])].filter((_, i) => i % 4 === 0),
+    [102, 102, 51, 51, 255, 255],
+  );
+  assert.equal(photographs([plane(0), plane(1)], { nearness: [2, 2], allInFocus: plane(1) }), undefined, "no order in depth");
+  assert.deepEqual(evenly(5, 3), [0, 2, 4]);
+  assert.equal(new Set(evenly(100, 64)).size, 64);
+  assert.equal(evenly(100, 64).at(-1), 99);
+});
+
+test("a focus ring turns evenly in dioptres, and back", () => {
+  const ring = { range: [0.5, 2], isDistance: true } as const;
+  assert.deepEqual(
+    [0, 0.5, 1].map((share) => focusAt(share, ring)),
+    [0.5, 0.8, 2],
+  );
+  assert.ok(Math.abs(shareOf(0.8, ring) - 0.5) < 1e-12);
+  assert.equal(shareOf(99, ring), 1);
+  const planes = { range: [0, 4], isDistance: false } as const;
+  assert.deepEqual([focusAt(0.25, planes), shareOf(1, planes)], [1, 0.25]);
+  assert.deepEqual([0, 0.25, 0.5, 1].map(thereAndBack), [0, 0.5, 1, 0]);
 });

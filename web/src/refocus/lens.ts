@@ -19,6 +19,12 @@ export interface Lens {
   gain(setting: LensSetting): number;
 }
 
+/** Assumed f-number of the photographs if the camera is unknown. */
+const F_NUMBER = 2.8;
+
+/** The f-number that the stack was photographed with. */
+export const photographedAt = ({ camera }: DepthResult): number => camera?.fNumber ?? F_NUMBER;
+
 /** Assumed width of the sensor [m] if the camera is unknown: full frame. */
 const SENSOR = 0.036;
 /** An assumed lens is at least this many focal lengths away from the nearest object: macro photographs are not taken with 31 mm. */

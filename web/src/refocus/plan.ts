@@ -3,7 +3,7 @@ import type { Image } from "../../../src/image/image.ts";
 import { isKnown } from "../../../src/output/result.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { shrinkDepth, shrinkImage, sizeWithin } from "../shrink.ts";
-import { lensFor, type LensSetting } from "./lens.ts";
+import { lensFor, photographedAt, type LensSetting } from "./lens.ts";
 
 /** A result prepared for refocusing at display size. */
 export interface RefocusPlan {
@@ -13,8 +13,8 @@ export interface RefocusPlan {
   readonly light: Float32Array;
   /** Nearness of every pixel; where depth is unknown, that of a known neighbour. */
   readonly nearness: Float32Array;
-  /** r = gain · (nearness - focus), in pixels of the plan. */
-  blur(setting: LensSetting): { readonly gain: number; readonly focus: number };
+  /** r = gain · (nearness - focus), in pixels of the plan; `ratio` is the aperture over that of the photographs. */
+  blur(setting: LensSetting): { readonly gain: number; readonly focus: number; readonly ratio: number };
 }
 
 export function planRefocus(result: DepthResult, { side }: { side: number }): RefocusPlan {
@@ -31,7 +31,11 @@ export function planRefocus(result: DepthResult, { side }: { side: number }): Re
     ...size,
     light: linearColours(shrinkImage(allInFocus, size)),
     nearness,
-    blur: (setting) => ({ gain: scale * lens.gain(setting), focus: lens.nearness(setting.focus) }),
+    blur: (setting) => ({
+      gain: scale * lens.gain(setting),
+      focus: lens.nearness(setting.focus),
+      ratio: photographedAt(result) / setting.fNumber,
+    }),
   };
 }
 

@@ -1,81 +1,227 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { validRange } from "../../../src/output/result.ts";
-import { TEST_IDS } from "../contract.ts";
+import { isKnown, validRange, type DepthResult } from "../../../src/output/result.ts";
+import { TEST_IDS, type ViewResult } from "../contract.ts";
+import type { Controller } from "../controller.ts";
+import { fileStem, offer } from "../downloads/offer.ts";
+import { photographedAt, type LensSetting } from "../refocus/lens.ts";
 import { createRefocus, type Refocus } from "../refocus/refocus.ts";
+import { animate, eased, film, focusAt, shareOf, thereAndBack, type FocusScale } from "../refocus/sweep.ts";
+import { middleOf, pixelInFrame, type Place } from "../state/viewport.ts";
+import type { Pixel } from "../state/curve.ts";
 import { depthText } from "../state/words.ts";
 import { Slider } from "./fields.tsx";
 import type { ResultProps } from "./ResultView.tsx";
+import { ZoomFrame, Zoomed, zoomWords } from "./ZoomFrame.tsx";
 
 const STEPS = 1000;
-/** Full stops, from wide open to closed. */
-const F_NUMBERS = [0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16, 22] as const;
+/** Apertures, as multiples of that of the photographs: full stops from wide open to closed. */
+const WIDTHS = [4, 2.8, 2, 1.4, 1, 0.7, 0.5, 0.35, 0.25, 0.125, 0.0625] as const;
+/** Seconds to the new focus after a click, and of a whole sweep. */
+const [REFOCUS, SWEEP] = [0.6, 4];
 
-/** The scene through another lens, with sliders for focus and aperture. */
-export function RefocusView({ result: view }: ResultProps): VNode {
+/** The scene through another lens: a click focuses there. */
+export function RefocusView({ result: view, state, controller }: ResultProps): VNode {
   const { result } = view;
+  const { depth } = result;
+  const { viewport } = state.look;
   const canvas = useRef<HTMLCanvasElement>(null);
-  const refocus = useRef<Refocus | undefined>(undefined);
-  const [problem, setProblem] = useState<string>();
-  const [focusStep, setFocusStep] = useState(STEPS / 4);
-  const [stop, setStop] = useState(F_NUMBERS.indexOf(2));
-  const range = useMemo(() => validRange(result.depth), [result]);
-  const focus = focusAt(focusStep / STEPS, { range, metric: result.unit === "m" });
-  const fNumber = F_NUMBERS[stop] ?? 2;
+  const { refocus, problem, source } = useRefocus(canvas, view, controller);
+  const scale = useMemo<FocusScale>(() => ({ range: validRange(depth), isDistance: result.unit === "m" }), [result]);
+  const [share, setShare] = useState(0.25);
+  const [stop, setStop] = useState(WIDTHS.indexOf(1));
+  const [target, setTarget] = useState<Pixel>();
+  const [words, setWords] = useState("");
+  const [isFilming, setFilming] = useState(false);
+  const cancel = useRef<() => void>(() => undefined);
+  const width = WIDTHS[stop] ?? 1;
+  const lens: LensSetting = { focus: focusAt(share, scale), fNumber: photographedAt(result) / width };
   useEffect(() => {
-    if (!canvas.current) return undefined;
-    try {
-      refocus.current = createRefocus(canvas.current, view);
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+    if (!isFilming) refocus.current?.set(lens);
+  }, [lens.focus, lens.fNumber, view, isFilming]);
+  useEffect(
+    () => () => {
+      cancel.current();
+    },
+    [],
+  );
+  const focusOn = (place: Place): void => {
+    const pixel = pixelInFrame(viewport, place, depth);
+    const at = pixel.y * depth.width + pixel.x;
+    if (!isKnown(depth, at)) {
+      setWords("Depth is unknown there.");
+      return;
     }
-    return () => {
-      refocus.current?.dispose();
-      refocus.current = undefined;
-    };
-  }, [view]);
-  useEffect(() => {
-    refocus.current?.set({ focus, fNumber });
-  }, [focus, fNumber, view]);
-  const focusText = depthText(focus, { unit: result.unit, largest: range[1] });
+    setTarget(pixel);
+    setWords("");
+    const to = shareOf(depth.values[at] as number, scale);
+    cancel.current();
+    cancel.current = animate(REFOCUS, (t) => {
+      setShare(share + eased(t) * (to - share));
+    });
+  };
+  const attempt = (work: () => Promise<void>): void => {
+    setWords("");
+    work().catch((error: unknown) => {
+      setWords(error instanceof Error ? error.message : String(error));
+    });
+  };
+  const savePicture = (type: "image/png" | "image/jpeg"): void => {
+    attempt(async () => {
+      const blob = await refocus.current?.picture(lens, type);
+      if (blob) offer(blob, `${fileStem(view.name)}-refocused.${type === "image/png" ? "png" : "jpg"}`);
+    });
+  };
+  const saveSweep = (): void => {
+    attempt(async () => {
+      if (!canvas.current || !refocus.current) return;
+      const shown = refocus.current;
+      setFilming(true);
+      setWords(`Recording ${SWEEP} seconds …`);
+      try {
+        const { video, extension } = await film(canvas.current, SWEEP, (t) => {
+          shown.draw({ ...lens, focus: focusAt(thereAndBack(t), scale) });
+        });
+        offer(video, `${fileStem(view.name)}-sweep.${extension}`);
+        setWords("");
+      } finally {
+        setFilming(false);
+      }
+    });
+  };
+  const focusText = depthText(lens.focus, { unit: result.unit, largest: scale.range[1] });
+  const apertureText = apertureWords(result, width);
   return (
     <figure>
-      <canvas
-        ref={canvas}
-        class="painted"
-        role="img"
-        aria-label={`The scene with the focus at ${focusText}, f/${fNumber}`}
-        data-testid={TEST_IDS.refocusCanvas}
-        style={{ "--aspect": result.depth.width / result.depth.height }}
-      />
+      <ZoomFrame
+        size={depth}
+        viewport={viewport}
+        onViewport={(next) => {
+          controller.setLook({ viewport: next });
+        }}
+        stage={{ ...zoomWords("Refocused image; click to focus, or press Enter to focus on the middle") }}
+        onTap={focusOn}
+        onKey={(event) => {
+          if (event.key !== "Enter") return false;
+          focusOn({ x: 0.5, y: 0.5 });
+          return true;
+        }}
+      >
+        <Zoomed viewport={viewport}>
+          <canvas
+            ref={canvas}
+            class="painted"
+            role="img"
+            aria-label={`The scene with the focus at ${focusText}, aperture ${apertureText}`}
+            data-testid={TEST_IDS.refocusCanvas}
+            data-source={source}
+          />
+          {target && <FocusMark key={`${target.x},${target.y}`} place={middleOf(target, depth)} />}
+        </Zoomed>
+      </ZoomFrame>
       {problem !== undefined && <p role="alert">{problem}</p>}
       <figcaption class="controls">
         <Slider
           label="Focus"
-          value={focusStep}
+          value={Math.round(share * STEPS)}
           text={focusText}
           min={0}
           max={STEPS}
           testId={TEST_IDS.refocusFocus}
-          onInput={setFocusStep}
+          onInput={(step) => {
+            cancel.current();
+            setShare(step / STEPS);
+          }}
         />
         <Slider
           label="Aperture"
           value={stop}
-          text={`f/${fNumber}`}
+          text={apertureText}
           min={0}
-          max={F_NUMBERS.length - 1}
+          max={WIDTHS.length - 1}
           testId={TEST_IDS.refocusFNumber}
           onInput={setStop}
         />
+        <div class="buttons">
+          <button
+            type="button"
+            data-testid={TEST_IDS.refocusSave}
+            onClick={() => {
+              savePicture("image/png");
+            }}
+          >
+            Save PNG
+          </button>
+          <button
+            type="button"
+            onClick={() => {
+              savePicture("image/jpeg");
+            }}
+          >
+            Save JPEG
+          </button>
+          <button type="button" disabled={isFilming} data-testid={TEST_IDS.refocusSweep} onClick={saveSweep}>
+            Save focus sweep as video
+          </button>
+        </div>
+        <p role="status">{words}</p>
+        <p class="quiet">
+          {source === "photographs"
+            ? "Click where you want the focus. Blur is that of the photographs where they have it; wider apertures and depths beyond the planes are computed."
+            : "Click where you want the focus. Blur is computed from depth."}
+        </p>
       </figcaption>
     </figure>
   );
 }
 
-/** Even steps in 1/distance, like a focus ring, if depth is a distance. */
-function focusAt(share: number, { range: [least, greatest], metric }: { range: readonly [number, number]; metric: boolean }): number {
-  if (!metric || least <= 0) return least + share * (greatest - least);
-  return 1 / (1 / least + share * (1 / greatest - 1 / least));
+/** Where the last click focused; it fades. */
+function FocusMark({ place: { x, y } }: { place: Place }): VNode {
+  return <span class="focus-mark" aria-hidden="true" style={{ left: `${100 * x}%`, top: `${100 * y}%` }} />;
+}
+
+/** The f-number where the camera is known, else how much wider or narrower than the photographs' aperture. */
+function apertureWords({ camera }: DepthResult, width: number): string {
+  if (camera) return `f/${Number((camera.fNumber / width).toPrecision(2))}${width === 1 ? ", as taken" : ""}`;
+  return width === 1 ? "as photographed" : `${width} × as wide`;
+}
+
+interface RefocusState {
+  readonly refocus: { current: Refocus | undefined };
+  readonly problem: string | undefined;
+  /** What blur comes from. */
+  readonly source: "photographs" | "depth";
+}
+
+/** Starts with computed blur; the photographs follow when they are loaded. */
+function useRefocus(
+  canvas: { current: HTMLCanvasElement | null },
+  view: ViewResult,
+  controller: Pick<Controller, "picture">,
+): RefocusState {
+  const refocus = useRef<Refocus | undefined>(undefined);
+  const [problem, setProblem] = useState<string>();
+  const [source, setSource] = useState<RefocusState["source"]>("depth");
+  useEffect(() => {
+    if (!canvas.current) return undefined;
+    let isShown = true;
+    const load = async (): Promise<void> => {
+      const images = [];
+      for (let plane = 0; plane < view.planes.length && isShown; plane++) images.push(await controller.picture(plane));
+      if (isShown && refocus.current?.use(images)) setSource("photographs");
+    };
+    try {
+      refocus.current = createRefocus(canvas.current, view);
+      load().catch(() => undefined); // a result from an earlier visit has no photographs; blur stays computed
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    return () => {
+      isShown = false;
+      refocus.current?.dispose();
+      refocus.current = undefined;
+    };
+  }, [view]);
+  return { refocus, problem, source };
 }
