@@ -52,9 +52,9 @@ export function createRefocus(canvas: HTMLCanvasElement, { result, focusDistance
       painter.paint(setting);
     },
     use(images) {
-      const { nearness } = lensFor(result);
+      const lens = lensFor(result);
       const { allInFocus } = result;
-      photos = allInFocus && photographs(images, { nearness: focusDistances.map(nearness), allInFocus });
+      photos = allInFocus && photographs(images, { nearness: focusDistances.map((value) => lens.nearness(value)), allInFocus });
       if (photos) painter.use(photos);
       frame ||= requestAnimationFrame(draw);
       return photos !== undefined;

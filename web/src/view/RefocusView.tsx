@@ -24,88 +24,33 @@ const [REFOCUS, SWEEP] = [0.6, 4];
 /** The scene through another lens: a click focuses there. */
 export function RefocusView({ result: view, state, controller }: ResultProps): VNode {
   const { result } = view;
-  const { depth } = result;
   const { viewport } = state.look;
   const canvas = useRef<HTMLCanvasElement>(null);
   const { refocus, problem, source } = useRefocus(canvas, view, controller);
-  const scale = useMemo<FocusScale>(() => ({ range: validRange(depth), isDistance: result.unit === "m" }), [result]);
-  const [share, setShare] = useState(0.25);
+  const { scale, share, setShare, target, focusOn } = useFocus(view);
   const [stop, setStop] = useState(WIDTHS.indexOf(1));
-  const [target, setTarget] = useState<Pixel>();
-  const [words, setWords] = useState("");
-  const [isFilming, setFilming] = useState(false);
-  const cancel = useRef<() => void>(() => undefined);
   const width = WIDTHS[stop] ?? 1;
   const lens: LensSetting = { focus: focusAt(share, scale), fNumber: photographedAt(result) / width };
   useEffect(() => {
-    if (!isFilming) refocus.current?.set(lens);
-  }, [lens.focus, lens.fNumber, view, isFilming]);
-  useEffect(
-    () => () => {
-      cancel.current();
-    },
-    [],
-  );
-  const focusOn = (place: Place): void => {
-    const pixel = pixelInFrame(viewport, place, depth);
-    const at = pixel.y * depth.width + pixel.x;
-    if (!isKnown(depth, at)) {
-      setWords("Depth is unknown there.");
-      return;
-    }
-    setTarget(pixel);
-    setWords("");
-    const to = shareOf(depth.values[at] as number, scale);
-    cancel.current();
-    cancel.current = animate(REFOCUS, (t) => {
-      setShare(share + eased(t) * (to - share));
-    });
-  };
-  const attempt = (work: () => Promise<void>): void => {
-    setWords("");
-    work().catch((error: unknown) => {
-      setWords(error instanceof Error ? error.message : String(error));
-    });
-  };
-  const savePicture = (type: "image/png" | "image/jpeg"): void => {
-    attempt(async () => {
-      const blob = await refocus.current?.picture(lens, type);
-      if (blob) offer(blob, `${fileStem(view.name)}-refocused.${type === "image/png" ? "png" : "jpg"}`);
-    });
-  };
-  const saveSweep = (): void => {
-    attempt(async () => {
-      if (!canvas.current || !refocus.current) return;
-      const shown = refocus.current;
-      setFilming(true);
-      setWords(`Recording ${SWEEP} seconds …`);
-      try {
-        const { video, extension } = await film(canvas.current, SWEEP, (t) => {
-          shown.draw({ ...lens, focus: focusAt(thereAndBack(t), scale) });
-        });
-        offer(video, `${fileStem(view.name)}-sweep.${extension}`);
-        setWords("");
-      } finally {
-        setFilming(false);
-      }
-    });
-  };
+    refocus.current?.set(lens);
+  }, [lens.focus, lens.fNumber, view]);
   const focusText = depthText(lens.focus, { unit: result.unit, largest: scale.range[1] });
   const apertureText = apertureWords(result, width);
   return (
     <figure>
       <ZoomFrame
-        size={depth}
+        size={result.depth}
         viewport={viewport}
         onViewport={(next) => {
           controller.setLook({ viewport: next });
         }}
-        stage={{ ...zoomWords("Refocused image; click to focus, or press Enter to focus on the middle") }}
-        onTap={focusOn}
+        stage={zoomWords("Refocused image; click to focus, or press Enter to focus on the middle")}
+        onTap={(place) => {
+          focusOn(pixelInFrame(viewport, place, result.depth));
+        }}
         onKey={(event) => {
-          if (event.key !== "Enter") return false;
-          focusOn({ x: 0.5, y: 0.5 });
-          return true;
+          if (event.key === "Enter") focusOn(pixelInFrame(viewport, { x: 0.5, y: 0.5 }, result.depth));
+          return event.key === "Enter";
         }}
       >
         <Zoomed viewport={viewport}>
@@ -117,7 +62,7 @@ export function RefocusView({ result: view, state, controller }: ResultProps): V
             data-testid={TEST_IDS.refocusCanvas}
             data-source={source}
           />
-          {target && <FocusMark key={`${target.x},${target.y}`} place={middleOf(target, depth)} />}
+          {target && <FocusMark key={`${target.x},${target.y}`} place={middleOf(target, result.depth)} />}
         </Zoomed>
       </ZoomFrame>
       {problem !== undefined && <p role="alert">{problem}</p>}
@@ -130,7 +75,6 @@ export function RefocusView({ result: view, state, controller }: ResultProps): V
           max={STEPS}
           testId={TEST_IDS.refocusFocus}
           onInput={(step) => {
-            cancel.current();
             setShare(step / STEPS);
           }}
         />
@@ -143,36 +87,129 @@ export function RefocusView({ result: view, state, controller }: ResultProps): V
           testId={TEST_IDS.refocusFNumber}
           onInput={setStop}
         />
-        <div class="buttons">
-          <button
-            type="button"
-            data-testid={TEST_IDS.refocusSave}
-            onClick={() => {
-              savePicture("image/png");
-            }}
-          >
-            Save PNG
-          </button>
-          <button
-            type="button"
-            onClick={() => {
-              savePicture("image/jpeg");
-            }}
-          >
-            Save JPEG
-          </button>
-          <button type="button" disabled={isFilming} data-testid={TEST_IDS.refocusSweep} onClick={saveSweep}>
-            Save focus sweep as video
-          </button>
-        </div>
-        <p role="status">{words}</p>
-        <p class="quiet">
-          {source === "photographs"
-            ? "Click where you want the focus. Blur is that of the photographs where they have it; wider apertures and depths beyond the planes are computed."
-            : "Click where you want the focus. Blur is computed from depth."}
-        </p>
+        <SaveButtons name={view.name} canvas={canvas} refocus={refocus} lens={lens} scale={scale} />
+        <p class="quiet">{SOURCE_TEXTS[source]}</p>
       </figcaption>
     </figure>
+  );
+}
+
+const SOURCE_TEXTS = {
+  photographs:
+    "Click where you want the focus. Blur is that of the photographs where they have it; wider apertures and depths beyond the planes are computed.",
+  depth: "Click where you want the focus. Blur is computed from depth.",
+} as const;
+
+interface FocusState {
+  readonly scale: FocusScale;
+  /** Of the scale. */
+  readonly share: number;
+  readonly setShare: (share: number) => void;
+  /** The pixel last focused on. */
+  readonly target: Pixel | undefined;
+  readonly focusOn: (pixel: Pixel) => void;
+}
+
+/** The focus, which a click moves smoothly. */
+function useFocus({ result: { depth, unit } }: ViewResult): FocusState {
+  const scale = useMemo<FocusScale>(() => ({ range: validRange(depth), isDistance: unit === "m" }), [depth, unit]);
+  const [share, setShare] = useState(0.25);
+  const [target, setTarget] = useState<Pixel>();
+  const cancel = useRef<() => void>(() => undefined);
+  useEffect(
+    () => () => {
+      cancel.current();
+    },
+    [],
+  );
+  return {
+    scale,
+    share,
+    setShare(next) {
+      cancel.current();
+      setShare(next);
+    },
+    target,
+    focusOn(pixel) {
+      const at = pixel.y * depth.width + pixel.x;
+      if (!isKnown(depth, at)) return;
+      const to = shareOf(depth.values[at] as number, scale);
+      setTarget(pixel);
+      cancel.current();
+      cancel.current = animate(REFOCUS, (t) => {
+        setShare(share + eased(t) * (to - share));
+      });
+    },
+  };
+}
+
+interface SaveButtonsProps {
+  readonly name: string;
+  readonly canvas: { readonly current: HTMLCanvasElement | null };
+  readonly refocus: { readonly current: Refocus | undefined };
+  readonly lens: LensSetting;
+  readonly scale: FocusScale;
+}
+
+/** The picture as a file, and a sweep through all depths as a video. */
+function SaveButtons({ name, canvas, refocus, lens, scale }: SaveButtonsProps): VNode {
+  const [words, setWords] = useState("");
+  const [isFilming, setFilming] = useState(false);
+  const attempt = (work: (shown: Refocus) => Promise<void>): void => {
+    setWords("");
+    if (refocus.current)
+      work(refocus.current).catch((error: unknown) => {
+        setWords(error instanceof Error ? error.message : String(error));
+      });
+  };
+  const savePicture = (type: "image/png" | "image/jpeg"): void => {
+    attempt(async (shown) => {
+      offer(await shown.picture(lens, type), `${fileStem(name)}-refocused.${type === "image/png" ? "png" : "jpg"}`);
+    });
+  };
+  const saveSweep = (): void => {
+    attempt(async (shown) => {
+      if (!canvas.current) return;
+      setFilming(true);
+      setWords(`Recording for ${SWEEP} seconds …`);
+      try {
+        const { video, extension } = await film(canvas.current, SWEEP, (t) => {
+          shown.draw({ ...lens, focus: focusAt(thereAndBack(t), scale) });
+        });
+        offer(video, `${fileStem(name)}-sweep.${extension}`);
+        setWords("");
+      } finally {
+        setFilming(false);
+        shown.set(lens);
+      }
+    });
+  };
+  return (
+    <>
+      <div class="buttons">
+        <button
+          type="button"
+          data-testid={TEST_IDS.refocusSave}
+          onClick={() => {
+            savePicture("image/png");
+          }}
+        >
+          Save PNG
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            savePicture("image/jpeg");
+          }}
+        >
+          Save JPEG
+        </button>
+        <button type="button" disabled={isFilming} data-testid={TEST_IDS.refocusSweep} onClick={saveSweep}>
+          Save focus sweep as video
+        </button>
+      </div>
+      <p role="status">{words}</p>
+    </>
   );
 }
 
