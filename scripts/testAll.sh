@@ -25,3 +25,4 @@ npm run types
 npm run build
 npm run build:native
 npm test
+npm run fuzz -- --seconds 30

@@ -120,7 +120,7 @@ export class DualFocusError extends Error implements ErrorReport {
   readonly facts: ErrorFacts;
 
   constructor(code: ErrorCode, message: string, { facts = {}, cause }: { readonly facts?: ErrorFacts; readonly cause?: unknown } = {}) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(legible(message), cause === undefined ? undefined : { cause });
     this.code = code;
     this.facts = facts;
   }
@@ -128,6 +128,26 @@ export class DualFocusError extends Error implements ErrorReport {
   get kind(): ErrorKind {
     return ERRORS[this.code].kind;
   }
+}
+
+const LONGEST_MESSAGE = 2000;
+
+/** A file's own words end up in messages: without what steers a terminal, and not without end. */
+function legible(message: string): string {
+  const cut = message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)} …` : message;
+  return cut.replace(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, (letter) => (letter === "\n" ? letter : "\ufffd"));
+}
+
+const MOST_ISSUES = 5;
+
+/** What Zod's `prettifyError` says about a document, on one line, in words for people; not every entry of a list that is wrong throughout. */
+export function describeIssues(pretty: string): string {
+  const issues = pretty
+    .replaceAll(", received undefined", ", but it is missing")
+    .split(/^✖ /m)
+    .filter((issue) => issue !== "");
+  const shown = issues.slice(0, MOST_ISSUES).map((issue) => `✖ ${issue.trim()}`);
+  return [...shown, ...(issues.length > MOST_ISSUES ? [`and ${issues.length - MOST_ISSUES} more`] : [])].join(" ").replaceAll("\n", " ");
 }
 
 /** What of any error crosses the border of a process; one that nobody foresaw is `internal`. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { DualFocusError } from "../errors.ts";
+import { describeIssues, DualFocusError } from "../errors.ts";
 import type { Gain } from "./exposure.ts";
 import type { Size } from "../image/image.ts";
 import { resized, type Similarity, similaritySchema } from "./similarity.ts";
@@ -60,7 +60,7 @@ export function parseAlignment(text: string, where = "alignment"): Alignment {
   }
   const parsed = alignmentSchema.safeParse(value);
   if (!parsed.success) {
-    const reason = z.prettifyError(parsed.error).replaceAll("\n", " ");
+    const reason = describeIssues(z.prettifyError(parsed.error));
     throw new DualFocusError("bad-alignment-file", `${where}: not a saved alignment: ${reason}`, { facts: { file: where } });
   }
   const { width, height, reference, frames } = parsed.data;

@@ -48,17 +48,18 @@ const MAX_RATIO = 5000;
 
 function wrapHdf5(handle: H5File, { file, bytes }: { readonly file: string; readonly bytes: number }): Hdf5File {
   if (handle.file_id < 0n) throw new FormatError(`${file}: not a readable HDF5 file`);
+  const names = (): string[] => readingHdf5(file, () => handle.keys());
   const dataset = (name: string): { shape: number[]; slice: (ranges: [number, number][]) => unknown } => {
-    const entity = readingHdf5(file, () => (handle.keys().includes(name) ? handle.get(name) : null));
+    const entity = readingHdf5(file, () => (names().includes(name) ? handle.get(name) : null));
     if (!entity || !("slice" in entity) || !entity.shape) {
-      const present = handle.keys().join(", ");
+      const present = names().join(", ");
       throw new FormatError(`${file}: there is no dataset "${name}"; the file has ${present || "nothing"}`);
     }
     return { shape: entity.shape, slice: (ranges) => entity.slice(ranges) };
   };
   return {
     file,
-    has: (name) => handle.keys().includes(name),
+    has: (name) => names().includes(name),
     shape: (name) => dataset(name).shape,
     read: (name, ranges = []) => {
       const { shape, slice } = dataset(name);

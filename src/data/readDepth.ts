@@ -26,6 +26,8 @@ interface StoredMap extends Size {
  */
 export async function readDepth(file: string, space: Space, { scale }: { scale?: number } = {}): Promise<DepthMap> {
   const stored = await readMap(file);
+  if (stored.width * stored.height !== stored.data.length || stored.data.length === 0)
+    throw new FormatError(`${file}: says ${stored.width}×${stored.height} pixels but holds ${stored.data.length} values`);
   const factor = scale ?? stored.scale ?? (stored.integer && space === "depth" ? 0.001 : 1);
   const { offset = 0, invalid } = scale === undefined ? stored : {};
   const values = Float32Array.from(stored.data, (value) => (value === invalid ? NaN : value * factor + offset));

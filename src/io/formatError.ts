@@ -5,16 +5,8 @@ export class FormatError extends DualFocusError {
   override readonly name = "FormatError";
 
   constructor(message: string, { code = "bad-file", facts = {}, cause }: { code?: ErrorCode; facts?: ErrorFacts; cause?: unknown } = {}) {
-    super(code, legible(message), { facts, cause });
+    super(code, message, { facts, cause });
   }
-}
-
-const LONGEST_MESSAGE = 2000;
-
-/** A file's own words end up in messages: without what steers a terminal, and not without end. */
-function legible(message: string): string {
-  const cut = message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)} …` : message;
-  return cut.replace(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, (letter) => (letter === "\n" ? letter : "\ufffd"));
 }
 
 /** Runs a decoder; whatever it throws comes out as a FormatError that names the file and the format. */
@@ -42,7 +34,7 @@ function asFormatError(cause: unknown, { file, format }: { file: string; format:
 
 /** What JavaScript itself, or WebAssembly, says where a decoder believed a damaged header. It means nothing to whoever gave the file. */
 const ENGINE_WORDS =
-  /^(Invalid (typed )?array( buffer)? length|Invalid (string|DataView) length|Array buffer allocation|Invalid offset|[Oo]ffset is out|Start offset|(byte )?length of |Cannot (read|set|convert|mix|access|destructure)|Maximum call stack|The value of "|Out of bounds|memory access|unreachable|table index|source array|Division by zero|undefined$|null$|.* is (not|undefined|null)\b.*(function|iterable|constructor|object|undefined))/;
+  /^(Invalid (typed )?array( buffer)? length|Invalid (string|DataView) length|Array buffer allocation|Invalid offset|[Oo]ffset is out|Start offset|(byte )?length of |Cannot (read|set|convert|mix|access|destructure)|Maximum call stack|The value of "|Out of bounds|memory access|unreachable|table index|source array|Division by zero|.*\bundefined\b|null$|.* is (not|undefined|null)\b.*(function|iterable|constructor|object|undefined))/;
 
 /** Why a decoder failed, for people. */
 export function decoderReason(cause: unknown): string {

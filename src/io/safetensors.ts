@@ -101,7 +101,9 @@ function readEntry(
   if (!isRecord(entry)) throw new FormatError(`${file}: the entry of ${name} is not a JSON object`);
   const { dtype, shape, data_offsets: offsets } = entry;
   if (typeof dtype !== "string" || !Object.hasOwn(ELEMENT_BYTES, dtype))
-    throw new FormatError(`${file}: ${name} has elements of type ${String(dtype)}; known are ${Object.keys(ELEMENT_BYTES).join(", ")}`);
+    throw new FormatError(
+      `${file}: ${name} has elements of type ${typeof dtype === "string" ? dtype : "unknown"}; known are ${Object.keys(ELEMENT_BYTES).join(", ")}`,
+    );
   const [start, end] = isSizes(offsets) ? offsets : [];
   if (!isSizes(shape) || start === undefined || end === undefined)
     throw new FormatError(`${file}: ${name} has a wrong shape or wrong offsets`);

@@ -72,6 +72,7 @@ export async function readTiffPage(page: GeoTIFFImage, fileBytes: number): Promi
   const [width, height] = [page.getWidth(), page.getHeight()];
   const samples = page.getSamplesPerPixel();
   const photometric = page.fileDirectory.getValue("PhotometricInterpretation") ?? 1;
+  if (!page.fileDirectory.hasTag("BitsPerSample")) throw new RangeError("it does not say how many bits a value has");
   const bits = page.getBitsPerSample();
   const ratio = MAX_RATIO[page.fileDirectory.getValue("Compression") ?? 1] ?? ANY_RATIO;
   const block = page.getTileWidth() * Math.min(page.getTileHeight(), height);

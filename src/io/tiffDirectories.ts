@@ -22,6 +22,10 @@ const SINGLE: Readonly<Record<number, string>> = {
   ...{ 256: "ImageWidth", 257: "ImageLength", 259: "Compression", 262: "PhotometricInterpretation", 277: "SamplesPerPixel" },
   ...{ 278: "RowsPerStrip", 284: "PlanarConfiguration", 322: "TileWidth", 323: "TileLength" },
 };
+/** Fields that are whole numbers, as many as there are samples, strips or tiles. */
+const COUNTED: Readonly<Record<number, string>> = {
+  ...{ 258: "BitsPerSample", 273: "StripOffsets", 279: "StripByteCounts", 324: "TileOffsets", 325: "TileByteCounts", 339: "SampleFormat" },
+};
 const SUB_DIRECTORIES = 330;
 /** Tags from here on belong to programs: a value that was lost is no reason to refuse the pixels. */
 const FIRST_PRIVATE = 32768;
@@ -132,6 +136,8 @@ function fieldBytes({ tag, type, values, size }: { tag: number; type: number; va
   const name = SINGLE[tag];
   if (name !== undefined && (values !== 1 || !UNSIGNED.includes(type)))
     throw new RangeError(`tag ${tag} (${name}) is ${values} values of type ${type} instead of one whole number`);
+  if (COUNTED[tag] !== undefined && !UNSIGNED.includes(type))
+    throw new RangeError(`tag ${tag} (${COUNTED[tag]}) is of type ${type} instead of whole numbers`);
   const each = TYPE_BYTES[type];
   if (each === undefined) throw new RangeError(`tag ${tag} has the unknown type ${type}`);
   if (values * each > size) throw new RangeError(`tag ${tag} claims ${values} values of ${each} bytes, the file has ${size}`);

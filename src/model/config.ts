@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { describeIssues } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
 
 const width = z.int().positive();
@@ -83,7 +84,7 @@ export function parseNetworkConfig(text: string, file: string): NetworkConfig {
     throw new FormatError(`${file}: the network description is not JSON`);
   }
   const result = networkConfig.safeParse(value);
-  if (!result.success) throw new FormatError(`${file}: the network description is wrong: ${z.prettifyError(result.error)}`);
+  if (!result.success) throw new FormatError(`${file}: the network description is wrong: ${describeIssues(z.prettifyError(result.error))}`);
   return result.data;
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { describeIssues } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
 
 /**
@@ -83,7 +84,7 @@ const metadata = z.object({
 /** The facts in the metadata of a weights file, checked. `file` is named in errors. */
 export function parseFacts(texts: Readonly<Record<string, string>>, file: string): NetworkFacts {
   const result = metadata.safeParse(texts);
-  if (!result.success) throw new FormatError(`${file}: its metadata are wrong: ${z.prettifyError(result.error)}`);
+  if (!result.success) throw new FormatError(`${file}: its metadata are wrong: ${describeIssues(z.prettifyError(result.error))}`);
   const notes = Object.fromEntries(Object.entries(texts).filter(([key]) => !(key in metadata.shape)));
   const known = Object.fromEntries(Object.entries(result.data).filter(([, value]) => value !== undefined));
   return { ...known, ...(Object.keys(notes).length > 0 ? { notes } : {}) };

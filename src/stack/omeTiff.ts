@@ -62,7 +62,7 @@ export function imageJStack(description: string, { file, pages }: { file: string
   const spacing = slices > 1 && value("spacing") !== undefined && metres ? Math.abs(number("spacing")) * metres : NaN;
   const count = Math.min(planes, Math.floor((pages - 1) / channels) + 1);
   const notes = channels > 1 ? [`${file}: the first of ${channels} channels is used`] : [];
-  if (!(count >= 1 && Number.isInteger(channels))) return undefined;
+  if (!(count >= 1 && channels >= 1 && Number.isInteger(channels))) return undefined;
   return {
     planes: Array.from({ length: count }, (_, n) => ({ page: n * channels, ...(spacing > 0 ? { position: n * spacing } : {}) })),
     notes,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Space } from "../image/depthMap.ts";
-import { DualFocusError } from "../errors.ts";
+import { describeIssues, DualFocusError } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
 import { RAW_NAME } from "../io/raw.ts";
 
@@ -95,7 +95,7 @@ export function parseStackJson(text: string, file: string): StackJson {
   try {
     return stackJson.parse(JSON.parse(text));
   } catch (cause) {
-    const reason = cause instanceof z.ZodError ? z.prettifyError(cause).replaceAll("\n", " ") : String(cause);
+    const reason = cause instanceof z.ZodError ? describeIssues(z.prettifyError(cause)) : String(cause);
     throw new FormatError(`${file}: ${reason}; expected { "unit": "${UNITS.join('"|"')}", "focus": [one number per plane] }`, { cause });
   }
 }

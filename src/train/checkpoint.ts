@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import type { Tensor } from "../engine/engine.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
+import { describeIssues } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
 import {
   decodeSafetensors,
@@ -122,7 +123,7 @@ function parsePosition(text: string, file: string): Position {
     throw new FormatError(`${file}: its position in the run is not JSON`, { cause });
   }
   const result = position.safeParse(value);
-  if (!result.success) throw new FormatError(`${file}: its position in the run is wrong: ${z.prettifyError(result.error)}`);
+  if (!result.success) throw new FormatError(`${file}: its position in the run is wrong: ${describeIssues(z.prettifyError(result.error))}`);
   return result.data;
 }
 

@@ -17,6 +17,7 @@ export class TorchTensor implements Tensor {
   #shape: readonly number[] | undefined;
   #dtype: DType | undefined;
   #disposed = false;
+  #describing = false;
 
   /** `values`: a handle, or how to compute the values when they are first needed. */
   constructor(engine: TorchEngine, values: { readonly handle: Handle } | { readonly deferred: Deferred }) {
@@ -52,10 +53,18 @@ export class TorchTensor implements Tensor {
     if (this.#handle !== undefined) this.engine.native("dispose", this);
     this.#disposed = true;
   }
-  /** For messages: never throws. */
+  /** For messages: never throws. The shape of a tensor whose handle another wrapper has disposed is an error that describes the tensor. */
   describe(): string {
-    const sizes = this.#disposed && !this.#shape ? "" : `[${this.shape.join(", ")}]`;
-    return this.#disposed ? `disposed tensor ${sizes}`.trimEnd() : sizes;
+    if (this.#describing) return "unusable tensor";
+    this.#describing = true;
+    try {
+      const sizes = this.#disposed && !this.#shape ? "" : `[${this.shape.join(", ")}]`;
+      return this.#disposed ? `disposed tensor ${sizes}`.trimEnd() : sizes;
+    } catch {
+      return "unusable tensor";
+    } finally {
+      this.#describing = false;
+    }
   }
 
   #run(operator: string, ...args: unknown[]): TorchTensor {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DualFocusError } from "../../errors.ts";
 
 /**
  * A scene is data: objects, lens, and imperfections of the images. Lengths are in metres.
@@ -148,8 +149,12 @@ export type Vector = readonly [number, number, number];
 export type Quaternion = readonly [number, number, number, number];
 
 /** A scene file that cannot be rendered; the message names the file and the field. */
-export class SceneError extends Error {
+export class SceneError extends DualFocusError {
   override readonly name = "SceneError";
+
+  constructor(message: string, { cause }: { readonly cause?: unknown } = {}) {
+    super("bad-scene", message, { cause });
+  }
 }
 
 const fieldName = (path: readonly PropertyKey[]): string =>
@@ -162,7 +167,9 @@ const fieldName = (path: readonly PropertyKey[]): string =>
 export function checkScene(value: unknown, where = "scene"): Scene {
   const result = sceneSchema.safeParse(value);
   if (result.success) return result.data;
-  const issues = result.error.issues.slice(0, 5).map(({ path, message }) => `${fieldName(path) || "the scene"}: ${message}`);
+  const issues = result.error.issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${fieldName(path) || "the scene"}: ${message.replace(", received undefined", ", but it is missing")}`);
   throw new SceneError(`${where}: ${issues.join("; ")}`);
 }
 

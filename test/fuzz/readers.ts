@@ -1,0 +1,234 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sharp from "sharp";
+import { parseAlignment } from "../../src/align/alignment.ts";
+import { openHdf5 } from "../../src/data/hdf5.ts";
+import { readDepth } from "../../src/data/readDepth.ts";
+import { readPhotoFacts } from "../../src/io/exif.ts";
+import { decodeExr, encodeExr } from "../../src/io/exr.ts";
+import { imageHeader } from "../../src/io/imageHeader.ts";
+import { decodeMat } from "../../src/io/mat.ts";
+import { decodeNpy, encodeNpy } from "../../src/io/npy.ts";
+import { decodePfm } from "../../src/io/pfm.ts";
+import { decodePngPixels, encodePng } from "../../src/io/png.ts";
+import { encodeSafetensors, readMetadata, readWeights, writeWeights } from "../../src/io/safetensors.ts";
+import { decodeTiff, encodeTiff } from "../../src/io/tiff.ts";
+import { parseNetworkConfig, configs } from "../../src/model/config.ts";
+import { parseScene } from "../../src/optics/scene/scene.ts";
+import { checkFrame } from "../../src/serve/frames.ts";
+import { DEFAULT_LIMITS } from "../../src/serve/limits.ts";
+import { parseDistanceFile } from "../../src/stack/distanceList.ts";
+import { diskFiles, readImage } from "../../src/stack/node/diskFiles.ts";
+import { openStack } from "../../src/stack/node/openStack.ts";
+import { readStack } from "../../src/stack/stackSource.ts";
+import { imageJStack, omeStack } from "../../src/stack/omeTiff.ts";
+import { parseStackJson } from "../../src/stack/stackFormat.ts";
+import { mat5, writeHdf5 } from "../io/hdf5Files.ts";
+import { greyPage, rawTiff } from "../io/hostileTiff.ts";
+import { callAddon, hasAddon } from "./addonCalls.ts";
+
+/** Something that takes bytes from strangers. */
+export interface Reader {
+  /** Good files to start from, small. */
+  readonly seeds: () => Promise<readonly Uint8Array[]>;
+  /** Reads the bytes as the file `file`, which its errors name. */
+  readonly read: (bytes: Uint8Array<ArrayBuffer>, file: string) => unknown;
+  /** Makes checksums right again, so that damage reaches what lies behind them. */
+  readonly repair?: (bytes: Uint8Array) => void;
+}
+
+const examples = new URL("../../examples/", import.meta.url);
+const example = (name: string): Uint8Array => readFileSync(new URL(name, examples));
+const text = (content: string): Uint8Array => new TextEncoder().encode(content);
+const asText = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+const [width, height] = [20, 16];
+const noise = Uint8Array.from({ length: width * height * 3 }, (_, i) => (i * 7919) % 251);
+const picture = sharp(noise, { raw: { width, height, channels: 3 } });
+const floats = Float32Array.from({ length: width * height }, (_, i) => 0.5 + (i % 17) / 17);
+
+const pictures = async (): Promise<Uint8Array[]> =>
+  Promise.all([
+    ...[picture.clone().png(), picture.clone().png({ palette: true }), picture.clone().png({ progressive: true })],
+    ...[picture.clone().greyscale().png(), picture.clone().toColourspace("rgb16").png()],
+    ...[picture.clone().jpeg(), picture.clone().jpeg({ progressive: true }).withExif({ IFD0: { Orientation: "6" } })],
+    ...[picture.clone().webp(), picture.clone().webp({ lossless: true }), picture.clone().avif({ effort: 0 })],
+  ].map(async (image) => new Uint8Array(await image.toBuffer()))); // prettier-ignore
+
+const ome = `<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0"><Pixels DimensionOrder="XYZCT"
+ SizeZ="3" SizeC="1" SizeT="1" PhysicalSizeX="0.5" PhysicalSizeZ="2" PhysicalSizeZUnit="µm" SignificantBits="12"><TiffData FirstZ="0" IFD="0"
+ PlaneCount="1"><UUID FileName="bytes.tif">urn:uuid:0</UUID></TiffData><TiffData FirstZ="1" IFD="1" PlaneCount="2"/><Plane TheZ="0" TheC="0" TheT="0"
+ PositionZ="2.5" PositionZUnit="mm"/><Plane TheZ="1" TheC="0" TheT="0" PositionZ="3.5"/></Pixels></Image></OME>`;
+const imageJ = "ImageJ=1.53t\nimages=3\nchannels=1\nslices=3\nunit=micron\nspacing=0.5\nloop=false\n";
+
+const tiffs = async (): Promise<Uint8Array[]> => {
+  const grey = { width, height, channels: 1 as const, data: Uint16Array.from(floats, (value) => value * 4000) };
+  const made = [
+    encodeTiff([{ ...grey, description: ome }, grey, grey]),
+    encodeTiff([{ ...grey, description: imageJ }, grey, grey]),
+    encodeTiff([{ ...grey, data: floats }]),
+    rawTiff([[...greyPage({ width, height, at: 400 }), { tag: 330, type: 4, value: 8 + 2 + 12 * 10 + 4 }], greyPage({ width, height, at: 400 })], { after: 600 }), // prettier-ignore
+    rawTiff([greyPage({ width, height, at: 400 })], { big: true, after: 600 }),
+  ];
+  const written = (["none", "lzw", "deflate", "packbits", "jpeg"] as const).flatMap((compression) =>
+    [false, true].map((tile) => picture.clone().tiff({ compression, tile, tileWidth: 16, tileHeight: 16, predictor: "none" }).toBuffer()),
+  );
+  const others = [
+    picture.clone().tiff({ compression: "lzw", predictor: "horizontal", bigtiff: true }).toBuffer(),
+    picture.clone().greyscale().tiff({ compression: "none", bitdepth: 1 }).toBuffer(),
+  ];
+  return [...made, ...(await Promise.all([...written, ...others])).map((bytes) => new Uint8Array(bytes))];
+};
+
+const weights = new Map([
+  ["encoder.weight", { shape: [2, 3, 3, 3], data: new Float32Array(54).fill(0.25) }],
+  ["encoder.bias", { shape: [2], data: Float32Array.of(1, 2) }],
+]);
+const safetensors = (): Uint8Array[] => [
+  ...(["f32", "f16", "int8"] as const).map((storage) => writeWeights(weights, { storage, metadata: { note: "a" } })),
+  encodeSafetensors({ tensors: new Map([["a", { dtype: "I64", shape: [2], bytes: new Uint8Array(16) }]]), metadata: {} }),
+];
+
+/** Chunks end with a checksum over their type and data. */
+function repairPng(bytes: Uint8Array): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let at = 8; at + 12 <= bytes.length;) {
+    const length = view.getUint32(at);
+    if (at + 12 + length > bytes.length) return;
+    view.setUint32(at + 8 + length, crc32(bytes.subarray(at + 4, at + 8 + length)));
+    at += 12 + length;
+  }
+}
+
+function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+const folder = await mkdtemp(join(tmpdir(), "dualfocus-fuzz-"));
+process.on("exit", () => {
+  rmQuietly(folder);
+});
+
+function rmQuietly(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // a test that is killed leaves it
+  }
+}
+
+/** For readers of files: the bytes under this name. */
+function onDisk(bytes: Uint8Array, name: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, bytes);
+  return file;
+}
+
+async function readHdf5(file: string): Promise<void> {
+  const opened = await openHdf5(file);
+  try {
+    for (const name of ["stack", "depth"]) if (opened.has(name)) opened.read(name);
+  } finally {
+    opened.close();
+  }
+}
+
+/** Depth files by their first bytes. */
+const ENDINGS: Readonly<Record<string, string>> = { "93": "npy", "89": "png", "49": "tif", "4d": "tif", "76": "exr", "50": "pfm" };
+
+async function depthSeeds(): Promise<Uint8Array[]> {
+  const pfm = Buffer.concat([Buffer.from(`Pf\n${width} ${height}\n-1.0\n`), new Uint8Array(floats.buffer)]);
+  return [
+    encodeNpy({ shape: [height, width], data: floats }),
+    encodePng({ width, height, channels: 1, data: floats }, { depth: 16, text: { scale: "0.001", offset: "0.2", invalid: "0" } }),
+    encodeTiff([{ width, height, channels: 1, data: floats }]),
+    await encodeExr({ width, height, channels: { Z: floats } }),
+    new Uint8Array(pfm),
+  ];
+}
+
+export const READERS: Readonly<Record<string, Reader>> = {
+  tiff: { seeds: tiffs, read: decodeTiff },
+  stack: {
+    // a multi-page TIFF as `dualfocus depth` opens it: directories, OME-XML, ImageJ, EXIF, distances, pixels
+    seeds: async () => (await tiffs()).slice(0, 2),
+    read: async (bytes) => {
+      const file = onDisk(bytes, "bytes.tif");
+      await readStack(await openStack(file));
+    },
+  },
+  image: {
+    seeds: async () => [...(await pictures()), ...(await tiffs()).slice(0, 1)],
+    read: async (bytes) => {
+      const file = onDisk(bytes, "bytes");
+      const { width, height } = await diskFiles.probe(file);
+      if (width * height < 1e6) await readImage(file);
+    },
+  },
+  upload: {
+    seeds: async () => [...(await pictures()), ...(await tiffs())],
+    read: (bytes, file) => checkFrame(onDisk(bytes, file), { name: file, limits: DEFAULT_LIMITS }),
+  },
+  png: { seeds: async () => (await pictures()).slice(0, 5), read: decodePngPixels, repair: repairPng },
+  header: { seeds: pictures, read: imageHeader },
+  exif: { seeds: async () => [...(await pictures()), ...(await tiffs())], read: readPhotoFacts },
+  exr: {
+    seeds: async () => [
+      await encodeExr({ width, height, channels: { Z: floats } }),
+      await encodeExr({ width, height, channels: { R: floats, G: floats, B: floats } }, { precision: "f16" }),
+    ],
+    read: decodeExr,
+  },
+  hdf5: {
+    seeds: async () => {
+      const file = join(folder, "seed.h5");
+      await writeHdf5(file, {
+        stack: { shape: [2, 3, 4, 5], data: Float32Array.from({ length: 120 }, (_, i) => i) },
+        depth: { shape: [4, 5], data: new Uint16Array(20) },
+      });
+      return [readFileSync(file)];
+    },
+    read: async (bytes, file) => readHdf5(onDisk(bytes, file)),
+  },
+  mat: {
+    seeds: () => Promise.resolve([mat5({ a: [1, 2, 300] }), mat5({ a: [1, 2, 300], b: [4] }, { compressed: false })]),
+    read: decodeMat,
+  },
+  npy: { seeds: () => Promise.resolve([encodeNpy({ shape: [4, 5], data: new Float32Array(20) }), example("desk/depth.npy").subarray(0, 4096)]), read: decodeNpy }, // prettier-ignore
+  pfm: { seeds: async () => (await depthSeeds()).slice(-1), read: decodePfm },
+  depth: {
+    seeds: depthSeeds,
+    read: async (bytes, file) => readDepth(onDisk(bytes, `${file}.${ENDINGS[(bytes[0] ?? 0).toString(16)] ?? "npy"}`), "depth"),
+    repair: (bytes) => {
+      if (bytes[0] === 0x89) repairPng(bytes);
+    },
+  },
+  safetensors: {
+    seeds: () => Promise.resolve(safetensors()),
+    read: (bytes, file) => [readWeights(bytes, file), readMetadata(bytes, file)],
+  },
+  omeXml: { seeds: () => Promise.resolve([text(ome)]), read: (bytes, file) => omeStack(asText(bytes), { file, pages: 3 }) },
+  imageJ: { seeds: () => Promise.resolve([text(imageJ)]), read: (bytes, file) => imageJStack(asText(bytes), { file, pages: 3 }) },
+  distances: {
+    seeds: () => Promise.resolve([text("file,distance_mm\nplane_0.png,500\nplane_1.png,650\n"), text("0.5 m\n0.65\ninf\n"), text("# a\n1\t2\n3\t4\n")]),
+    read: (bytes, file) => parseDistanceFile(asText(bytes), file),
+  }, // prettier-ignore
+  stackJson: { seeds: () => Promise.resolve([example("desk/stack.json")]), read: (bytes, file) => parseStackJson(asText(bytes), file) },
+  scene: { seeds: () => Promise.resolve([example("desk/scene.json")]), read: (bytes, file) => parseScene(asText(bytes), file) },
+  network: {
+    seeds: () => Promise.resolve([text(JSON.stringify(configs.small))]),
+    read: (bytes, file) => parseNetworkConfig(asText(bytes), file),
+  },
+  alignment: {
+    seeds: () => Promise.resolve([text(JSON.stringify({ version: 1, width: 20, height: 16, reference: 0, frames: [{ transform: [1, 0, 0, 0], gain: [1], ok: true }] }))]),
+    read: (bytes, file) => parseAlignment(asText(bytes), file),
+  }, // prettier-ignore
+  ...(hasAddon ? { addon: { seeds: () => Promise.resolve([new Uint8Array(64)]), read: callAddon } } : {}),
+};
