@@ -68,7 +68,10 @@ export function depthMesh(
     const row = Math.floor(i / columns);
     return all[row * step * width + (i - row * columns) * step] as number;
   });
-  const triangles = gridTriangles(far, { columns, rows, inverse: projection.kind === "pinhole" });
+  const grid = { columns, rows, inverse: projection.kind === "pinhole" };
+  const limit = edgeLimit(far, grid);
+  snapEdges(far, { ...grid, limit });
+  const triangles = withoutShreds(gridTriangles(far, { ...grid, limit }), far.length);
   const vertexOf = new Int32Array(far.length).fill(-1);
   const used: number[] = [];
   const indices = triangles.map((point) => {
@@ -84,11 +87,53 @@ export function depthMesh(
   return { positions, textureCoordinates, indices };
 }
 
-/** Under perspective, depth edges are measured in 1/distance, as they appear in the image. */
-function gridTriangles(far: Float32Array, { columns, rows, inverse }: { columns: number; rows: number; inverse: boolean }): Uint32Array {
-  const heights = inverse ? far.map((distance) => 1 / distance) : far;
-  const [least, greatest] = extent(heights);
-  const limit = Math.max(EDGE, 3 / Math.min(columns, rows)) * (greatest - least);
+interface Grid {
+  readonly columns: number;
+  readonly rows: number;
+  /** Under perspective, depth edges are measured in 1/distance, as they appear in the image. */
+  readonly inverse: boolean;
+}
+
+const heightsOf = (far: Float32Array, { inverse }: Grid): Float32Array => (inverse ? far.map((distance) => 1 / distance) : far);
+
+/** The largest difference in height of connected neighbours. */
+function edgeLimit(far: Float32Array, grid: Grid): number {
+  const [least, greatest] = extent(heightsOf(far, grid));
+  return Math.max(EDGE, 3 / Math.min(grid.columns, grid.rows)) * (greatest - least);
+}
+
+/** Half the width of a ramp at a depth edge, in grid points, and its least height in limits: steep surfaces are no edges. */
+const RAMP = 2;
+const RAMP_HEIGHT = 1.5;
+
+/**
+ * Depth maps pass from one object to the next over a few pixels, which would hang between the two as shreds. At such a ramp a point takes
+ * the distance of the nearer end, so that the surface is cut between two points.
+ */
+function snapEdges(far: Float32Array, { limit, ...grid }: Grid & { limit: number }): void {
+  const { columns, rows } = grid;
+  const given = far.slice();
+  const heights = heightsOf(given, grid);
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) {
+      const at = row * columns + column;
+      const height = heights[at] as number;
+      if (Number.isNaN(height)) continue;
+      let [low, high] = [at, at];
+      for (let y = Math.max(row - RAMP, 0); y <= Math.min(row + RAMP, rows - 1); y++)
+        for (let i = y * columns + Math.max(column - RAMP, 0); i <= y * columns + Math.min(column + RAMP, columns - 1); i++) {
+          const each = heights[i] as number;
+          if (each < (heights[low] as number)) low = i;
+          if (each > (heights[high] as number)) high = i;
+        }
+      const [least, greatest] = [heights[low] as number, heights[high] as number];
+      if (greatest - least > RAMP_HEIGHT * limit) far[at] = given[height - least < greatest - height ? low : high] as number;
+    }
+}
+
+function gridTriangles(far: Float32Array, { limit, ...grid }: Grid & { limit: number }): Uint32Array {
+  const { columns, rows } = grid;
+  const heights = heightsOf(far, grid);
   const triangles = new Uint32Array(6 * Math.max(0, columns - 1) * Math.max(0, rows - 1));
   let count = 0;
   const add = (a: number, b: number, c: number): void => {
@@ -105,6 +150,29 @@ function gridTriangles(far: Float32Array, { columns, rows, inverse }: { columns:
       add(corner + 1, corner + columns, corner + columns + 1);
     }
   return triangles.slice(0, count);
+}
+
+/** Pieces with less than this share of all triangles are left out: specks that float beside edges. */
+const SHRED = 3e-4;
+
+function withoutShreds(triangles: Uint32Array, points: number): Uint32Array {
+  const parent = Uint32Array.from({ length: points }, (_, i) => i); // of connected points, as trees
+  const root = (point: number): number => {
+    let at = point;
+    while (parent[at] !== at) at = parent[at] = parent[parent[at] as number] as number;
+    return at;
+  };
+  for (let i = 0; i < triangles.length; i += 3) {
+    const first = root(triangles[i] as number);
+    for (const other of [triangles[i + 1], triangles[i + 2]]) parent[root(other as number)] = first;
+  }
+  const sizes = new Uint32Array(points);
+  for (let i = 0; i < triangles.length; i += 3) {
+    const piece = root(triangles[i] as number);
+    sizes[piece] = (sizes[piece] as number) + 1;
+  }
+  const least = SHRED * (triangles.length / 3);
+  return triangles.filter((_, i) => (sizes[root(triangles[i - (i % 3)] as number)] as number) >= least);
 }
 
 function pictureOf(result: DepthResult): Canvas {

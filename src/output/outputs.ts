@@ -11,7 +11,7 @@ import type { MeshOptions } from "./model.ts";
 import { describeProjection, projectionOf } from "./projection.ts";
 import { isKnown, valuesOrNaN } from "./result.ts";
 import type { DepthResult } from "./result.ts";
-import { LEAST_CONFIDENCE, vouchedOnly } from "./trust.ts";
+import { doubtfulPixels, LEAST_CONFIDENCE, vouchedOnly } from "./trust.ts";
 
 /** The outputs and their file names. */
 export const OUTPUT_FILES = {
@@ -48,6 +48,8 @@ export interface OutputOptions {
   readonly flipColors?: boolean;
   /** Whether the coloured depth map has a legend below it. Default: true. */
   readonly legend?: boolean;
+  /** Whether it fades and hatches depth below `leastConfidence`. Default: false. */
+  readonly hatch?: boolean;
   readonly mesh?: MeshOptions;
   /** Points and surfaces leave out depth of less confidence; 0 keeps everything. Default: `LEAST_CONFIDENCE`. */
   readonly leastConfidence?: number;
@@ -111,10 +113,22 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     bytes: encodeNpy({ shape: [depth.height, depth.width], data: valuesOrNaN(depth) }),
     encoding: { unit, invalid: "NaN" },
   }),
-  color: (result, { colorMap = "turbo", flipColors = false, legend = true, deflate }) => ({
-    bytes: encodeColorPicture(result, { map: colorMap, flip: flipColors, legend, deflate }),
-    encoding: { colorMap, ...(flipColors ? { flipped: "yes" } : {}), invalid: "black", legend: legend ? "below the image" : "none" },
-  }),
+  color: (
+    result,
+    { colorMap = "turbo", flipColors = false, legend = true, hatch = false, leastConfidence = LEAST_CONFIDENCE, deflate },
+  ) => {
+    const hatched = hatch ? { hatched: doubtfulPixels(result, leastConfidence) } : {};
+    return {
+      bytes: encodeColorPicture(result, { map: colorMap, flip: flipColors, legend, deflate, ...hatched }),
+      encoding: {
+        colorMap,
+        ...(flipColors ? { flipped: "yes" } : {}),
+        ...(hatch ? { hatchedBelow: leastConfidence } : {}),
+        invalid: "black",
+        legend: legend ? "below the image" : "none",
+      },
+    };
+  },
   aif: ({ allInFocus, bits = 8 }, { deflate }) =>
     allInFocus && { bytes: encodePng(allInFocus, { depth: bits, deflate }), encoding: { bits } },
   confidence: ({ depth, confidence }, { deflate }) => {

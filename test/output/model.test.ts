@@ -92,6 +92,29 @@ test("no triangle spans a depth edge or touches an unknown pixel", () => {
   }
 });
 
+test("a ramp of a few pixels at a depth edge is cut in two, and specks beside it are left out; a slope stays whole", () => {
+  const [width, height] = [100, 100];
+  const across = [1, 1.2, 1.5, 1.9, 2]; // from one wall to the other over three pixels
+  const values = Float32Array.from({ length: width * height }, (_, i) => across[Math.min(Math.max((i % width) - 48, 0), 4)] as number);
+  for (const pixel of [20 * width + 80, 20 * width + 81, 21 * width + 80, 21 * width + 81]) values[pixel] = 1.45; // floats between the walls
+  const step: DepthResult = { depth: depthMap({ width, height, values, space: "depth" }), unit: "m", pixelSize: 0.01 };
+  const mesh = depthMesh(step, { projection: projectionOf(step) });
+  const heights = new Set(Array.from({ length: mesh.positions.length / 3 }, (_, i) => -(mesh.positions[3 * i + 2] as number)));
+  assert.deepEqual([...heights].sort(), [1, 2]);
+  assert.equal(
+    mesh.indices.length / 3,
+    2 * 98 * 99 - 16,
+    "every cell but the column that is cut and the triangles at the four floating points",
+  );
+  const slope: DepthResult = {
+    ...step,
+    depth: depthMap({ width, height, values: values.map((_, i) => 1 + (i % width) / 100), space: "depth" }),
+  };
+  const whole = depthMesh(slope, { projection: projectionOf(slope) });
+  assert.equal(whole.indices.length / 3, 2 * 99 * 99);
+  assert.equal(new Set(whole.positions.filter((_, i) => i % 3 === 2)).size, width);
+});
+
 test("a large map is thinned to the vertices asked for, keeping its extent", () => {
   const [width, height] = [200, 100];
   const ramp: DepthResult = {

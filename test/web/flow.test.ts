@@ -223,6 +223,14 @@ test("the surface turns under the mouse, stretches, and is measured between two 
   await page.keyboard.press("End");
   await changed(page, TEST_IDS.sceneCanvas, view);
   await page.keyboard.press("Home");
+  for (const id of [TEST_IDS.sceneSide, TEST_IDS.sceneFront]) {
+    view = await look(page, TEST_IDS.sceneCanvas);
+    await find(page, id).click();
+    await changed(page, TEST_IDS.sceneCanvas, view);
+  }
+  await find(page, TEST_IDS.trust).selectOption({ label: "1 plane" });
+  assert.match((await find(page, TEST_IDS.sceneLeftOut).textContent()) ?? "", /^\d+ % of the image is left out/);
+  assert.equal(strFromU8((await download(page, TEST_IDS.sceneSave)).bytes.subarray(0, 4)), "glTF");
   await find(page, TEST_IDS.sceneRuler).click();
   await page.mouse.click(...(await at(0.45, 0.6)));
   await page.mouse.click(...(await at(0.55, 0.6)));

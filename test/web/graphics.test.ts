@@ -169,7 +169,20 @@ test("the surface turns by mouse and keys, stretches, and is measured in metres 
     assert.equal(await look(), seen[0], "Home shows the first view again");
     await page.evaluate("scene.setExaggeration(3)");
     await changed("exaggeration stretches");
-    await page.evaluate("scene.setExaggeration(1); scene.startRuler()");
+    await page.evaluate("scene.setExaggeration(1)");
+    for (const command of ['face("side")', 'face("front")', 'drawAs("points")', 'drawAs("wireframe")']) {
+      await page.evaluate(`scene.${command}`);
+      await changed(command);
+    }
+    await page.evaluate('scene.drawAs("surface"); scene.startTurning(() => { globalThis.held = true; })');
+    await page.waitForTimeout(300);
+    await changed("it turns by itself");
+    assert.equal(await page.evaluate("globalThis.held"), undefined);
+    await page.mouse.click(240, 160); // taking hold stops it
+    assert.equal(await page.evaluate("globalThis.held"), true);
+    await page.keyboard.press("Home");
+    assert.equal(await look(), seen[0], "and it stays where it is put");
+    await page.evaluate("scene.startRuler()");
     await page.mouse.click(200, 180);
     await page.mouse.click(340, 220);
     const [first, second] = await page.evaluate<(string | null)[]>("measured");

@@ -107,6 +107,12 @@ export const TEST_IDS = {
   sceneExaggeration: "scene-exaggeration",
   sceneRuler: "scene-ruler",
   sceneMeasure: "scene-measure",
+  sceneDrawing: "scene-drawing",
+  sceneFront: "scene-front",
+  sceneSide: "scene-side",
+  sceneTurn: "scene-turn",
+  sceneSave: "scene-save",
+  sceneLeftOut: "scene-left-out",
   figures: "figures",
   /** Followed by Download.name. */
   download: "download-",

@@ -9,6 +9,7 @@ import type { DepthResult } from "../../../src/output/result.ts";
 import { encodeOne, writeArchive, type ArchiveInput } from "../../../web/src/downloads/archive.ts";
 import { downloads } from "../../../web/src/downloads/downloads.ts";
 import type { ViewResult } from "../../../web/src/contract.ts";
+import { FIRST_LOOK } from "../../../web/src/state/look.ts";
 
 const [width, height] = [4, 3];
 const pixels = width * height;
@@ -81,7 +82,7 @@ test("a surface without a triangle is missing from the zip, and asked for alone 
 
 test("every output has a line for people, and the two JSON files need no worker", async () => {
   const view = { result, summary, alignmentJson: '{"a":1}' } as unknown as ViewResult;
-  const list = downloads(view);
+  const list = downloads(view, FIRST_LOOK);
   assert.deepEqual(
     list.map(({ name }) => name),
     [...Object.keys(OUTPUT_FILES), "alignment", "result"],

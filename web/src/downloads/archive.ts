@@ -1,13 +1,15 @@
 import { Zip, ZipDeflate, ZipPassThrough } from "fflate";
 
 import { availableOutputs, encodeOutputs, OUTPUT_FILES } from "../../../src/output/outputs.ts";
-import type { OutputName } from "../../../src/output/outputs.ts";
+import type { OutputName, OutputOptions } from "../../../src/output/outputs.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { encodeResultJson } from "../../../src/output/resultJson.ts";
 import type { ViewResult } from "../contract.ts";
 
 /** The content of a zip. */
-export type ArchiveInput = Pick<ViewResult, "result" | "summary" | "alignmentJson">;
+export interface ArchiveInput extends Pick<ViewResult, "result" | "summary" | "alignmentJson"> {
+  readonly options?: OutputOptions;
+}
 
 export interface ArchiveListener {
   /** The next bytes of the zip. */
@@ -18,7 +20,7 @@ export interface ArchiveListener {
 
 /** Writes every output that the result has data for, alignment.json and result.json; only one is in memory at a time. */
 export async function writeArchive(
-  { result, summary, alignmentJson }: ArchiveInput,
+  { result, summary, alignmentJson, options = {} }: ArchiveInput,
   { onChunk, onProgress }: ArchiveListener,
 ): Promise<void> {
   const failures: Error[] = [];
@@ -35,7 +37,7 @@ export async function writeArchive(
   const files: Record<string, string> = {};
   const encoding: Record<string, object> = {};
   for (const [done, name] of names.entries()) {
-    for await (const output of encodeOutputs(result, [name])) {
+    for await (const output of encodeOutputs(result, [name], options)) {
       add(output.file, output.bytes);
       files[name] = output.file;
       encoding[name] = output.encoding;
@@ -52,7 +54,9 @@ export async function writeArchive(
 }
 
 /** One output as the bytes of its file. */
-export async function encodeOne(result: DepthResult, name: OutputName): Promise<Uint8Array<ArrayBuffer>> {
-  for await (const { bytes } of encodeOutputs(result, [name])) return bytes as Uint8Array<ArrayBuffer>;
-  throw new Error(`${OUTPUT_FILES[name]}: no three neighbouring pixels have a depth, so there is no surface to save`);
+export async function encodeOne(result: DepthResult, name: OutputName, options: OutputOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+  for await (const { bytes } of encodeOutputs(result, [name], options)) return bytes as Uint8Array<ArrayBuffer>;
+  throw new Error(
+    `${OUTPUT_FILES[name]}: no three neighbouring pixels have a depth that is certain enough, so there is no surface to save`,
+  );
 }

@@ -1,8 +1,9 @@
 import { availableOutputs, OUTPUT_FILES } from "../../../src/output/outputs.ts";
-import type { OutputName } from "../../../src/output/outputs.ts";
+import type { OutputName, OutputOptions } from "../../../src/output/outputs.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { encodeResultJson } from "../../../src/output/resultJson.ts";
 import type { ViewResult } from "../contract.ts";
+import type { Look } from "../state/look.ts";
 import type { EncodeAnswer, EncodeRequest } from "./encodeWorker.ts";
 
 const LABELS: Readonly<Record<OutputName, string>> = {
@@ -30,13 +31,13 @@ export interface Download {
   make(): Promise<Blob>;
 }
 
-/** Everything `dualfocus depth --save` writes, from the same encoders. */
-export const downloads = ({ result, summary, alignmentJson }: ViewResult): Download[] => [
+/** Everything `dualfocus depth --save` writes, from the same encoders, with the colours and the limit of error of the page. */
+export const downloads = ({ result, summary, alignmentJson }: ViewResult, look: Look): Download[] => [
   ...availableOutputs(result).map((name) => ({
     name,
     file: OUTPUT_FILES[name],
     label: LABELS[name],
-    make: () => inWorker({ kind: "one", name, result: lean(result, name) }, () => undefined),
+    make: () => makeOutput(result, name, look),
   })),
   ...(alignmentJson === undefined
     ? []
@@ -57,13 +58,31 @@ export const downloads = ({ result, summary, alignmentJson }: ViewResult): Downl
   },
 ];
 
+export const makeOutput = (result: DepthResult, name: OutputName, look: Look): Promise<Blob> =>
+  inWorker({ kind: "one", name, result: lean(inRange(result, look), name), options: optionsOf(look) }, () => undefined);
+
 /** All outputs and result.json in one zip. */
-export const zipAll = ({ result, summary, alignmentJson }: ViewResult, onProgress: (share: number) => void): Promise<Blob> =>
-  inWorker({ kind: "all", input: { result, summary, ...(alignmentJson === undefined ? {} : { alignmentJson }) } }, onProgress);
+export const zipAll = (
+  { result, summary, alignmentJson }: ViewResult,
+  { look, onProgress }: { look: Look; onProgress: (share: number) => void },
+): Promise<Blob> => {
+  const alignment = alignmentJson === undefined ? {} : { alignmentJson };
+  return inWorker({ kind: "all", input: { result: inRange(result, look), summary, options: optionsOf(look), ...alignment } }, onProgress);
+};
+
+const inRange = (result: DepthResult, { range }: Look): DepthResult => (range ? { ...result, range } : result);
+
+const optionsOf = ({ map, flip, legend, leastConfidence }: Look): OutputOptions => ({
+  colorMap: map,
+  flipColors: flip,
+  legend,
+  hatch: true,
+  leastConfidence,
+});
 
 /** Large maps, and the outputs that need them. */
 const USERS: Readonly<Partial<Record<keyof DepthResult, readonly OutputName[]>>> = {
-  confidence: ["confidence"],
+  confidence: ["confidence", "color", "ply", "glb"], // the last three leave out or hatch what is not certain
   error: ["error"],
   beyond: ["beyond"],
   planeIndex: ["index"],

@@ -1,4 +1,4 @@
-import type { OutputName } from "../../../src/output/outputs.ts";
+import type { OutputName, OutputOptions } from "../../../src/output/outputs.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { encodeOne, writeArchive, type ArchiveInput } from "./archive.ts";
 
@@ -6,7 +6,7 @@ import { encodeOne, writeArchive, type ArchiveInput } from "./archive.ts";
 
 /** The one request a worker gets. */
 export type EncodeRequest =
-  | { readonly kind: "one"; readonly name: OutputName; readonly result: DepthResult }
+  | { readonly kind: "one"; readonly name: OutputName; readonly result: DepthResult; readonly options: OutputOptions }
   | { readonly kind: "all"; readonly input: ArchiveInput };
 
 /** The worker's answers: pieces in order, then `done`; or `failed`. */
@@ -24,7 +24,7 @@ const piece = (bytes: Uint8Array<ArrayBuffer>): void => {
 };
 
 async function encode(request: EncodeRequest): Promise<void> {
-  if (request.kind === "one") piece(await encodeOne(request.result, request.name));
+  if (request.kind === "one") piece(await encodeOne(request.result, request.name, request.options));
   else
     await writeArchive(request.input, {
       onChunk: (bytes) => {

@@ -6,9 +6,13 @@ import { frameOf } from "./framing.ts";
 import { onKeys, onTap } from "./input.ts";
 import { createRuler } from "./ruler.ts";
 import { createStage, type Stage } from "./stage.ts";
-import { createSurface } from "./surface.ts";
+import { createSurface, type Drawing } from "./surface.ts";
 
-export interface Scene3d extends Pick<Stage, "setExaggeration" | "rotate" | "zoom" | "reset" | "dispose"> {
+export interface Scene3d extends Pick<
+  Stage,
+  "setExaggeration" | "rotate" | "zoom" | "reset" | "face" | "startTurning" | "stopTurning" | "dispose"
+> {
+  drawAs(drawing: Drawing): void;
   /** Measures between every two points that are clicked, until `stopRuler`. */
   startRuler(): void;
   stopRuler(): void;
@@ -23,7 +27,7 @@ export function createScene3d(canvas: HTMLCanvasElement, { result }: { readonly 
   const { mesh } = surface;
   const stage = createStage(canvas, frameOf(mesh.geometry.getAttribute("position").array as Float32Array, { projection, ...result.depth }));
   const ruler = createRuler(projection);
-  stage.model.add(mesh, ruler.group);
+  stage.model.add(mesh, surface.points, ruler.group);
 
   const listeners: ((distance: string | undefined) => void)[] = [];
   const report = (distance: string | undefined): void => {
@@ -44,6 +48,10 @@ export function createScene3d(canvas: HTMLCanvasElement, { result }: { readonly 
 
   return {
     ...stage,
+    drawAs(drawing) {
+      surface.draw(drawing);
+      stage.draw();
+    },
     startRuler() {
       isMeasuring = true;
     },

@@ -7,6 +7,11 @@ import { fieldOfView, viewingDistance, type Frame } from "./framing.ts";
 /** The first view is slightly from the side: from the front a textured surface looks like the flat image. */
 const FIRST_VIEW = { azimuth: 0.35, polar: 0.15 } as const;
 
+const FACES = { front: { azimuth: 0, polar: 0 }, side: { azimuth: Math.PI / 2, polar: 0 } } as const;
+
+/** Half the angle of the slow turn [radians], and its period [s]: the back of a surface shows nothing. */
+const [SWING, PERIOD] = [0.6, 12];
+
 /** A model on a canvas that can be rotated. */
 export interface Stage {
   /** 1 is true to scale. */
@@ -16,6 +21,11 @@ export interface Stage {
   /** Above 1 comes nearer. */
   zoom(factor: number): void;
   reset(): void;
+  /** Straight from the front, or from the side. */
+  face(side: "front" | "side"): void;
+  /** Turns slowly to and fro until it is stopped or taken hold of; `onStop` is called then. */
+  startTurning(onStop: () => void): void;
+  stopTurning(): void;
   dispose(): void;
   /** The model, in its own units. */
   readonly model: Group;
@@ -47,18 +57,30 @@ export function createStage(canvas: HTMLCanvasElement, frame: Frame): Stage {
   observer.observe(canvas);
   resize();
   controls.addEventListener("change", draw);
+  const lookFrom = (view: { azimuth: number; polar: number }): void => {
+    camera.position.set(0, 0, viewingDistance(frame, { ...view, fov: camera.fov, aspect: camera.aspect }));
+    controls.target.set(0, 0, 0);
+    controls.update();
+    rotate(view);
+  };
+  const swing = swinging((azimuth) => {
+    rotate({ azimuth, polar: 0 });
+  });
+  controls.addEventListener("start", swing.stop);
   return {
     model,
     draw,
     rotate,
+    face(side) {
+      lookFrom(FACES[side]);
+    },
+    startTurning: swing.start,
+    stopTurning: swing.stop,
     zoom(factor) {
       controls.dollyIn(1 / factor);
     },
     reset() {
-      camera.position.set(0, 0, viewingDistance(frame, { ...FIRST_VIEW, fov: camera.fov, aspect: camera.aspect }));
-      controls.target.set(0, 0, 0);
-      controls.update();
-      rotate(FIRST_VIEW);
+      lookFrom(FIRST_VIEW);
     },
     /** Scales only the depth, about the middle. */
     setExaggeration(factor) {
@@ -74,6 +96,7 @@ export function createStage(canvas: HTMLCanvasElement, frame: Frame): Stage {
       return hit && object.worldToLocal(hit.point.clone());
     },
     dispose() {
+      swing.stop();
       nextFrame.cancel();
       observer.disconnect();
       controls.dispose();
@@ -114,6 +137,32 @@ function onNextFrame(draw: () => void): { request: () => void; cancel: () => voi
     },
     cancel: () => {
       cancelAnimationFrame(frame);
+    },
+  };
+}
+
+/** Turns by sin(2π t / PERIOD), in steps from frame to frame, so that the view stays where it was taken hold of. */
+function swinging(turn: (angle: number) => void): { start: (onStop: () => void) => void; stop: () => void } {
+  let [frame, stopped]: [number, () => void] = [0, () => undefined];
+  const stop = (): void => {
+    if (!frame) return;
+    cancelAnimationFrame(frame);
+    frame = 0;
+    stopped();
+  };
+  return {
+    stop,
+    start(onStop) {
+      stop();
+      stopped = onStop;
+      const begin = performance.now();
+      let last = 0;
+      frame = requestAnimationFrame(function next(now) {
+        const angle = SWING * Math.sin((2 * Math.PI * (now - begin)) / 1000 / PERIOD);
+        turn(angle - last);
+        last = angle;
+        frame = requestAnimationFrame(next);
+      });
     },
   };
 }

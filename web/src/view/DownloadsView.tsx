@@ -4,11 +4,12 @@ import { useMemo, useState } from "preact/hooks";
 import { TEST_IDS } from "../contract.ts";
 import { downloads, zipAll } from "../downloads/downloads.ts";
 import { fileStem, offer } from "../downloads/offer.ts";
+import { TrustChoice } from "./ColorPanel.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 
 /** All outputs of the command-line program. */
-export function DownloadsView({ result: view }: ResultProps): VNode {
-  const list = useMemo(() => downloads(view), [view]);
+export function DownloadsView({ result: view, state: { look }, controller }: ResultProps): VNode {
+  const list = useMemo(() => downloads(view, look), [view, look]);
   const [busy, setBusy] = useState<string>();
   const [words, setWords] = useState("");
   const save = async (name: string, file: string, make: () => Promise<Blob>): Promise<void> => {
@@ -26,8 +27,11 @@ export function DownloadsView({ result: view }: ResultProps): VNode {
   const stem = fileStem(view.name);
   const zip = (): Promise<void> =>
     save("all", `${stem}-depth.zip`, () =>
-      zipAll(view, (share) => {
-        setWords(`Packing: ${Math.round(100 * share)} %`);
+      zipAll(view, {
+        look,
+        onProgress: (share) => {
+          setWords(`Packing: ${Math.round(100 * share)} %`);
+        },
       }),
     );
   return (
@@ -44,6 +48,7 @@ export function DownloadsView({ result: view }: ResultProps): VNode {
       <p role="status" class="quiet">
         {words}
       </p>
+      <TrustChoice look={look} controller={controller} label="Leave out of points and surfaces, and hatch in colour, errors above" />
       <ul>
         {list.map((download) => {
           const { name, file, label } = download;
