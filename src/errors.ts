@@ -31,6 +31,12 @@ export const ERRORS = {
   "no-stack": { kind: "input" },
   "several-stacks": { kind: "input", remedy: "open one focal stack at a time" },
   "no-images": { kind: "input", remedy: "put JPEG, HEIC, PNG, TIFF, WebP, AVIF, BMP or raw files directly into the folder" },
+  "no-sweep": { kind: "input", remedy: "film one still scene while the focus moves slowly from the nearest thing to the farthest" },
+  "video-among-files": { kind: "input", remedy: "give the video alone, or images only" },
+  "ffmpeg-missing": {
+    kind: "input",
+    remedy: "install it: sudo apt install ffmpeg (Debian, Ubuntu), brew install ffmpeg (macOS), winget install ffmpeg (Windows)",
+  },
   "single-image": {
     kind: "input",
     remedy: "at least two images of the same scene are needed, better five or more, with the focus moved between them",

@@ -1,6 +1,6 @@
 import { duration } from "../output/duration.ts";
 
-export type Stage = "read" | "align" | "check" | "infer" | "enlarge" | "write";
+export type Stage = "frames" | "read" | "align" | "check" | "infer" | "enlarge" | "write";
 
 /** Called after each step of a stage. */
 export type OnStage = (stage: Stage, done: number, of: number) => void;

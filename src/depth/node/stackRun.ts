@@ -10,7 +10,7 @@ import type { DepthMap } from "../../image/depthMap.ts";
 import type { DepthNetwork } from "../../network/depthNetwork.ts";
 import { encodeOutputs, type OutputName } from "../../output/outputs.ts";
 import { encodeResultJson } from "../../output/resultJson.ts";
-import { openStack, type StackSource } from "../../stack/node/openStack.ts";
+import { withStack, type StackSource } from "../../stack/node/openStack.ts";
 import type { Unit } from "../../stack/stackFormat.ts";
 import { describeRun, type DepthDocument } from "../document.ts";
 import { readingInput } from "../../system/errno.ts";
@@ -60,21 +60,23 @@ export interface StackRun {
 }
 
 /** Opens a stack, estimates its depth and writes all results or none. The paths in `files` include the output folder. */
-export async function depthOfStack({
-  inputs,
-  options,
-  network,
-  output,
-  truth,
-  memory = 0.9 * totalmem(),
-  report,
-  signal,
-}: StackRun): Promise<{ document: DepthDocument; folder: string }> {
+export function depthOfStack(run: StackRun): Promise<{ document: DepthDocument; folder: string }> {
   const start = performance.now();
-  const source = await openStack(inputs, {
+  const { inputs, options, report, signal } = run;
+  const onProgress = (done: number, of: number): void => {
+    report.onStage("frames", done, of);
+  };
+  const given = {
     ...(options.distances === undefined ? {} : { distances: options.distances }),
     ...(options.unit === undefined ? {} : { unit: options.unit }),
-  });
+  };
+  return withStack(inputs, { ...given, signal, onProgress }, (source) => depthOfSource(source, { ...run, start }));
+}
+
+async function depthOfSource(
+  source: StackSource,
+  { options, network, output, truth, memory = 0.9 * totalmem(), report, signal, start }: StackRun & { readonly start: number },
+): Promise<{ document: DepthDocument; folder: string }> {
   source.notes.forEach(report.onNote);
   checkMemory(source, memory);
   const align = await alignSetting(options.align, source);

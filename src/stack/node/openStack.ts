@@ -6,13 +6,40 @@ import type { FocusOptions } from "../focus.ts";
 import { folderListing, jsonListing, missingImage, type Listing } from "../listing.ts";
 import { naturalOrder, parseStackJson, planeFiles } from "../stackFormat.ts";
 import { openListing, type StackSource } from "../stackSource.ts";
+import { parseDistanceFile, parseDistances } from "../distanceList.ts";
 import { diskFiles, reading, readText } from "./diskFiles.ts";
+import { isVideo, withVideoFrames, type VideoOptions } from "./video.ts";
 
 export type { StackSource };
 
 /** Opens a folder, a stack.json, a multi-page TIFF or a list of images on a disk. Only headers are read. */
 export async function openStack(input: string | readonly string[], options: FocusOptions = {}): Promise<StackSource> {
   return openListing(await listStack(typeof input === "string" ? [input] : input), diskFiles, options);
+}
+
+/**
+ * Opens a stack, or a video whose frames exist only as long as `use` runs. As many frames are taken as there are distances; without any, as many
+ * as the sweep needs.
+ */
+export async function withStack<T>(
+  inputs: readonly string[],
+  { distances, unit, ...video }: FocusOptions & Omit<VideoOptions, "count">,
+  use: (source: StackSource) => Promise<T>,
+): Promise<T> {
+  const options = { ...(distances === undefined ? {} : { distances }), ...(unit === undefined ? {} : { unit }) };
+  const clip = inputs.find(isVideo);
+  if (clip === undefined) return use(await openStack(inputs, options));
+  if (inputs.length > 1)
+    throw new DualFocusError("video-among-files", `${clip}: is a video, given together with other files`, { facts: { file: clip } });
+  await statOf(clip);
+  const count = distances === undefined ? undefined : await countDistances(distances);
+  return withVideoFrames(clip, { ...video, count }, async (listing) => use(await openListing(listing, diskFiles, options)));
+}
+
+async function countDistances(distances: readonly number[] | string): Promise<number> {
+  if (typeof distances !== "string") return distances.length;
+  const isList = /\.(csv|tsv|txt)$/i.test(distances);
+  return isList ? parseDistanceFile(await readText(distances), distances).entries.length : parseDistances(distances).length;
 }
 
 /** The images of what was given, and what lies beside them. */

@@ -78,6 +78,7 @@ const STAGE_WORDS: Readonly<Record<StageName, string>> = {
   weights: "Loading the model",
   runtime: "Loading the runtime",
   graph: "Starting the model",
+  frames: "Reading the video",
   read: "Reading the images",
   align: "Aligning the images",
   check: "Checking the images",

@@ -1,0 +1,164 @@
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { readdir, rename } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Readable } from "node:stream";
+import { DualFocusError } from "../../errors.ts";
+import { FormatError } from "../../io/formatError.ts";
+import { removeAbandoned, withTemporaryFolder } from "../../system/temporaryFolder.ts";
+import type { Listing } from "../listing.ts";
+import { baseName, naturalOrder } from "../stackFormat.ts";
+import { chooseSweep, describeFrame, SWEEP_SIDE, type SweepFrame } from "../sweep.ts";
+
+export interface VideoOptions {
+  /** Frames to choose; by default as many as the sweep needs. */
+  readonly count?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the number of frames looked at, and of all where the file states it. */
+  readonly onProgress?: ((done: number, of: number) => void) | undefined;
+  /** The programs; for tests. */
+  readonly programs?: { readonly ffmpeg: string; readonly ffprobe: string };
+}
+
+const VIDEO = /\.(mp4|m4v|mov|webm|mkv|avi|3gp|mts|m2ts)$/i;
+
+export const isVideo = (file: string): boolean => VIDEO.test(file);
+
+const PROGRAMS = { ffmpeg: "ffmpeg", ffprobe: "ffprobe" };
+
+/**
+ * Gives `use` the frames that ffmpeg takes from a focus-sweep video, as images in a temporary folder that is removed when it ends. All frames
+ * are looked at in a small size, those of one sweep are chosen by their sharpness, and these are written in full size without loss.
+ */
+export async function withVideoFrames<T>(file: string, options: VideoOptions, use: (listing: Listing) => Promise<T>): Promise<T> {
+  const { count, signal, onProgress = () => undefined, programs = PROGRAMS } = options;
+  const running = { file, signal, programs };
+  const of = await frameCount(running);
+  const described: SweepFrame[] = [];
+  await lookAt(running, (frame) => {
+    described.push(frame);
+    if (of > 0) onProgress(Math.min(described.length, of - 1), of);
+  });
+  onProgress(Math.max(of, 1), Math.max(of, 1));
+  const choice = chooseSweep(described, { count });
+  if (!choice) throw new DualFocusError("no-sweep", `${file}: the focus does not move in this video`, { facts: { file } });
+  const parent = join(tmpdir(), "dualfocus-frames");
+  await removeAbandoned(parent);
+  return withTemporaryFolder(parent, async (folder) => {
+    await extract(running, { frames: choice.frames, folder });
+    const names = naturalOrder(await readdir(folder));
+    const { frames, moving } = choice;
+    const notes = [
+      `${baseName(file)}: ${frames.length} of ${described.length} frames are used, from frame ${frames[0]} to ${frames.at(-1)}` +
+        (moving > 0 ? `; something moves in ${moving}, which are left out` : ""),
+    ];
+    return use({ name: file, files: names.map((name) => join(folder, name)), notes });
+  });
+}
+
+interface Running {
+  readonly file: string;
+  readonly signal: AbortSignal | undefined;
+  readonly programs: { readonly ffmpeg: string; readonly ffprobe: string };
+}
+
+/** Only this file is opened: a video may name others, or addresses. */
+const input = (file: string): string[] => ["-protocol_whitelist", "file", "-i", `file:${resolve(file)}`];
+
+/** As the file states it, or from its length; 0 if it states neither. */
+async function frameCount(running: Running): Promise<number> {
+  const entries = "stream=nb_frames,avg_frame_rate:format=duration";
+  const args = ["-v", "error", "-select_streams", "v:0", "-show_entries", entries, "-of", "json", ...input(running.file)];
+  const text: Buffer[] = [];
+  await run(running, "ffprobe", args, async (stdout) => {
+    for await (const chunk of stdout) text.push(chunk as Buffer);
+  });
+  const { streams = [], format = {} } = JSON.parse(Buffer.concat(text).toString() || "{}") as {
+    streams?: { nb_frames?: string; avg_frame_rate?: string }[];
+    format?: { duration?: string };
+  };
+  const [stream] = streams;
+  if (!stream) throw new FormatError(`${running.file}: there is no video in it`);
+  const [above = 0, below = 1] = (stream.avg_frame_rate ?? "").split("/").map(Number);
+  const guessed = Math.round((Number(format.duration ?? 0) * above) / below);
+  return Number(stream.nb_frames ?? 0) || (Number.isFinite(guessed) ? guessed : 0);
+}
+
+/** Frames get even times, or ffmpeg would repeat and drop some to fill the gaps. */
+const EVEN_TIMES = "setpts=N/(25*TB)";
+
+/** Small grey frames, one PGM after the other, in the order of the video. */
+async function lookAt(running: Running, onFrame: (frame: SweepFrame) => void): Promise<void> {
+  const side = (length: string): string => `'min(${SWEEP_SIDE},${length})'`;
+  const scale = `scale=w=${side("iw")}:h=${side("ih")}:force_original_aspect_ratio=decrease:flags=area`;
+  const args = ["-map", "0:v:0", "-vf", `${EVEN_TIMES},${scale},format=gray`, "-r", "25", "-c:v", "pgm", "-f", "image2pipe", "pipe:1"];
+  await run(running, "ffmpeg", ["-v", "error", "-nostdin", ...input(running.file), ...args], async (stdout) => {
+    let held: Buffer = Buffer.alloc(0);
+    for await (const chunk of stdout) {
+      held = held.length === 0 ? (chunk as Buffer) : Buffer.concat([held, chunk as Buffer]);
+      for (let image = pgmAt(held); image; image = pgmAt(held)) {
+        onFrame(describeFrame(image));
+        held = held.subarray(image.end);
+      }
+    }
+  });
+}
+
+/** The image at the head of the bytes, if it is there as a whole. */
+function pgmAt(bytes: Buffer): { width: number; height: number; values: Uint8Array; end: number } | undefined {
+  const header = /^P5\s+(\d+)\s+(\d+)\s+255\s/.exec(bytes.toString("latin1", 0, 40));
+  if (!header) return undefined;
+  const [width, height] = [Number(header[1]), Number(header[2])];
+  const end = header[0].length + width * height;
+  return bytes.length < end ? undefined : { width, height, values: bytes.subarray(header[0].length, end), end };
+}
+
+async function extract(running: Running, { frames, folder }: { frames: readonly number[]; folder: string }): Promise<void> {
+  const wanted = frames.map((frame) => `eq(n,${frame})`).join("+");
+  const args = ["-map", "0:v:0", "-vf", `select='${wanted}',${EVEN_TIMES},format=rgb24`, "-r", "25", join(folder, "%03d.png")];
+  await run(running, "ffmpeg", ["-v", "error", "-nostdin", ...input(running.file), ...args]);
+  const names = naturalOrder(await readdir(folder));
+  if (names.length !== frames.length) throw new FormatError(`${running.file}: ffmpeg gave ${names.length} of ${frames.length} frames`);
+  for (const [n, name] of names.entries())
+    await rename(join(folder, name), join(folder, `frame_${String(frames[n]).padStart(5, "0")}.png`));
+}
+
+type Program = ChildProcessByStdio<null, Readable, Readable>;
+
+/** Runs a program to its end, and reads what it prints; the last line of its complaints is the reason of a failure. */
+async function run(
+  { file, signal, programs }: Running,
+  program: "ffmpeg" | "ffprobe",
+  args: readonly string[],
+  read: (stdout: Readable) => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  signal?.throwIfAborted();
+  const child: Program = spawn(programs[program], args, { stdio: ["ignore", "pipe", "pipe"] });
+  const stop = (): void => void child.kill();
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    const complaints: string[] = [];
+    child.stderr.setEncoding("utf8").on("data", (text: string) => complaints.push(text));
+    const ended = new Promise<number | null>((done, fail) => child.once("error", fail).once("close", done));
+    ended.catch(() => undefined);
+    await Promise.all([read(child.stdout).finally(() => child.stdout.resume()), ended]);
+    signal?.throwIfAborted();
+    if ((await ended) !== 0) throw new FormatError(`${file}: not a readable video: ${reasonOf(complaints.join(""))}`);
+  } catch (cause) {
+    child.kill();
+    signal?.throwIfAborted();
+    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
+    throw new DualFocusError("ffmpeg-missing", `${file}: videos are read by ${program}, which is not installed`, {
+      facts: { file },
+      cause,
+    });
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+/** The first complaint, without where in ffmpeg it arose and without the path. */
+function reasonOf(complaints: string): string {
+  const [line = ""] = complaints.trim().split("\n").slice(-1);
+  return line.replace(/^\[[^\]]*\] */, "").replace(/^.*: (?=[A-Z])/, "") || "ffmpeg cannot decode it";
+}
