@@ -44,7 +44,8 @@ export function readHeifHeader(head: Uint8Array, file = "HEIF data"): HeifHeader
     const own = properties(primary);
     const size = own.find(({ type }) => type === "ispe");
     if (!size) throw new RangeError("its main image has no size");
-    const tiles = references(child("iref"), { type: "dimg", from: primary }).flatMap((tile) => properties(tile));
+    const [tile] = references(child("iref"), { type: "dimg", from: primary }); // all have the same bits
+    const tiles = tile === undefined ? [] : properties(tile);
     const exif = exifItem(child("iinf"), child("iloc"));
     return {
       ...shapeOf(size.reader, own),
@@ -221,6 +222,7 @@ function exifItem(iinf: Reader | undefined, iloc: Reader | undefined): HeifHeade
     iloc.at += 2; // data reference
     const base = iloc.uint(baseSize);
     const extents = iloc.uint(2);
+    if (indexSize + offsetSize + lengthSize === 0) continue; // extents without bytes would have no end
     for (let n = 0; n < extents; n++) {
       if (version > 0) iloc.at += indexSize;
       const [offset, length] = [iloc.uint(offsetSize), iloc.uint(lengthSize)];

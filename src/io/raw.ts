@@ -55,11 +55,16 @@ function directories(tiff: Tiff): ReturnType<typeof directory>[] {
   return found;
 }
 
+/** Starts of a JPEG that are looked at: compressed data holds some by chance, hostile files any number. */
+const MOST_PREVIEWS = 1000;
+
 /** The largest JPEG inside a raw file: the preview that the camera made, often in full size. */
 export function embeddedJpeg(bytes: Uint8Array): { readonly jpeg: Uint8Array; readonly size: Size } | undefined {
   let best: { jpeg: Uint8Array; size: Size } | undefined;
-  for (let at = bytes.indexOf(0xff); at >= 0 && at + 4 < bytes.length; at = bytes.indexOf(0xff, at + 1)) {
+  let left = MOST_PREVIEWS;
+  for (let at = bytes.indexOf(0xff); left > 0 && at >= 0 && at + 4 < bytes.length; at = bytes.indexOf(0xff, at + 1)) {
     if (bytes[at + 1] !== 0xd8 || bytes[at + 2] !== 0xff || bytes[at + 3] === 0xc4) continue; // a lossless one starts with its tables
+    left -= 1;
     const jpeg = bytes.subarray(at);
     const header = imageHeader(jpeg.subarray(0, 1 << 17), "preview");
     if (header && header.width * header.height > (best ? best.size.width * best.size.height : 0)) best = { jpeg, size: header };

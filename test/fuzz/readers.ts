@@ -9,6 +9,10 @@ import { readDepth } from "../../src/data/readDepth.ts";
 import { readPhotoFacts } from "../../src/io/exif.ts";
 import { decodeExr, encodeExr } from "../../src/io/exr.ts";
 import { imageHeader } from "../../src/io/imageHeader.ts";
+import { decodeBmp } from "../../src/io/bmp.ts";
+import { decodeHeic } from "../../src/io/heic.ts";
+import { readHeifHeader } from "../../src/io/heif.ts";
+import { embeddedJpeg, isRaw, largestRawSize } from "../../src/io/raw.ts";
 import { decodeMat } from "../../src/io/mat.ts";
 import { decodeNpy, encodeNpy } from "../../src/io/npy.ts";
 import { decodePfm } from "../../src/io/pfm.ts";
@@ -25,6 +29,8 @@ import { openStack } from "../../src/stack/node/openStack.ts";
 import { readStack } from "../../src/stack/stackSource.ts";
 import { imageJStack, omeStack } from "../../src/stack/omeTiff.ts";
 import { parseStackJson } from "../../src/stack/stackFormat.ts";
+import { dngFile } from "../io/dngFile.ts";
+import { quadrants, ramp10 } from "../io/heifFiles.ts";
 import { mat5, writeHdf5 } from "../io/hdf5Files.ts";
 import { greyPage, rawTiff } from "../io/hostileTiff.ts";
 import { callAddon, hasAddon } from "./addonCalls.ts";
@@ -81,6 +87,20 @@ const tiffs = async (): Promise<Uint8Array[]> => {
   ];
   return [...made, ...(await Promise.all([...written, ...others])).map((bytes) => new Uint8Array(bytes))];
 };
+
+const dng = (): Uint8Array => dngFile({ width: 32, height: 24, channels: 1, data: new Float32Array(768).fill(0.4) });
+
+/** A bitmap as Windows writes it. */
+function bmp(bits: 8 | 24): Uint8Array {
+  const stride = Math.ceil((width * bits) / 32) * 4;
+  const start = 54 + (bits === 8 ? 1024 : 0);
+  const bytes = Buffer.alloc(start + stride * height, 90);
+  bytes.write("BM");
+  for (const [at, value] of [[2, bytes.length], [6, 0], [10, start], [14, 40], [18, width], [22, height], [30, 0], [34, 0]] as const) bytes.writeUInt32LE(value, at); // prettier-ignore
+  bytes.writeUInt16LE(1, 26);
+  bytes.writeUInt16LE(bits, 28);
+  return new Uint8Array(bytes);
+}
 
 const weights = new Map([
   ["encoder.weight", { shape: [2, 3, 3, 3], data: new Float32Array(54).fill(0.25) }],
@@ -176,6 +196,17 @@ export const READERS: Readonly<Record<string, Reader>> = {
     seeds: async () => [...(await pictures()), ...(await tiffs())],
     read: (bytes, file) => checkFrame(onDisk(bytes, file), { name: file, limits: DEFAULT_LIMITS }),
   },
+  heif: { seeds: () => Promise.resolve([quadrants(), ramp10()]), read: readHeifHeader },
+  heic: { seeds: () => Promise.resolve([quadrants(), ramp10()]), read: decodeHeic },
+  raw: {
+    seeds: () => Promise.resolve([dng()]),
+    read: async (bytes, file) => {
+      const size = largestRawSize(bytes);
+      if (isRaw(bytes) && size && size.width * size.height < 1e6) await readImage(onDisk(bytes, file));
+      embeddedJpeg(bytes);
+    },
+  },
+  bmp: { seeds: () => Promise.resolve([bmp(24), bmp(8)]), read: decodeBmp },
   png: { seeds: async () => (await pictures()).slice(0, 5), read: decodePngPixels, repair: repairPng },
   header: { seeds: pictures, read: imageHeader },
   exif: { seeds: async () => [...(await pictures()), ...(await tiffs())], read: readPhotoFacts },

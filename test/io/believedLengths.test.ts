@@ -7,6 +7,7 @@ import h5wasm from "h5wasm/node";
 import { openHdf5 } from "../../src/data/hdf5.ts";
 import { decodeExr, encodeExr } from "../../src/io/exr.ts";
 import { FormatError } from "../../src/io/formatError.ts";
+import { readHeifHeader } from "../../src/io/heif.ts";
 import { decodeMat } from "../../src/io/mat.ts";
 import { decodePngPixels, encodePng } from "../../src/io/png.ts";
 import { decodeTiff } from "../../src/io/tiff.ts";
@@ -108,6 +109,35 @@ test("OME-XML: tags that never close, endless names and pages before the first t
   omeStack(ome(`<TiffData ${"a".repeat(3900)}>`.repeat(2000)), where);
   assert.throws(() => omeStack(ome('<TiffData IFD="-1000000000" PlaneCount="1000000000"/>'), where), /names page “-1000000000”/);
   omeStack(ome("<TiffData/>".repeat(100_000)), { ...where, pages: 9000 });
+});
+
+test("HEIF: extents without bytes and thousands of tiles take no longer than others", linear, () => {
+  const box = (type: string, content: Uint8Array): Buffer => {
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(8 + content.length);
+    head.write(type, 4, "latin1");
+    return Buffer.concat([head, content]);
+  };
+  const words = (...values: number[]): Buffer => Buffer.concat(values.map((value) => Buffer.from([value >> 8, value & 255])));
+  const infe = box("infe", Buffer.concat([words(0x0200, 0, 9, 0), Buffer.from("Exif\0")]));
+  const items = 40_000;
+  const iloc = Buffer.concat([words(0, 0, 0, items), ...Array.from({ length: items }, () => words(1, 0, 65_535))]);
+  const ispe = Buffer.concat([words(0, 0), words(0, 64, 0, 48)]);
+  const ipma = Buffer.concat([words(0, 0, 0, 1, 1), Buffer.from([255]), Buffer.alloc(255, 1)]);
+  const tiles = Buffer.concat([words(1, 60_000), Buffer.alloc(120_000, words(1))]);
+  const meta = box(
+    "meta",
+    Buffer.concat([
+      words(0, 0),
+      box("pitm", words(0, 0, 1)),
+      box("iinf", Buffer.concat([words(0, 0, 1), infe])),
+      box("iloc", iloc),
+      box("iref", Buffer.concat([words(0, 0), box("dimg", tiles)])),
+      box("iprp", Buffer.concat([box("ipco", box("ispe", ispe)), box("ipma", ipma)])),
+    ]),
+  );
+  const { width, height } = readHeifHeader(Buffer.concat([box("ftyp", Buffer.from("heic\0\0\0\0mif1heic")), meta]));
+  assert.deepEqual([width, height], [64, 48]);
 });
 
 test("ImageJ: a fraction of a channel does not make a thousand million planes", () => {
