@@ -49,6 +49,7 @@ export const ERRORS = {
   "several-distance-lists": { kind: "input", remedy: "keep one of them" },
   "distance-count": { kind: "input", remedy: "give one focus distance for each image, in the order of their names" },
   "distances-invalid": { kind: "input" },
+  "reverse-known-order": { kind: "usage", remedy: "correct the focus distances if they are wrong" },
   "units-mixed": { kind: "input", remedy: "use lengths and dioptres, or one of disparity and index throughout" },
   "distances-missing": { kind: "metadata" },
   "some-distances-missing": { kind: "metadata" },

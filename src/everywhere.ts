@@ -18,7 +18,10 @@ export { alignStack, type AlignedStack, type AlignOptions } from "./align/align.
 export { formatAlignment, parseAlignment, type Alignment, type FrameAlignment } from "./align/alignment.ts";
 export type { Gain } from "./align/exposure.ts";
 export type { Similarity } from "./align/similarity.ts";
-export { checkStack, type CheckOptions } from "./check/checkStack.ts";
+export { checkStack, inspectStack, type CheckOptions, type PlaneReport, type StackReport } from "./check/checkStack.ts";
+export type { Candidate } from "./check/description.ts";
+export type { PlaneOrder } from "./check/planeOrder.ts";
+export type { DirectionCue } from "./check/direction.ts";
 export type { Finding, FindingCode, Severity } from "./check/finding.ts";
 export { laplacianDepth } from "./classical/modifiedLaplacian.ts";
 export { ringDifferenceDepth, type RingDifferenceOptions, type RingShape } from "./classical/ringDifference.ts";

@@ -1,16 +1,15 @@
-import { alignImage } from "../align/align.ts";
 import { type Alignment, type FrameAlignment, resizeAlignment } from "../align/alignment.ts";
-import { commonArea } from "../align/apply.ts";
 import { estimateAlignment } from "../align/estimate.ts";
-import { resized } from "../align/similarity.ts";
 import { reduction, smallLuminance, workingFrame } from "../align/workingFrame.ts";
-import type { Image } from "../image/image.ts";
 import { type Candidate, checkDescription } from "./description.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import { blankPlanes, checkBrightness, checkExposure } from "./exposure.ts";
 import { bySeverity, type Finding } from "./finding.ts";
 import { checkFocus } from "./focus.ts";
+import { FOCUS_PIXELS, inPlaneOrder, measureFocus, type FocusMeasurement } from "./measure.ts";
 import { checkMotion } from "./motion.ts";
+import { findPlaneOrder, inOrder, type PlaneOrder } from "./planeOrder.ts";
+import { peakOf } from "./sharpness.ts";
 
 export interface CheckOptions {
   /** One name per plane, used in messages. Default: "plane 0" and so on. */
@@ -21,53 +20,120 @@ export interface CheckOptions {
   readonly enlargement?: number;
   /** Alignment of these images, if already known; estimated otherwise. */
   readonly alignment?: Alignment | undefined;
+  /** Whether the order of the images is that of the focus. Default: unless the stack is in plane indices. */
+  readonly orderIsKnown?: boolean;
+  /** Exchanges near and far where the order is not known. Default: false. */
+  readonly reverse?: boolean;
   readonly signal?: AbortSignal | undefined;
   /** Called with the share done, in (0, 1]. */
   readonly onProgress?: ((share: number) => void) | undefined;
 }
 
-/** Sharpness is measured at about the network's working size, some 600×400. */
-const FOCUS_PIXELS = 400_000;
+/** What was measured on one plane. */
+export interface PlaneReport {
+  /** Index of the image as it was given. */
+  readonly frame: number;
+  /** Mean energy of fine detail over the textured parts, relative to the sharpest plane; absent if it could not be measured. */
+  readonly sharpness?: number;
+  /** Share of the textured parts that are sharpest in this plane. */
+  readonly inFocus?: number;
+  /** From the reference image to this one, in pixels of the originals; absent if the image could not be aligned. */
+  readonly shift?: readonly [x: number, y: number];
+  readonly scale?: number;
+}
+
+export interface StackReport {
+  readonly order: PlaneOrder;
+  /** Nearest first. */
+  readonly planes: readonly PlaneReport[];
+  /** Most serious first; empty for a good stack. Planes are counted from the nearest. */
+  readonly findings: readonly Finding[];
+}
 
 /** Finds what is wrong with a stack, most serious first; empty for a good one. Accepts stacks that `focalStack` would reject. */
-export async function checkStack(stack: Candidate, options: CheckOptions = {}): Promise<Finding[]> {
-  const { files, enlargement = 1 } = options;
-  const nameOf = (plane: number): string => files?.[plane] ?? `plane ${plane}`;
-  const findings = checkDescription(stack, nameOf);
-  if (!findings.some(({ severity }) => severity === "error")) {
-    const alignment = options.alignment ?? (await estimateAlignment(stack.images.map((image) => workingFrame(image)), { ...stack, ...options })); // prettier-ignore
-    const blank = blankPlanes(stack.images);
-    const small = stack.images.map((image) => smallLuminance(image, reduction(image, FOCUS_PIXELS)));
-    findings.push(
-      ...checkBrightness(stack.images, nameOf),
-      ...checkDuplicates(small, { nameOf, blank }),
-      ...checkExposure(alignment, nameOf),
-      ...checkMotion(resizeAlignment(alignment, { width: enlargement * alignment.width, height: enlargement * alignment.height }), {
-        nameOf,
-        space: stack.space,
-        known: blank,
-      }),
-      ...checkAlignedFocus(stack.images, { alignment, nameOf }),
-    );
+export const checkStack = async (stack: Candidate, options: CheckOptions = {}): Promise<readonly Finding[]> =>
+  (await inspectStack(stack, options)).findings;
+
+/** The order of the planes, what was measured on each, and what is wrong. Accepts stacks that `focalStack` would reject. */
+export async function inspectStack(stack: Candidate, options: CheckOptions = {}): Promise<StackReport> {
+  const { files, orderIsKnown = stack.space !== "index", reverse = false } = options;
+  const givenName = (plane: number): string => files?.[plane] ?? `plane ${plane}`;
+  const rules = { planes: stack.images.length, nameOf: givenName, isKnown: orderIsKnown, reverse };
+  const described = checkDescription(stack, givenName);
+  if (described.some(({ severity }) => severity === "error")) {
+    const { order } = findPlaneOrder(undefined, undefined, rules);
+    return { order, planes: order.planes.map((frame) => ({ frame })), findings: named(described, files) };
   }
-  return bySeverity(findings.map((finding) => withFile(finding, files)));
+  const alignment = options.alignment ?? (await estimateAlignment(stack.images.map((image) => workingFrame(image)), { ...stack, ...options })); // prettier-ignore
+  const measured = measureFocus(stack.images, alignment);
+  const { order, findings } = findPlaneOrder(measured, alignment, rules);
+  const pick = <T>(list: readonly T[]): T[] => order.planes.map((plane) => list[plane] as T);
+  const found = compared(
+    { ...stack, images: pick(stack.images) },
+    { alignment: inOrder(alignment, order.planes), measured: inPlaneOrder(measured, order.planes) },
+    { ...options, orderIsKnown, files: order.planes.map(givenName) },
+  );
+  return {
+    order,
+    planes: planeReports(measured, { alignment, order, enlargement: options.enlargement ?? 1 }),
+    findings: named([...described, ...findings, ...found], files && pick(files)),
+  };
 }
 
-function checkAlignedFocus(
-  images: readonly Image[],
-  { alignment, nameOf }: { alignment: Alignment; nameOf: (plane: number) => string },
+interface Compared {
+  readonly alignment: Alignment;
+  readonly measured: FocusMeasurement;
+}
+
+/** The checks that compare the images, in focus order. */
+function compared(
+  stack: Candidate,
+  { alignment, measured }: Compared,
+  { files, enlargement = 1, orderIsKnown }: CheckOptions & { readonly files: readonly string[]; readonly orderIsKnown: boolean },
 ): Finding[] {
-  const planes = alignment.frames.flatMap(({ ok }, n) => (ok ? [n] : []));
-  const factor = reduction(alignment, FOCUS_PIXELS);
-  const aligned = planes.map((n) => {
-    const frame = alignment.frames[n] as FrameAlignment;
-    return { image: smallLuminance(alignImage(images[n] as Image, frame), factor), transform: resized(frame.transform, 1 / factor) };
-  });
-  const valid = commonArea(aligned.map(({ transform }) => transform), (aligned[0] as (typeof aligned)[number]).image); // prettier-ignore
-  return checkFocus(aligned.map(({ image }) => image), { nameOf, planes, valid }); // prettier-ignore
+  const nameOf = (plane: number): string => files[plane] as string;
+  const blank = blankPlanes(stack.images);
+  const small = stack.images.map((image) => smallLuminance(image, reduction(image, FOCUS_PIXELS)));
+  const original = resizeAlignment(alignment, { width: enlargement * alignment.width, height: enlargement * alignment.height });
+  return [
+    ...checkBrightness(stack.images, nameOf),
+    ...checkDuplicates(small, { nameOf, blank }),
+    ...checkExposure(alignment, nameOf),
+    ...checkMotion(original, { nameOf, space: stack.space, known: blank }),
+    ...checkFocus(measured, { nameOf, orderIsJudged: !orderIsKnown }),
+  ];
 }
 
-function withFile(finding: Finding, files: readonly string[] | undefined): Finding {
-  const file = finding.plane === undefined ? undefined : files?.[finding.plane];
-  return file === undefined ? finding : { ...finding, file };
+interface Reporting {
+  readonly alignment: Alignment;
+  readonly order: PlaneOrder;
+  readonly enlargement: number;
+}
+
+function planeReports(measured: FocusMeasurement, { alignment, order, enlargement }: Reporting): PlaneReport[] {
+  const { sharpness, textured, planes } = measured;
+  const energies = sharpness.fine.map((plane) => textured.reduce((sum, block) => sum + (plane[block] as number), 0));
+  const most = Math.max(...energies);
+  const peaks = textured.map((block) => peakOf(sharpness, block));
+  return order.planes.map((frame): PlaneReport => {
+    const { ok, transform } = alignment.frames[frame] as FrameAlignment;
+    const at = planes.indexOf(frame);
+    return {
+      frame,
+      ...(at >= 0 && most > 0
+        ? { sharpness: (energies[at] as number) / most, inFocus: peaks.filter((peak) => peak === at).length / peaks.length }
+        : {}),
+      ...(ok ? { shift: [transform.shift[0] * enlargement, transform.shift[1] * enlargement] as const, scale: transform.scale } : {}),
+    };
+  });
+}
+
+/** With the file of each plane, most serious first. */
+function named(findings: readonly Finding[], files: readonly string[] | undefined): Finding[] {
+  return bySeverity(
+    findings.map((finding) => {
+      const file = finding.plane === undefined ? undefined : files?.[finding.plane];
+      return file === undefined ? finding : { ...finding, file };
+    }),
+  );
 }

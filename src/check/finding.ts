@@ -17,6 +17,7 @@ export type FindingCode =
   | "scene-moved"
   | "scale-change"
   | "order"
+  | "direction"
   | "reversed"
   | "gap"
   | "never-in-focus";

@@ -1,6 +1,6 @@
-import type { Plane } from "../image/boxFilter.ts";
 import type { Finding } from "./finding.ts";
-import { BLOCK, blockSharpness, peakOf, ratioAt, texturedBlocks, type BlockSharpness } from "./sharpness.ts";
+import type { FocusMeasurement } from "./measure.ts";
+import { peakOf, ratioAt, type BlockSharpness } from "./sharpness.ts";
 import { middle, stepBlurs } from "./stepBlur.ts";
 
 /** Fewer textured blocks are not enough to judge a stack. */
@@ -25,38 +25,24 @@ const LEAST_TO_ORDER = 5;
 
 export interface FocusOptions {
   readonly nameOf: (plane: number) => string;
-  /** The stack's plane for each of the frames. */
-  readonly planes: readonly number[];
-  /** 1 where all frames overlap, row by row. */
-  readonly valid: Uint8Array;
+  /** Whether another check has judged the order already. */
+  readonly orderIsJudged: boolean;
 }
 
 /** The checks that need the sharpness of the aligned frames: their order, gaps between them, and detail that is sharp in none of them. */
-export function checkFocus(frames: readonly Plane[], options: FocusOptions): Finding[] {
-  if (frames.length < 2) return [];
-  const sharpness = blockSharpness(frames);
-  const whole = wholeBlocks(options.valid, frames[0] as Plane, sharpness);
-  const textured = texturedBlocks(sharpness).filter((block) => whole[block]);
-  if (textured.length < LEAST_BLOCKS) return [];
-  const misplaced = checkOrder(sharpness, textured, options);
-  const gaps = misplaced.length > 0 ? [] : checkGaps(frames, { sharpness, textured, ...options }); // in the wrong order any step looks like a gap
+export function checkFocus(measured: FocusMeasurement, { nameOf, orderIsJudged }: FocusOptions): Finding[] {
+  const { frames, sharpness, textured } = measured;
+  if (frames.length < 2 || textured.length < LEAST_BLOCKS) return [];
+  const misplaced = orderIsJudged ? [] : checkOrder(measured, nameOf);
+  const gaps = misplaced.length > 0 ? [] : checkGaps(measured, nameOf); // in the wrong order any step looks like a gap
   return [...misplaced, ...gaps, ...checkNeverInFocus(sharpness, textured)];
-}
-
-/** The blocks that lie entirely inside every frame. */
-function wholeBlocks(valid: Uint8Array, { width }: Plane, { columns, rows }: BlockSharpness): boolean[] {
-  const whole = Array.from({ length: columns * rows }, () => true);
-  for (let y = 0; y < rows * BLOCK; y++)
-    for (let x = 0; x < columns * BLOCK; x++)
-      if (valid[y * width + x] === 0) whole[Math.floor(y / BLOCK) * columns + Math.floor(x / BLOCK)] = false;
-  return whole;
 }
 
 /**
  * As the focus passes through the scene, each block gets sharper and then blurs again: in the right order of the planes the total change
  * of sharpness is smallest. If moving one plane shortens this path a lot, that plane is out of order.
  */
-function checkOrder(sharpness: BlockSharpness, textured: readonly number[], { nameOf, planes }: FocusOptions): Finding[] {
+function checkOrder({ sharpness, textured, planes }: FocusMeasurement, nameOf: (plane: number) => string): Finding[] {
   const count = planes.length;
   if (count < LEAST_TO_ORDER) return [];
   const apart = distances(sharpness, textured);
@@ -87,12 +73,7 @@ function distances({ fine, noise }: BlockSharpness, textured: readonly number[])
   );
 }
 
-interface Measured extends FocusOptions {
-  readonly sharpness: BlockSharpness;
-  readonly textured: readonly number[];
-}
-
-function checkGaps(frames: readonly Plane[], { sharpness, textured, nameOf, planes }: Measured): Finding[] {
+function checkGaps({ frames, sharpness, textured, planes }: FocusMeasurement, nameOf: (plane: number) => string): Finding[] {
   const steps = stepBlurs(frames, { sharpness, textured });
   const usual = middle(steps) ?? 0;
   return steps.flatMap((step, n): Finding[] => {

@@ -5,8 +5,11 @@ import type { Finding } from "./finding.ts";
 
 /** Shift or rotation between neighbours, as a share of the diagonal. A tripod stays below the first; beyond the second the borders are lost. */
 const SHAKE = { note: 0.002, warning: 0.02 } as const;
-/** Motion that a common motion of the image does not explain: a share of the diagonal (1.5 pixels per megapixel), and at least this many pixels. */
-const SCENE_MOVED = { share: 0.001, least: 0.7 } as const;
+/**
+ * Motion that a common motion of the image does not explain: a share of the diagonal (about a pixel of the network's working size), and at
+ * least this many pixels; from so many times as much the photo is worth retaking.
+ */
+const SCENE_MOVED = { share: 0.001, least: 0.7, times: 3 } as const;
 /** Change of scale from the first to the last frame. Half a percent moves the corners by a pixel or two at the network's working size. */
 const BREATHING = { note: 0.005, warning: 0.12 } as const;
 /** Lenses magnify when they focus nearer; a change of this size the other way suggests that the files are in reverse order. */
@@ -75,9 +78,12 @@ function checkScene({ width, height, frames }: Alignment, nameOf: (plane: number
   const limit = Math.max(SCENE_MOVED.share * Math.hypot(width, height), SCENE_MOVED.least);
   return frames.flatMap(({ residual = 0 }, plane): Finding[] => {
     if (residual < limit) return [];
+    const isMuch = residual >= SCENE_MOVED.times * limit;
     const message = `${nameOf(plane)}: parts of the image moved differently, by about ${residual.toFixed(1)} pixels`;
-    const remedy = "the scene moved or the camera changed position; depth will be wrong there, so retake the photo if you can";
-    return [{ code: "scene-moved", severity: "warning", plane, message, remedy }];
+    const remedy = isMuch
+      ? "the scene moved or the camera changed position; depth will be wrong there, so retake the photo if you can"
+      : "this is little: depth is less accurate where something moved, and right elsewhere";
+    return [{ code: "scene-moved", severity: isMuch ? "warning" : "note", plane, message, remedy }];
   });
 }
 
@@ -91,16 +97,14 @@ function checkScale({ frames }: Alignment, { aligned, space }: { aligned: readon
     message: `the image's scale changes by ${(100 * change).toFixed(1)} % over the stack (focus breathing)`,
     remedy: "alignment corrects it; borders that are not in all frames are masked",
   };
+  if (space === "index") return [found]; // `findPlaneOrder` says what follows for the order
   const growth = (scales.at(-1) as number) / (scales[0] as number) - 1;
   if (growth < BACKWARDS) return [found];
   const reversed: Finding = {
     code: "reversed",
-    severity: space === "index" ? "note" : "warning",
+    severity: "warning",
     message: `the scene appears ${(100 * growth).toFixed(1)} % larger at the far end; with most lenses it appears smaller, so near and far may be swapped`,
-    remedy:
-      space === "index"
-        ? "if the files run from far to near, depth will be inverted: give the focus distances"
-        : "check the focus distances",
+    remedy: "check the focus distances",
   };
   return [found, reversed];
 }

@@ -16,7 +16,7 @@ import { downloadResults, stackJob, uploadStack } from "../queue/stackJob.ts";
 import { withRedisQueue } from "../queue/redisQueue.ts";
 import type { FileStore } from "../queue/store.ts";
 import { finiteNumber, listOf, wholeNumber } from "./arguments.ts";
-import { saveOption, sizeOption, unitOption } from "./depthOptions.ts";
+import { reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
 import { failed, finished, reportBatch, stackFolders, type BatchEntry } from "./depthResults.ts";
 import { stoppable } from "./stop.ts";
 
@@ -28,6 +28,7 @@ interface BatchOptions {
   readonly unit?: DepthSettings["unit"];
   readonly model: DepthSettings["model"];
   readonly align: DepthSettings["align"];
+  readonly reverse: boolean;
   readonly size: DepthSettings["size"];
   readonly save: readonly OutputName[];
   readonly ahead: number;
@@ -54,6 +55,7 @@ export function batchCommand(): Command {
     .addOption(unitOption())
     .addOption(new Option("--model <NAME>", "network").choices(MODEL_NAMES).default("small"))
     .addOption(new Option("--align <auto|off>", "align the frames").choices(["auto", "off"]).default("auto"))
+    .addOption(reverseOption())
     .addOption(sizeOption())
     .addOption(saveOption())
     .option("--ahead <N>", "stacks in the queue at the same time", wholeNumber(1), 64)
@@ -74,8 +76,8 @@ interface Run {
 async function batch(folder: string, options: BatchOptions): Promise<void> {
   const names = await stackFolders(folder);
   const root = options.output ?? defaultOutput(folder);
-  const { distances, unit, model, align, size, save } = options;
-  const settings = depthSettings.safeParse({ distances, unit, model, align, size, save });
+  const { distances, unit, model, align, reverse, size, save } = options;
+  const settings = depthSettings.safeParse({ distances, unit, model, align, reverse, size, save });
   if (!settings.success)
     throw new UserError(settings.error.issues.map(({ message }) => message).join("; "), { exitCode: 2, remedy: "correct the option" });
   const store = await openStore(options.store);

@@ -1,18 +1,21 @@
-import { basename } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
-import { checkStack } from "../check/checkStack.ts";
+import { inspectStack, type PlaneReport } from "../check/checkStack.ts";
 import type { Finding, Severity } from "../check/finding.ts";
+import type { PlaneOrder } from "../check/planeOrder.ts";
+import { hasKnownOrder, knownOrder, planeNames } from "../depth/frames.ts";
 import type { Image } from "../image/image.ts";
 import { DualFocusError } from "../errors.ts";
-import type { Unit } from "../stack/stackFormat.ts";
+import type { FocusSource, Unit } from "../stack/stackFormat.ts";
+import { inFocusOrder } from "../stack/stackSource.ts";
 import { openStack, type StackSource } from "../stack/node/openStack.ts";
 import { UserError } from "../system/userError.ts";
-import { unitOption } from "./depthOptions.ts";
+import { reverseOption, unitOption } from "./depthOptions.ts";
 import { findingRemedy, remedyOf } from "./words.ts";
 
 interface CheckCommandOptions {
   readonly distances?: string;
   readonly unit?: Unit;
+  readonly reverse: boolean;
   readonly json: boolean;
   readonly quiet: boolean;
 }
@@ -25,18 +28,19 @@ export function checkCommand(): Command {
     .argument("<stack...>", "a folder, images, a stack.json or a multi-page TIFF", given)
     .option("--distances <LIST>", "focus distances, separated by commas, one per image in the order of their names; or a text file")
     .addOption(unitOption())
-    .option("--json", "print the findings as JSON", false)
+    .addOption(reverseOption())
+    .option("--json", "print planes, order and findings as JSON", false)
     .option("--quiet", "no progress", false)
     .action(runCheck);
 }
 
 /** Findings go to stdout whether or not there are errors among them; these also end the command with exit code 3. */
 async function runCheck(inputs: string[], options: CheckCommandOptions): Promise<void> {
-  const { name, planes, findings: found } = await examine(inputs, options);
+  const { name, planes, order, findings: found } = await examine(inputs, options);
   const findings = found.map((finding): Finding => ({ ...finding, remedy: findingRemedy(finding) }));
   const count = (severity: Severity): number => findings.filter((finding) => finding.severity === severity).length;
   const [errors, warnings] = [count("error"), count("warning")];
-  const document = { stack: name, planes, ok: errors === 0, findings };
+  const document = { stack: name, planes: planes.length, ok: errors === 0, ...(order ? { order } : {}), table: planes, findings };
   process.stdout.write(options.json ? `${JSON.stringify(document)}\n` : readable(document, { errors, warnings }));
   if (errors > 0)
     throw new UserError(`${name}: ${errors === 1 ? "one error" : `${errors} errors`} must be fixed first`, {
@@ -45,14 +49,25 @@ async function runCheck(inputs: string[], options: CheckCommandOptions): Promise
     });
 }
 
+/** One line of the table. */
+interface PlaneLine extends PlaneReport {
+  readonly plane: number;
+  readonly file: string;
+  /** The focus distance as it was given. */
+  readonly distance: number;
+  readonly unit: Unit;
+  readonly source: FocusSource;
+}
+
 interface Examined {
   readonly name: string;
-  readonly planes: number;
+  readonly planes: readonly PlaneLine[];
+  readonly order?: PlaneOrder;
   readonly findings: readonly Finding[];
 }
 
 /** A stack that cannot even be opened is a finding too. */
-async function examine(inputs: readonly string[], { distances, unit, quiet }: CheckCommandOptions): Promise<Examined> {
+async function examine(inputs: readonly string[], { distances, unit, reverse, quiet }: CheckCommandOptions): Promise<Examined> {
   const name = inputs.join(" ");
   const report = (line: string): void => {
     if (!quiet) process.stderr.write(`check: ${line}\n`);
@@ -62,6 +77,8 @@ async function examine(inputs: readonly string[], { distances, unit, quiet }: Ch
       ...(distances === undefined ? {} : { distances }),
       ...(unit === undefined ? {} : { unit }),
     });
+    const orderIsKnown = hasKnownOrder(source);
+    if (reverse && orderIsKnown) throw knownOrder(source);
     const images = await readPlanes(source, report);
     report("comparing the planes");
     const notes = source.notes.map((message): Finding => ({
@@ -70,20 +87,30 @@ async function examine(inputs: readonly string[], { distances, unit, quiet }: Ch
       message,
       remedy: "correct it if that is not so",
     }));
-    const findings = await checkStack(
+    const { order, planes, findings } = await inspectStack(
       { images, focusDistances: source.focusDistances, space: source.space },
       {
         files: planeNames(source),
         focalLength: source.camera?.focalLength,
         enlargement: source.size.width / (images[0] as Image).width,
+        orderIsKnown,
+        reverse,
       },
     );
-    return { name: source.name, planes: images.length, findings: [...findings, ...notes] };
+    return { name: source.name, planes: tableOf(inFocusOrder(source, order.planes), planes), order, findings: [...findings, ...notes] };
   } catch (error) {
-    if (!(error instanceof DualFocusError)) throw error;
+    if (!(error instanceof DualFocusError) || error.kind === "usage") throw error;
     const finding: Finding = { code: "unreadable", severity: "error", message: error.message, remedy: remedyOf(error) };
-    return { name, planes: 0, findings: [finding] };
+    return { name, planes: [], findings: [finding] };
   }
+}
+
+function tableOf(source: StackSource, planes: readonly PlaneReport[]): PlaneLine[] {
+  const names = planeNames(source);
+  return planes.map((report, plane) => {
+    const { value, unit, source: from } = source.focus[plane] as StackSource["focus"][number];
+    return { plane, file: names[plane] as string, distance: value, unit, source: from, ...report };
+  });
 }
 
 async function readPlanes(source: StackSource, report: (line: string) => void): Promise<Image[]> {
@@ -95,17 +122,16 @@ async function readPlanes(source: StackSource, report: (line: string) => void): 
   return images;
 }
 
-/** File names; pages of one file are distinguished by their number. */
-function planeNames({ files }: StackSource): string[] {
-  const single = new Set(files).size === 1;
-  return files.map((file, plane) => (single ? `${basename(file)} plane ${plane}` : basename(file)));
+interface Document {
+  readonly stack: string;
+  readonly order?: PlaneOrder;
+  readonly table: readonly PlaneLine[];
+  readonly findings: readonly Finding[];
 }
 
-function readable(
-  { stack, planes, findings }: { stack: string; planes: number; findings: readonly Finding[] },
-  counts: { errors: number; warnings: number },
-): string {
-  const lines = [planes > 0 ? `${stack}: ${planes} planes` : stack];
+function readable({ stack, table, findings }: Document, counts: { errors: number; warnings: number }): string {
+  const lines = [table.length > 0 ? `${stack}: ${table.length} planes` : stack];
+  if (table.length > 0) lines.push("", ...planeTable(table));
   const groups: readonly [Severity, string][] = [["error", "Errors"], ["warning", "Warnings"], ["note", "Notes"]]; // prettier-ignore
   for (const [severity, title] of groups) {
     const group = findings.filter((finding) => finding.severity === severity);
@@ -113,6 +139,31 @@ function readable(
   }
   if (counts.errors + counts.warnings === 0) lines.push("", "No problems found.");
   return `${lines.join("\n")}\n`;
+}
+
+const SOURCES: Readonly<Partial<Record<FocusSource, string>>> = { argument: "--distances", "file order": "order" };
+
+/** Sharpness is relative to the sharpest plane; shift is in pixels of the files, to the reference image. */
+function planeTable(planes: readonly PlaneLine[]): string[] {
+  const head = ["plane", "file", "distance", "from", "sharpness", "in focus", "shift", "scale"];
+  const rows = planes.map(({ plane, file, distance, unit, source, sharpness, inFocus, shift, scale }) => [
+    String(plane),
+    file,
+    unit === "index" ? "-" : `${Number(distance.toPrecision(6))} ${unit}`,
+    SOURCES[source] ?? source,
+    sharpness === undefined ? "-" : sharpness.toFixed(2),
+    inFocus === undefined ? "-" : `${(100 * inFocus).toFixed(0)} %`,
+    shift === undefined ? "-" : shift.map((value) => value.toFixed(1)).join(", "),
+    scale === undefined ? "-" : scale.toFixed(4),
+  ]);
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => (row[column] as string).length)));
+  const isText = (column: number): boolean => column === 1 || column === 3;
+  return [head, ...rows].map((row) =>
+    row
+      .map((cell, column) => (isText(column) ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number)))
+      .join("  ")
+      .trimEnd(),
+  );
 }
 
 function given(value: string, before: string[] | undefined): string[] {

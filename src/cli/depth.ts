@@ -9,7 +9,7 @@ import { DEVICES, type DeviceName } from "../network/node/devices.ts";
 import { openNetwork } from "../network/node/openNetwork.ts";
 import { UserError } from "../system/userError.ts";
 import { wholeNumber } from "./arguments.ts";
-import { saveOption, sizeOption, unitOption } from "./depthOptions.ts";
+import { reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
 import { describeResult, failed, finished, reportBatch, stackFolders, type BatchEntry } from "./depthResults.ts";
 import { stoppable } from "./stop.ts";
 import { findingRemedy } from "./words.ts";
@@ -33,6 +33,7 @@ export function depthCommand(): Command {
     .option("--model <base|small|FILE>", "network", "small")
     .addOption(new Option("--device <DEVICE>", "where the network runs").choices(DEVICES).default("auto"))
     .option("--align <auto|off|FILE>", "align the frames (off: microscopes; FILE: an alignment.json of an earlier run)", "auto")
+    .addOption(reverseOption())
     .addOption(sizeOption())
     .addOption(saveOption())
     .option("--truth <FILE>", "true depth to compare with (npy, png, tif, exr, pfm); with --batch its name in each folder")

@@ -8,6 +8,9 @@ import { listOf, oneOf, parser } from "./arguments.ts";
 /** Options that depth, batch and check share. */
 export const unitOption = (): Option => new Option("--unit <UNIT>", "unit of the focus distances (default: m)").choices(UNITS);
 
+export const reverseOption = (): Option =>
+  new Option("--reverse", "exchange near and far, for a stack without focus distances whose direction was not recognised").default(false);
+
 export const sizeOption = (): Option =>
   new Option(
     "--size <PX|full|auto>",

@@ -13,10 +13,14 @@ const unitName = (unit: string): string => (unit === "index" ? "(plane index)" :
 
 /** One stack's result, for people. */
 export function describeResult(document: DepthDocument, output: string): string {
-  const { planes, width, height, unit, range, expectedError, errors, files, seconds } = document;
+  const { planes, width, height, working, order, unit, range, expectedError, errors, files, seconds } = document;
   const about = expectedError === null ? "" : `, ±${expectedError.toPrecision(2)} on average`;
   const lines = [
     `${planes} planes, ${width}×${height}; depth ${number(range[0])} to ${number(range[1])} ${unitName(unit)}${about}`,
+    `the network saw ${working.width}×${working.height} (--size)`,
+    ...(order.certainty === "known" && !order.reversed
+      ? []
+      : [`${order.sentence}${order.reversed ? "" : " (--reverse exchanges near and far)"}`]),
     ...describeBeyond(document.beyond),
     ...(errors ? [describeErrors(errors)] : []),
     ...Object.entries(files).map(([name, file]) => `  ${name.padEnd(11)} ${file}`),

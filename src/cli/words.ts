@@ -23,6 +23,7 @@ export const remedyOf = remedies({
   "distances-invalid": "correct the focus distances, give others with --distances, or use --unit index to go by the order of the files",
   "distances-missing": "give them with --distances or a stack.json, or leave out --unit to get depth as plane indices",
   "some-distances-missing": "give all distances with --distances, or use --unit index to go by the order of the images",
+  "reverse-known-order": "leave out --reverse; correct the distances with --distances, or ignore them with --unit index",
   "too-few-aligned": "use --align off if the frames are aligned already",
   "bad-alignment-file": ALIGN_FILE,
   "alignment-mismatch": ALIGN_FILE,
@@ -62,6 +63,7 @@ const FINDING_REMEDIES: Readonly<Partial<Record<FindingCode, (finding: Finding) 
   unaligned: ({ severity, remedy }) =>
     severity === "error" ? "check that they show one still scene; use --align off if they need no alignment" : remedy,
   "missing-distances": () => "give them with --distances, in a stack.json, or in the file names (plane_0.65.jpg)",
+  direction: () => "use --reverse if near and far are exchanged, or give the focus distances with --distances",
   assumption: () => "correct it with --distances or --unit if that is not so",
 };
 

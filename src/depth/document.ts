@@ -1,4 +1,6 @@
 import type { Finding } from "../check/finding.ts";
+import type { PlaneOrder } from "../check/planeOrder.ts";
+import type { Size } from "../image/image.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
 import type { Average, NetworkFacts } from "../network/facts.ts";
 import { validFraction, validRange } from "../output/result.ts";
@@ -18,6 +20,10 @@ export interface DepthDocument extends ResultSummary {
   readonly expectedError: number | null;
   /** Shares of the pixels that lie nearer than the first plane and farther than the last: how far, no one can tell; confidence 0. */
   readonly beyond: { readonly nearer: number; readonly farther: number };
+  /** Size of the images that the network saw. */
+  readonly working: Size;
+  /** Which image was taken as the nearest, and why. */
+  readonly order: PlaneOrder;
   readonly findings: readonly Finding[];
   readonly errors?: TruthErrors;
 }
@@ -33,8 +39,10 @@ export interface RunFacts {
 }
 
 /** What result.json says about a run, but for what was saved of it. */
-export function describeRun(source: StackSource, run: DepthRun, { model, network, align, seconds }: RunFacts): RunDescription {
-  const { depth, unit } = run.result;
+export function describeRun(run: DepthRun, { model, network, align, seconds }: RunFacts): RunDescription {
+  const { source, result } = run;
+  const { depth, unit } = result;
+  const working = run.stack.images[0] as Size;
   return {
     model,
     network: factsOf(network),
@@ -43,8 +51,10 @@ export function describeRun(source: StackSource, run: DepthRun, { model, network
     planes: run.planes.length,
     width: depth.width,
     height: depth.height,
+    working: { width: working.width, height: working.height },
     unit,
     distances: run.planes.map((n) => ({ file: source.files[n] as string, ...(source.focus[n] as StackSource["focus"][number]) })),
+    order: run.order,
     range: validRange(depth),
     validFraction: validFraction(depth),
     expectedError: meanError(run),

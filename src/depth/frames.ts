@@ -2,9 +2,9 @@ import { alignStack, type AlignedStack } from "../align/align.ts";
 import { formatAlignment, resizeAlignment, type Alignment } from "../align/alignment.ts";
 import { estimateAlignment } from "../align/estimate.ts";
 import { workingFrame } from "../align/workingFrame.ts";
-import { checkStack } from "../check/checkStack.ts";
+import { inspectStack, type StackReport } from "../check/checkStack.ts";
+import { inOrder, type PlaneOrder } from "../check/planeOrder.ts";
 import { DualFocusError } from "../errors.ts";
-import type { Finding } from "../check/finding.ts";
 import type { Image, Size } from "../image/image.ts";
 import { baseName } from "../stack/stackFormat.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
@@ -16,18 +16,20 @@ export interface FrameOptions {
   readonly signal: AbortSignal;
 }
 
-/** Aligns the frames, by their content or by an alignment saved earlier, in pixels of the files. */
-export async function alignFrames(
+/** The alignment of the frames: by their content, or saved earlier, in pixels of the files. */
+export const frameAlignment = async (
   stack: FocalStack,
   source: StackSource,
   { align, ...options }: FrameOptions & { readonly align: "auto" | Alignment },
-): Promise<AlignedStack> {
-  const alignment = align === "auto" ? await estimateFrames(stack, source, options) : resizeAlignment(align, stack.images[0] as Image);
+): Promise<Alignment> => (align === "auto" ? estimateFrames(stack, source, options) : resizeAlignment(align, stack.images[0] as Image));
+
+/** Aligns the frames; the error of frames that cannot be aligned names the stack. */
+export async function alignFrames(stack: FocalStack, { name }: StackSource, alignment: Alignment): Promise<AlignedStack> {
   try {
     return await alignStack(stack, { alignment });
   } catch (error) {
     if (!(error instanceof DualFocusError)) throw error;
-    throw new DualFocusError(error.code, `${source.name}: ${error.message}`, { facts: error.facts, cause: error });
+    throw new DualFocusError(error.code, `${name}: ${error.message}`, { facts: error.facts, cause: error });
   }
 }
 
@@ -45,28 +47,40 @@ export const estimateFrames = (stack: FocalStack, { camera }: StackSource, { sig
     },
   );
 
-/** The stack check of the unaligned images, in the files' names and pixels. */
-export async function checkFrames(
+/** The stack check of the unaligned images, in the files' names and pixels: their order, what was measured, and what is wrong. */
+export async function inspectFrames(
   stack: FocalStack,
   source: StackSource,
-  { alignment, signal, onStage }: FrameOptions & { readonly alignment: Alignment | undefined },
-): Promise<Finding[]> {
-  const findings = await checkStack(stack, {
+  { alignment, reverse = false, signal, onStage }: FrameOptions & { readonly alignment: Alignment | undefined; readonly reverse?: boolean },
+): Promise<StackReport> {
+  const report = await inspectStack(stack, {
     files: planeNames(source),
     focalLength: source.camera?.focalLength,
     enlargement: source.size.width / (stack.images[0] as Image).width,
     alignment,
+    orderIsKnown: hasKnownOrder(source),
+    reverse,
     signal,
   });
   onStage("check", 1, 1);
-  return findings;
+  return report;
 }
 
+/** Whether focus distances, and not just the files, give the order. */
+export const hasKnownOrder = ({ focus }: StackSource): boolean => focus.some(({ source }) => source !== "file order");
+
 /** File names without their folder; pages of one file get their index. */
-function planeNames({ files }: StackSource): string[] {
+export function planeNames({ files }: StackSource): string[] {
   const single = new Set(files).size === 1;
   return files.map((file, plane) => (single ? `${baseName(file)} plane ${plane}` : baseName(file)));
 }
 
-/** The alignment that was used, in pixels of the files, for a later run. */
-export const savedAlignment = ({ alignment }: AlignedStack, size: Size): string => formatAlignment(resizeAlignment(alignment, size));
+/** What there is to say to someone who wants to reverse a stack whose order is known. */
+export const knownOrder = ({ name }: StackSource): DualFocusError =>
+  new DualFocusError("reverse-known-order", `${name}: its focus distances give the order, so it cannot be reversed`, { facts: { name } });
+
+/** The alignment that was used, in pixels and in the order of the files, for a later run. */
+export function savedAlignment({ aligned, order }: { aligned: AlignedStack; order: PlaneOrder }, size: Size): string {
+  const fileOrder = order.planes.map((_, plane) => order.planes.indexOf(plane));
+  return formatAlignment(resizeAlignment(inOrder(aligned.alignment, fileOrder), size));
+}

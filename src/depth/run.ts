@@ -1,12 +1,14 @@
 import type { AlignedStack } from "../align/align.ts";
 import type { Alignment } from "../align/alignment.ts";
 import type { Finding } from "../check/finding.ts";
+import { inOrder, type PlaneOrder } from "../check/planeOrder.ts";
+import type { Image } from "../image/image.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
 import type { DepthResult } from "../output/result.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
-import type { StackSource } from "../stack/stackSource.ts";
+import { inFocusOrder, type StackSource } from "../stack/stackSource.ts";
 import { estimateDepth, type DepthEstimate } from "./estimate.ts";
-import { alignFrames, checkFrames } from "./frames.ts";
+import { alignFrames, estimateFrames, frameAlignment, hasKnownOrder, inspectFrames, knownOrder } from "./frames.ts";
 import { fullSize } from "./fullSize.ts";
 import type { OnStage } from "./progress.ts";
 import { readWorking, wellSized } from "./working.ts";
@@ -17,10 +19,12 @@ export interface DepthRunOptions {
   readonly workingSide?: number | "auto";
   /** "off", "auto" (default), or one saved by an earlier run, in pixels of the files. */
   readonly align?: "auto" | "off" | Alignment;
+  /** Exchanges near and far where no focus distances give the order. Default: false. */
+  readonly reverse?: boolean;
   /** Called with how many of its steps a stage has done. */
   readonly onStage?: OnStage;
-  /** Called with the findings of the stack check, as soon as they are known. */
-  readonly onFindings?: (findings: readonly Finding[]) => void;
+  /** Called with the findings of the stack check, as soon as they are known, and with the order of the planes. */
+  readonly onFindings?: (findings: readonly Finding[], order: PlaneOrder) => void;
   /** Stops the run at its next step. */
   readonly signal?: AbortSignal;
 }
@@ -28,6 +32,7 @@ export interface DepthRunOptions {
 const DEFAULTS = {
   workingSide: "auto",
   align: "auto",
+  reverse: false,
   onStage: () => undefined,
   onFindings: () => undefined,
 } as const satisfies Omit<DepthRunOptions, "network">;
@@ -35,6 +40,10 @@ const DEFAULTS = {
 export interface DepthRun {
   readonly result: DepthResult;
   readonly estimate: DepthEstimate;
+  /** The source, its planes from near to far as they were used. */
+  readonly source: StackSource;
+  /** Which image was taken as the nearest, and why. */
+  readonly order: PlaneOrder;
   /** What the network saw: the images in working size, aligned. */
   readonly stack: FocalStack;
   readonly aligned: AlignedStack | undefined;
@@ -45,20 +54,26 @@ export interface DepthRun {
 }
 
 /** From files to maps in full size: images in working size through alignment and network, then in full size one by one. */
-export async function runDepth(source: StackSource, given: DepthRunOptions): Promise<DepthRun> {
-  const options = { ...DEFAULTS, signal: new AbortController().signal, ...given };
-  const { network, align: alignment, onStage, onFindings, signal } = options;
+export async function runDepth(given: StackSource, chosen: DepthRunOptions): Promise<DepthRun> {
+  const options = { ...DEFAULTS, signal: new AbortController().signal, ...chosen };
+  const { network, align: alignment, reverse, onStage, onFindings, signal } = options;
+  if (reverse && hasKnownOrder(given)) throw knownOrder(given);
   const clock = createStopwatch();
 
-  const working = await readWorking(source, options);
+  const working = await readWorking(given, options);
   const load = clock();
 
-  const first = alignment === "off" ? undefined : await alignFrames(working, source, { align: alignment, onStage, signal });
+  const estimated = alignment === "off" ? undefined : await frameAlignment(working, given, { align: alignment, onStage, signal });
   const align = clock();
 
-  const findings = await checkFrames(working, source, { alignment: first?.alignment, onStage, signal });
-  onFindings(findings);
-  const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? working }, source, options);
+  const { order, findings } = await inspectFrames(working, given, { alignment: estimated, reverse, onStage, signal });
+  onFindings(findings, order);
+  const source = inFocusOrder(given, order.planes);
+  const sorted = { ...working, images: order.planes.map((plane) => working.images[plane] as Image) };
+  // Neighbours in focus align best: once the frames are sorted, they are compared again.
+  const inFocus = order.sorted && alignment === "auto" ? await estimateFrames(sorted, source, { onStage, signal }) : undefined;
+  const first = estimated && (await alignFrames(sorted, source, inFocus ?? inOrder(estimated, order.planes)));
+  const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? sorted }, source, options);
   const planes = aligned?.planes ?? source.files.map((_, n) => n);
   const check = clock();
 
@@ -69,7 +84,7 @@ export async function runDepth(source: StackSource, given: DepthRunOptions): Pro
   const infer = clock();
 
   const result = await fullSize(source, { estimate, aligned, planes, onStage, signal });
-  return { result, estimate, stack, aligned, planes, findings, seconds: { load, check, align, infer, enlarge: clock() } };
+  return { result, estimate, source, order, stack, aligned, planes, findings, seconds: { load, check, align, infer, enlarge: clock() } };
 }
 
 /** Seconds since it was last asked. */

@@ -69,6 +69,20 @@ export async function readStack(source: StackSource, planes: readonly number[] =
   return focalStack({ images, focusDistances, space: source.space }, { minPlanes: 1 });
 }
 
+/** The same stack with its planes in another order; only for a stack in plane indices, which are then counted anew. */
+export function inFocusOrder(source: StackSource, order: readonly number[]): StackSource {
+  if (order.every((plane, n) => plane === n)) return source;
+  const pick = <T>(list: readonly T[]): T[] => order.map((plane) => list[plane] as T);
+  return {
+    ...source,
+    files: pick(source.files),
+    frames: pick(source.frames),
+    focus: pick(source.focus).map((focus, value) => ({ ...focus, value })),
+    readPlane: (plane) => source.readPlane(order[plane] ?? plane),
+    readScaled: (plane, maxPixels) => source.readScaled(order[plane] ?? plane, maxPixels),
+  };
+}
+
 /** The largest size of the same shape with at most `maxPixels`. */
 export function scaledSize({ width, height }: Size, maxPixels: number): Size {
   const factor = Math.min(1, Math.sqrt(maxPixels / (width * height)));

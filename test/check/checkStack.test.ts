@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { applyGain } from "../../src/align/exposure.ts";
 import { warpImage } from "../../src/align/apply.ts";
+import { IDENTITY } from "../../src/align/similarity.ts";
 import { checkStack } from "../../src/check/checkStack.ts";
+import { checkMotion } from "../../src/check/motion.ts";
 import type { Finding, FindingCode } from "../../src/check/finding.ts";
 import type { Image } from "../../src/image/image.ts";
 import { createRandom } from "../../src/random.ts";
@@ -126,8 +128,23 @@ test("a scene whose parts move is found", async () => {
   const image = picture(3);
   const moved = warpImage(image, { scale: 1, angle: 0, shift: [2, 0] });
   const data = image.data.map((value, i) => (Math.floor(i / 3) % SIZE.width < SIZE.width / 2 ? value : (moved.data[i] as number)));
-  const { message } = await found(withPicture(3, { ...image, data }), "scene-moved");
+  const { message, severity, remedy } = await found(withPicture(3, { ...image, data }), "scene-moved");
   assert.match(message, /parts of the image moved differently/);
+  assert.equal(severity, "note");
+  assert.match(remedy, /this is little/);
+});
+
+test("motion of a few working pixels is worth a warning, of about one a note, of less nothing", () => {
+  const still = { transform: IDENTITY, gain: [1], ok: true };
+  const findings = (residual: number): readonly Finding[] =>
+    checkMotion(
+      { width: 3000, height: 2000, reference: 0, frames: [still, { ...still, residual }] },
+      { nameOf: String, space: "depth", known: [] },
+    );
+  assert.deepEqual(findings(0.8), []); // of 3600 pixels of diagonal
+  assert.equal(findings(4)[0]?.severity, "note");
+  assert.equal(findings(12)[0]?.severity, "warning");
+  assert.match(findings(12)[0]?.remedy ?? "", /retake the photo/);
 });
 
 test("a plane out of order is named with where it belongs", async () => {
@@ -155,7 +172,7 @@ test("what no plane shows sharp is found, and where", async () => {
 test("findings name the file, and come most serious first", async () => {
   const files = good.images.map((_, n) => `photo_${n}.jpg`);
   const findings = await checkStack({ ...withPicture(1, flat(1)), space: "index" }, { files });
-  assert.deepEqual(findings.map(({ severity }) => severity), ["error", "note"]); // prettier-ignore
+  assert.deepEqual(findings.map(({ severity }) => severity), ["error", "note", "note"]); // prettier-ignore
   assert.equal(findings[0]?.file, "photo_1.jpg");
   assert.match(findings[0].message, /photo_1\.jpg is blank \(white\)/);
 });

@@ -3,6 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
+import type { PlaneReport } from "../../src/check/checkStack.ts";
+import type { PlaneOrder } from "../../src/check/planeOrder.ts";
 import type { Finding } from "../../src/check/finding.ts";
 import { checkCommand } from "../../src/cli/check.ts";
 import { UserError } from "../../src/system/userError.ts";
@@ -18,6 +20,21 @@ async function folderOf(context: TestContext, { images, focusDistances }: FocalS
   for (const [n, image] of images.entries()) await writeFile(join(folder, `plane_${n}.png`), encodePng(image));
   await writeFile(join(folder, "stack.json"), JSON.stringify({ unit: "m", focus: focusDistances }));
   return folder;
+}
+
+interface CheckDocument {
+  readonly stack: string;
+  readonly planes: number;
+  readonly ok: boolean;
+  readonly order: PlaneOrder;
+  readonly table: readonly (PlaneReport & {
+    readonly plane: number;
+    readonly file: string;
+    readonly distance: number;
+    readonly unit: string;
+    readonly source: string;
+  })[];
+  readonly findings: readonly Finding[];
 }
 
 /** What the command prints, and the error it ends with. */
@@ -47,7 +64,9 @@ const black = { ...stack.images[0], data: new Float32Array(160 * 112 * 3) } as F
 test("a good stack passes, and says so", async (context) => {
   const { printed, error } = await run(context, await folderOf(context, stack));
   assert.equal(error, undefined);
-  assert.match(printed, /6 planes\n\nNo problems found/);
+  assert.match(printed, /6 planes\n\nplane {2}file /);
+  assert.match(printed, /\n +2 {2}plane_2\.png +3 m {2}stack\.json +\d\.\d\d +\d+ % +0\.0, 0\.0 {2}1\.0000\n/);
+  assert.match(printed, /\n\nNo problems found/);
 });
 
 test("findings are grouped by severity, name the file and the remedy, and errors end with exit code 3", async (context) => {
@@ -62,7 +81,12 @@ test("findings are grouped by severity, name the file and the remedy, and errors
 test("--json prints one document with every finding", async (context) => {
   const folder = await folderOf(context, { ...stack, images: stack.images.with(2, black) });
   const { printed } = await run(context, folder, "--json");
-  const result = JSON.parse(printed) as { stack: string; planes: number; ok: boolean; findings: Finding[] };
+  const result = JSON.parse(printed) as CheckDocument;
+  assert.deepEqual(result.order.planes, [0, 1, 2, 3, 4, 5]);
+  assert.equal(result.order.certainty, "known");
+  const { plane, file, frame, distance, unit, source, sharpness = 0, shift } = result.table[3] as CheckDocument["table"][number];
+  assert.deepEqual({ plane, file, frame, distance, unit, source, shift }, { plane: 3, file: "plane_3.png", frame: 3, distance: 4, unit: "m", source: "stack.json", shift: [0, 0] }); // prettier-ignore
+  assert.ok(sharpness > 0.1 && sharpness <= 1);
   assert.deepEqual([result.stack, result.planes, result.ok], [folder, 6, false]);
   assert.deepEqual(result.findings.map(({ code, severity, plane, file }) => ({ code, severity, plane, file })), [
     { code: "blank-frame", severity: "error", plane: 2, file: "plane_2.png" },
@@ -81,6 +105,19 @@ test("files can be listed, and distances given", async (context) => {
   const { printed, error } = await run(context, ...files, "--distances", "1,2,3,4,5,6", "--unit", "mm", "--json");
   assert.equal(error, undefined);
   assert.equal((JSON.parse(printed) as { ok: boolean }).ok, true);
+});
+
+test("without distances it says which photo was taken as the nearest, and --reverse exchanges the ends", async (context) => {
+  const folder = await folderOf(context, stack);
+  const files = stack.images.map((_, n) => join(folder, `plane_${n}.png`));
+  const { printed } = await run(context, ...files, "--unit", "index");
+  assert.match(printed, /first photo taken as nearest, because .* nothing in them shows the direction \[direction\]\n {4}→ use --reverse/);
+  assert.match(printed, /\n +0 {2}plane_0\.png +- {2}order /);
+  const turned = JSON.parse((await run(context, ...files, "--unit", "index", "--reverse", "--json")).printed) as CheckDocument;
+  assert.deepEqual(turned.order.planes, [5, 4, 3, 2, 1, 0]);
+  assert.match(turned.order.sentence, /^last photo taken as nearest, because that was asked for/);
+  const { error } = await run(context, folder, "--reverse");
+  assert.match((error as Error).message, /its focus distances give the order/);
 });
 
 test("a stack that cannot be opened is reported like any other error", async (context) => {

@@ -56,7 +56,8 @@ test("ended jobs are forgotten after their time, files without a job after ten m
   for (const id of [ended, failed, running, orphan]) {
     const key = `${jobPrefix(id)}/frames/frame_0000.png`;
     put(join(folder, key), "x");
-    if (id !== orphan) await queue.submit({ id, frames: [{ key, name: "frame_0000.png" }], settings: { ...settings, save: ["npy"] } });
+    if (id !== orphan)
+      await queue.submit({ id, frames: [{ key, name: "frame_0000.png" }], settings: { ...settings, reverse: false, save: ["npy"] } });
   }
   mkdirSync(join(folder, ".uploads"));
   const stateOf = async (id: string): Promise<string | undefined> => (await queue.get(id))?.state;

@@ -38,6 +38,8 @@ export interface StackOptions {
   readonly model: string;
   /** auto, off, or the alignment.json of an earlier run. */
   readonly align: string;
+  /** Exchanges near and far where no focus distances give the order. */
+  readonly reverse?: boolean;
   /** Longer side of what the network sees; "auto": `WORKING_SIDE`, or more if planes differ by too little blur. */
   readonly size: number | "full" | "auto";
   readonly save: readonly OutputName[];
@@ -91,6 +93,7 @@ async function depthOfSource(
       network: opened,
       align,
       onStage: report.onStage,
+      reverse: options.reverse ?? false,
       onFindings: report.onFindings,
       signal,
       workingSide: options.size === "full" ? Infinity : options.size,
@@ -156,7 +159,7 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
     onStage("write", (done += 1), options.save.length);
   }
   if (run.aligned) {
-    await writeFile(join(folder, "alignment.json"), savedAlignment(run.aligned, source.size));
+    await writeFile(join(folder, "alignment.json"), savedAlignment({ aligned: run.aligned, order: run.order }, source.size));
     files["alignment"] = "alignment.json";
   }
   const errors = trueDepth && compareWithTruth(run.result.depth, trueDepth.map, trueDepth.file);
@@ -174,10 +177,10 @@ interface Written {
 }
 
 function describe(writing: Writing, { files, encoding, write, errors }: Written): DepthDocument {
-  const { source, run, options, network, model, start } = writing;
+  const { run, options, network, model, start } = writing;
   const seconds = { model, ...run.seconds, write, total: (performance.now() - start) / 1000 };
   return {
-    ...describeRun(source, run, { model: options.model, network, align: options.align, seconds }),
+    ...describeRun(run, { model: options.model, network, align: options.align, seconds }),
     files,
     encoding,
     ...(errors ? { errors } : {}),

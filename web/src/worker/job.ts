@@ -1,7 +1,7 @@
 import { resizeAlignment, type Alignment } from "../../../src/align/alignment.ts";
 import type { Finding } from "../../../src/check/finding.ts";
 import { describeRun } from "../../../src/depth/document.ts";
-import { checkFrames, estimateFrames, savedAlignment } from "../../../src/depth/frames.ts";
+import { estimateFrames, inspectFrames, savedAlignment } from "../../../src/depth/frames.ts";
 import { runDepth, type DepthRun, type DepthRunOptions } from "../../../src/depth/run.ts";
 import { readWorking } from "../../../src/depth/working.ts";
 import type { FocusOptions } from "../../../src/stack/focus.ts";
@@ -81,7 +81,7 @@ export async function checkJob(job: Job, align: boolean, caller: Caller): Promis
   const options = stages(caller);
   const working = await readWorking(source, { ...options, workingSide: "auto" });
   const small = align ? await estimateFrames(working, source, options) : undefined;
-  const findings = await checkFrames(working, source, { ...options, alignment: small });
+  const { findings } = await inspectFrames(working, source, { ...options, alignment: small });
   return { job: small ? { ...job, alignment: resizeAlignment(small, source.size) } : job, findings };
 }
 
@@ -100,7 +100,7 @@ export async function runJob(
     ...stages(caller),
   });
   const seconds = { model: engine.seconds, ...run.seconds, total: (performance.now() - begin) / 1000 };
-  const summary = describeRun(source, run, {
+  const summary = describeRun(run, {
     model: "small",
     network: { ...engine.network, reason: engine.info.reason },
     align: "auto",
@@ -108,12 +108,12 @@ export async function runJob(
   });
   return {
     job: { ...job, stack: run.stack, figures: figuresOf(run.estimate.probability) },
-    result: { ...resultOf(source, run, summary), engine: engine.info },
+    result: { ...resultOf(run, summary), engine: engine.info },
   };
 }
 
-function resultOf(source: StackSource, run: DepthRun, summary: ReturnType<typeof describeRun>): Omit<RunResult, "engine"> {
-  const { result, aligned, stack } = run;
+function resultOf(run: DepthRun, summary: ReturnType<typeof describeRun>): Omit<RunResult, "engine"> {
+  const { source, result, aligned, stack } = run;
   return {
     name: source.name,
     result: { ...result }, // maps that are made when asked for are made now
@@ -124,7 +124,7 @@ function resultOf(source: StackSource, run: DepthRun, summary: ReturnType<typeof
     })),
     focusDistances: stack.focusDistances,
     sharpness: sharpnessMaps(stack.images),
-    ...(aligned ? { alignmentJson: savedAlignment(aligned, source.size) } : {}),
+    ...(aligned ? { alignmentJson: savedAlignment({ aligned, order: run.order }, source.size) } : {}),
     summary: { ...summary },
     findings: run.findings,
   };
