@@ -17,7 +17,7 @@ export const depthSettings = z
     unit: z.enum(UNITS).optional().describe("of the focus distances; metres if left out"),
     model: z.enum(MODEL_NAMES).default("small").describe("network"),
     align: z.enum(["auto", "off"]).default("auto").describe("align the frames; off for microscopes"),
-    reverse: z.boolean().default(false).describe("exchange near and far; only for stacks without focus distances"),
+    reverse: z.boolean().optional().describe("exchange near and far; only for stacks without focus distances"),
     size: workingSideSchema
       .default("auto")
       .describe("longer side the network sees, in pixels; auto is 768, or more where planes differ by little blur"),

@@ -39,7 +39,7 @@ export interface StackOptions {
   /** auto, off, or the alignment.json of an earlier run. */
   readonly align: string;
   /** Exchanges near and far where no focus distances give the order. */
-  readonly reverse?: boolean;
+  readonly reverse?: boolean | undefined;
   /** Longer side of what the network sees; "auto": `WORKING_SIDE`, or more if planes differ by too little blur. */
   readonly size: number | "full" | "auto";
   readonly save: readonly OutputName[];
