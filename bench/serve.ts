@@ -4,10 +4,8 @@
 import { Redis } from "ioredis";
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -19,6 +17,7 @@ import type { JobQueue } from "../src/queue/queue.ts";
 import { createRedisQueue } from "../src/queue/redisQueue.ts";
 import { startRedisWorker, type RedisWorker } from "../src/queue/redisWorker.ts";
 import { stackJob, uploadStack } from "../src/queue/stackJob.ts";
+import { end, freePort, PROGRAM, startRedis } from "./services.ts";
 import { option } from "./timing.ts";
 
 const [jobs, noops, repeats] = [option("jobs", "40"), option("noops", "300"), option("repeats", "2")].map(Number) as [
@@ -27,20 +26,6 @@ const [jobs, noops, repeats] = [option("jobs", "40"), option("noops", "300"), op
   number,
 ];
 const stack = option("stack", join(import.meta.dirname, "..", "examples", "desk"));
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  child.kill("SIGTERM");
-  await once(child, "exit");
-}
 
 async function whenDone(queue: JobQueue, count: number): Promise<void> {
   for (;;) {
@@ -123,7 +108,7 @@ interface Rate {
 async function throughput(url: string, { folder, workers }: { folder: string; workers: number }): Promise<Rate> {
   const store = createDirectoryStore(join(folder, "store"));
   const queue = createRedisQueue(url);
-  const args = ["--import", "tsx", join(import.meta.dirname, "..", "src", "cli", "main.ts"), "worker", "--redis", url];
+  const args = [...PROGRAM, "worker", "--redis", url];
   const more = ["--store", store.name, "--concurrency", "1", "--threads", "1", "--device", "cpu", "--scratch", join(folder, "scratch")];
   const processes = Array.from({ length: workers }, () =>
     spawn(process.execPath, [...args, ...more], { stdio: ["ignore", "ignore", "pipe"] }),
@@ -153,20 +138,14 @@ async function throughput(url: string, { folder, workers }: { folder: string; wo
     await whenDone(queue, before + jobs);
     return { rate: jobs / ((performance.now() - start) / 1000), work: (used() - usedBefore) / jobs };
   } finally {
-    await Promise.all(processes.map(end));
+    await Promise.all(processes.map((child) => end(child)));
     await queue.close();
   }
 }
 
 const folder = await mkdtemp(join(tmpdir(), "dualfocus-bench-"));
 const port = await freePort();
-const redis = spawn(
-  "redis-server",
-  ["--port", String(port), "--dir", folder, "--save", "", "--appendonly", "yes", "--appendfsync", "always"],
-  {
-    stdio: "ignore",
-  },
-);
+const redis = startRedis(port, folder);
 try {
   const url = `redis://127.0.0.1:${port}`;
   const costs: Cost[] = [];

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -6,6 +7,11 @@ import { parse, parseAllDocuments } from "yaml";
 
 import { COMMAND_NAMES, loadCommand } from "../../src/cli/run.ts";
 import { PREFIX, QUEUE } from "../../src/queue/redis.ts";
+import { withRedisQueue } from "../../src/queue/redisQueue.ts";
+import { parseTokens } from "../../src/serve/tenants.ts";
+import { runCommand } from "../helpers/command.ts";
+import { freePort } from "../helpers/freePort.ts";
+import { temporaryFolder } from "./helpers/stack.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "deploy");
 const read = (...path: readonly string[]): string => readFileSync(join(folder, ...path), "utf8");
@@ -13,7 +19,13 @@ const read = (...path: readonly string[]): string => readFileSync(join(folder, .
 interface Container {
   readonly image: string;
   readonly args?: readonly string[];
-  readonly env?: readonly { readonly name: string; readonly valueFrom?: { readonly secretKeyRef: { readonly key: string } } }[];
+  readonly command?: readonly string[];
+  readonly env?: readonly {
+    readonly name: string;
+    readonly value?: string;
+    readonly valueFrom?: { readonly secretKeyRef: { readonly key: string } };
+  }[];
+  readonly resources: { readonly limits: object };
   readonly securityContext: Readonly<Record<string, unknown>>;
 }
 
@@ -28,6 +40,7 @@ interface Manifest {
       readonly metadata: { readonly labels: object };
       readonly spec: {
         readonly securityContext: object;
+        readonly automountServiceAccountToken?: boolean;
         readonly terminationGracePeriodSeconds?: number;
         readonly containers: readonly Container[];
       };
@@ -79,34 +92,96 @@ test("the Kubernetes manifests parse, fit together, run without root and start c
     const { template, selector } = spec;
     assert.deepEqual(template.metadata.labels, selector?.matchLabels, metadata.name);
     assert.ok("runAsNonRoot" in template.spec.securityContext, metadata.name);
-    for (const { image, args = [], env = [], securityContext } of template.spec.containers) {
+    assert.equal(template.spec.automountServiceAccountToken, false, `${metadata.name} does not need Kubernetes' API`);
+    for (const { image, args = [], command = [], env = [], securityContext, resources } of template.spec.containers) {
       assert.equal(securityContext["allowPrivilegeEscalation"], false);
+      assert.deepEqual(Object.keys(resources.limits), ["cpu", "memory"], metadata.name);
+      assert.ok(!/\$\(/.test([...command, ...args].join(" ")), `${metadata.name}: a secret in the arguments is seen by all`);
       for (const { name, valueFrom } of env)
         assert.ok(!valueFrom || secrets.includes(valueFrom.secretKeyRef.key), `${name} is in the secret`);
       if (image !== "dualfocus") continue;
       await checkCommandLine(args);
+      assert.ok(
+        env.some(({ name, value }) => name === "ORT_DISABLE_TELEMETRY" && value === "1"),
+        metadata.name,
+      );
       const grace = Number(args[args.indexOf("--grace") + 1]);
       if (args.includes("--grace"))
         assert.ok(grace < (template.spec.terminationGracePeriodSeconds ?? 30), "the pod lives longer than the worker's grace");
     }
   }
+  const { "redis-password": password, "api-tokens": tokens = "unset" } = all.find(({ kind }) => kind === "Secret")?.stringData ?? {};
+  assert.equal(password, "", "an example that is applied as it is starts nothing");
+  assert.throws(() => parseTokens(tokens, "DUALFOCUS_TOKENS"), /holds no token/);
   const lists = all.flatMap(({ spec }) => spec?.triggers ?? []).map(({ metadata }) => metadata.listName);
   assert.deepEqual(lists, [`${PREFIX}:${QUEUE}:wait`, `${PREFIX}:${QUEUE}:active`], "the lists BullMQ keeps");
 });
 
+interface Service {
+  readonly command: readonly string[];
+  readonly image: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly volumes: readonly string[];
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly mem_limit?: string;
+  readonly cpus?: number;
+  readonly pids_limit?: number;
+  readonly ports?: readonly string[];
+}
+
+const composeServices = (): Readonly<Record<string, Service>> =>
+  (parse(read("docker-compose.yml"), { merge: true }) as { services: Record<string, Service> }).services;
+
+test("Redis is started with its password from the environment, and not without one", async (context) => {
+  const kubernetes = manifests()
+    .flatMap(({ spec }) => spec?.template?.spec.containers ?? [])
+    .find(({ image }) => image.startsWith("redis"))?.command;
+  const compose = composeServices()["redis"]?.command.map((word) => word.replaceAll("$$", "$"));
+  assert.deepEqual(compose, kubernetes, "compose and Kubernetes start the same");
+  const [, , script = ""] = kubernetes ?? [];
+  const port = await freePort();
+  const folder = await temporaryFolder(context);
+  const here = script.replace("redis-server ", `redis-server --port ${port} --dir ${folder} `);
+  const none = spawnSync("sh", ["-c", here], { env: { PATH: process.env["PATH"] }, encoding: "utf8" });
+  assert.notEqual(none.status, 0);
+  assert.match(none.stderr, /REDIS_PASSWORD.*is not set/);
+  const server = spawn("sh", ["-c", here], { env: { PATH: process.env["PATH"], REDIS_PASSWORD: "a-password" }, stdio: "ignore" });
+  context.after(() => server.kill("SIGKILL"));
+  const url = (password: string): string => `redis://:${password}@127.0.0.1:${port}`;
+  const isUp = (): Promise<boolean> =>
+    withRedisQueue(url("a-password"), (queue) => queue.ping()).then(
+      () => true,
+      () => false,
+    );
+  while (!(await isUp())) assert.equal(server.exitCode, null);
+  await assert.rejects(
+    withRedisQueue(url("another"), (queue) => queue.ping()),
+    /NOAUTH|WRONGPASS/,
+  );
+  const shown = readFileSync(`/proc/${server.pid}/cmdline`, "latin1");
+  assert.ok(shown.startsWith("redis-server") && !shown.includes("a-password"), shown);
+});
+
 test("the compose file parses, and its services start commands that exist", async () => {
   const { services, volumes } = parse(read("docker-compose.yml"), { merge: true }) as {
-    services: Record<string, { command: string[]; image: string; read_only?: boolean; volumes: string[] }>;
+    services: Record<string, Service>;
     volumes: object;
   };
   assert.deepEqual(Object.keys(services), ["redis", "api", "worker"]);
-  for (const [name, { command, image, read_only: isReadOnly, volumes: mounts }] of Object.entries(services)) {
-    for (const mount of mounts) assert.ok((mount.split(":")[0] ?? "") in volumes, `${name}: ${mount}`);
-    if (image !== "dualfocus") continue;
-    assert.equal(isReadOnly, true, name);
-    await checkCommandLine(command);
+  for (const [name, service] of Object.entries(services)) {
+    for (const mount of service.volumes) assert.ok((mount.split(":")[0] ?? "") in volumes, `${name}: ${mount}`);
+    assert.deepEqual([service.read_only, service.cap_drop], [true, ["ALL"]], name);
+    assert.ok(service.mem_limit !== undefined && service.cpus !== undefined && service.pids_limit !== undefined, `${name} has limits`);
+    assert.ok(!service.command.join(" ").includes("redis://"), `${name}: the password is not in the process list`);
+    if (service.image !== "dualfocus") continue;
+    await checkCommandLine(service.command);
+    assert.equal(service.environment["ORT_DISABLE_TELEMETRY"], "1", name);
   }
-  assert.ok(services["redis"]?.command.includes("always"), "nothing accepted is lost");
+  assert.match(services["redis"]?.environment["REDIS_PASSWORD"] ?? "", /^\$\{REDIS_PASSWORD:\?/, "compose refuses to start without one");
+  assert.match(services["api"]?.environment["DUALFOCUS_TOKEN"] ?? "", /^\$\{DUALFOCUS_TOKEN:\?/);
+  assert.deepEqual(services["api"]?.ports, ["127.0.0.1:8080:8080"]);
+  assert.ok(services["redis"]?.command.join(" ").includes("--appendfsync always"), "nothing accepted is lost");
 });
 
 test("the systemd units have the sections they need and start commands that exist", async () => {
@@ -136,7 +211,7 @@ test("the systemd units have the sections they need and start commands that exis
   }
 });
 
-test("the image is built from a slim Node 20, runs without root and is asked for its health", async () => {
+test("the image is built from a slim Node 20, runs without root, asks for a token and is asked for its health", async (context) => {
   const lines = read("Dockerfile")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
@@ -152,5 +227,10 @@ test("the image is built from a slim Node 20, runs without root and is asked for
   const user = lines.indexOf("USER node");
   assert.ok(user > 0 && user < lines.findIndex((line) => line.startsWith("ENTRYPOINT")));
   assert.ok(lines.some((line) => line.startsWith("HEALTHCHECK")));
-  await checkCommandLine(JSON.parse(lines.find((line) => line.startsWith("CMD"))?.slice(4) ?? "[]") as string[]);
+  const command = JSON.parse(lines.find((line) => line.startsWith("CMD"))?.slice(4) ?? "[]") as string[];
+  await checkCommandLine(command);
+  assert.ok(lines.some((line) => line.startsWith("ENV") && line.includes("ORT_DISABLE_TELEMETRY=1")));
+  const store = await temporaryFolder(context);
+  const started = await runCommand(context, ...command.map((word) => (word === "/data" ? store : word)));
+  assert.deepEqual([started.code, /without a token/.test(started.err)], [2, true], "the image does not start without a token");
 });
