@@ -1,10 +1,9 @@
-// Jobs through the server while its processes are killed (kill -9) and thousands of silent connections are held: how many jobs are lost, how
-// much memory the server takes, how fast it answers others.
+// Jobs through the server while its processes are killed (kill -9), bombs are uploaded and thousands of silent connections are opened: how
+// many jobs are lost, how much memory the server takes, how fast it answers others.
 //   nice node --import tsx bench/kills.ts [--jobs 200] [--kills 12] [--workers 2] [--silent 2100] [--seed 1]
 // Needs Linux and redis-server. Takes the build in dist/ if there is one (npm run build), else the sources.
 import { spawn, type ChildProcess } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
@@ -16,6 +15,8 @@ import { encodePng } from "../src/io/png.ts";
 import { createRandom } from "../src/random.ts";
 import type { JobView } from "../src/serve/schemas.ts";
 import { slantedStack } from "../test/helpers/texturedStack.ts";
+import { tiffBomb } from "../test/io/hostileTiff.ts";
+import * as hostile from "../test/serve/hostileFiles.ts";
 import { end, freePort, PROGRAM, startRedis } from "./services.ts";
 import { option } from "./timing.ts";
 
@@ -122,17 +123,47 @@ async function resultOf({ id, tenant }: Accepted): Promise<string | undefined> {
     : undefined;
 }
 
-/** From an address of their own: the server sees another client. */
+/** Files whose images are far larger than the files. */
+const BOMBS = [
+  tiffBomb(),
+  await hostile.pngClaiming(50_000, 50_000),
+  await hostile.jpegClaiming(65_000, 65_000),
+  hostile.tiff([{}, { compression: 8, strip: hostile.deflatedZeros(40e6) }]),
+  hostile.tiff([{}, { compression: 5, strip: hostile.lzwZeros(20) }]),
+  hostile.tiff([{}, { claimed: 4_000_000_000 }]),
+  hostile.tiff([{}, {}], { last: 8 }),
+];
+
+/** Uploads one bomb after the other until `over`; returns how many, and how many were accepted. */
+async function throwBombs(over: AbortSignal): Promise<{ thrown: number; accepted: number }> {
+  let [thrown, accepted] = [0, 0];
+  for (; !over.aborted; thrown++) {
+    const form = (): FormData => {
+      const parts = new FormData();
+      for (let n = 0; n < 2; n++) parts.append("frames", new Blob([new Uint8Array(BOMBS[thrown % BOMBS.length] ?? [])]));
+      return parts;
+    };
+    const response = await ask("/v1/depth", TENANTS[0], () => ({ method: "POST", body: form() }));
+    if (response.status === 202) accepted += 1;
+    await response.body?.cancel();
+    await setTimeout(300);
+  }
+  return { thrown, accepted };
+}
+
+const HELD = 8000; // milliseconds; the time for headers is longer
+
+/** From an address of their own, so that the server sees another client. Returns how many are still open after a while. */
 async function holdSilent(count: number): Promise<number> {
-  let refused = 0;
-  const sockets = Array.from({ length: count }, () => {
-    const socket = connect({ port, host: "127.0.0.1", localAddress: "127.0.0.2" }).on("error", () => undefined);
-    socket.once("data", (data) => (refused += data.toString("latin1").startsWith("HTTP/1.1 429") ? 1 : 0));
-    return socket;
-  });
-  await Promise.all(sockets.map((socket) => Promise.race([once(socket, "close"), setTimeout(8000)])));
+  const sockets = Array.from({ length: count }, () =>
+    connect({ port, host: "127.0.0.1", localAddress: "127.0.0.2" })
+      .on("error", () => undefined)
+      .resume(),
+  );
+  await setTimeout(HELD);
+  const open = sockets.filter(({ destroyed, connecting, readable }) => !destroyed && !connecting && readable).length;
   for (const socket of sockets) socket.destroy();
-  return refused;
+  return open;
 }
 
 /** Milliseconds of each answer of the liveness probe until `over`; not while the server is away. */
@@ -151,6 +182,9 @@ async function probe(over: AbortSignal): Promise<number[]> {
   return times.sort((a, b) => a - b);
 }
 
+const summary = (times: readonly number[]): string =>
+  `${times.length} answers, median ${times[times.length >> 1]?.toFixed(0)} ms, 99 % within ${times[Math.floor(times.length * 0.99)]?.toFixed(0)} ms`;
+
 async function main(): Promise<boolean> {
   const random = createRandom(seed);
   running.redis.push(starters.redis());
@@ -159,7 +193,7 @@ async function main(): Promise<boolean> {
   for (let n = 0; n < workers; n++) running.worker.push(starters.worker());
   await ask("/v1/quota", TENANTS[0]);
   const over = new AbortController();
-  const probing = probe(over.signal);
+  const [probing, bombing] = [probe(over.signal), throwBombs(over.signal)];
   const began = performance.now();
 
   const accepted: Accepted[] = [];
@@ -174,20 +208,28 @@ async function main(): Promise<boolean> {
   };
   const sending = Promise.all(Array.from({ length: SENDERS }, send));
   const killed: Record<Victim, number> = { worker: 0, server: 0, redis: 0 };
+  const pause = { isOn: false }; // a server that is killed would let the silent connections go
   const killing = (async () => {
     for (let n = 0; n < kills; n++) {
-      while (ended.length < ((n + random.uniform()) * jobs) / (kills + 1)) await setTimeout(50);
+      const after = ((n + random.uniform()) * jobs) / (kills + 1);
+      while (ended.length < after || pause.isOn) await setTimeout(50);
       const victim = VICTIMS[n % VICTIMS.length] as Victim;
       await kill(victim);
       killed[victim] += 1;
     }
   })();
   while (ended.length < jobs / 3) await setTimeout(100);
-  const refused = await holdSilent(silent);
+  pause.isOn = true;
+  await ask("/v1/quota", TENANTS[0]);
+  const held = new AbortController();
+  const probingHeld = probe(held.signal);
+  const open = await holdSilent(silent);
+  held.abort();
+  pause.isOn = false;
   await Promise.all([sending, killing]);
   while (ended.length < jobs) await setTimeout(100);
   over.abort();
-  const times = await probing;
+  const [times, bombs] = [await probing, await bombing];
   notePeak();
 
   const seconds = (performance.now() - began) / 1000;
@@ -197,10 +239,11 @@ async function main(): Promise<boolean> {
   console.log(`${accepted.length} jobs of two tenants accepted, ${jobs - lost} done, ${lost} lost, in ${seconds.toFixed(0)} s`);
   console.log(`different results of ${STACKS} stacks: ${kinds}`);
   console.log(`killed: ${Object.entries(killed).map(([name, count]) => `${name} ${count} times`).join(", ")}`); // prettier-ignore
-  console.log(`silent connections of one address: ${silent}, of which ${refused} were refused at once`);
-  console.log(`liveness meanwhile: ${times.length} answers, median ${times[times.length >> 1]?.toFixed(0)} ms, 99 % within ${times[Math.floor(times.length * 0.99)]?.toFixed(0)} ms`); // prettier-ignore
+  console.log(`silent connections of one address: ${silent}, of which ${open} stayed open, the others were refused`);
+  console.log(`bombs uploaded meanwhile: ${bombs.thrown}, of which ${bombs.accepted} were accepted`);
+  console.log(`liveness: ${summary(times)}; beside the silent connections: ${summary(await probingHeld)}`);
   console.log(`most memory of a server: ${megabytes(peak)} (limit ${megabytes(MEMORY_LIMIT)})`);
-  return lost === 0 && kinds === STACKS && peak < MEMORY_LIMIT;
+  return lost === 0 && kinds === STACKS && bombs.accepted === 0 && peak < MEMORY_LIMIT;
 }
 
 try {

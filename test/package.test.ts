@@ -36,6 +36,7 @@ test("the npm package holds what its users need and nothing of the developers' o
     "LICENSE",
     "PAPER.md",
     "README.md",
+    "SECURITY.md",
     "models/README.md",
     "models/base.safetensors",
     "models/small.safetensors",
