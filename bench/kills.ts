@@ -153,17 +153,20 @@ async function throwBombs(over: AbortSignal): Promise<{ thrown: number; accepted
 
 const HELD = 8000; // milliseconds; the time for headers is longer
 
-/** From an address of their own, so that the server sees another client. Returns how many are still open after a while. */
+/** From an address of their own, so that the server sees another client. Returns how many it has refused after a while. */
 async function holdSilent(count: number): Promise<number> {
+  const refusals = async (): Promise<number> =>
+    Number(/^dualfocus_refused_connections_total (\d+)/m.exec(await (await ask("/metrics", TENANTS[0])).text())?.[1]);
+  const before = await refusals();
   const sockets = Array.from({ length: count }, () =>
     connect({ port, host: "127.0.0.1", localAddress: "127.0.0.2" })
       .on("error", () => undefined)
       .resume(),
   );
   await setTimeout(HELD);
-  const open = sockets.filter(({ destroyed, connecting, readable }) => !destroyed && !connecting && readable).length;
+  const after = await refusals();
   for (const socket of sockets) socket.destroy();
-  return open;
+  return after - before;
 }
 
 /** Milliseconds of each answer of the liveness probe until `over`; not while the server is away. */
@@ -223,7 +226,7 @@ async function main(): Promise<boolean> {
   await ask("/v1/quota", TENANTS[0]);
   const held = new AbortController();
   const probingHeld = probe(held.signal);
-  const open = await holdSilent(silent);
+  const refused = await holdSilent(silent);
   held.abort();
   pause.isOn = false;
   await Promise.all([sending, killing]);
@@ -239,7 +242,7 @@ async function main(): Promise<boolean> {
   console.log(`${accepted.length} jobs of two tenants accepted, ${jobs - lost} done, ${lost} lost, in ${seconds.toFixed(0)} s`);
   console.log(`different results of ${STACKS} stacks: ${kinds}`);
   console.log(`killed: ${Object.entries(killed).map(([name, count]) => `${name} ${count} times`).join(", ")}`); // prettier-ignore
-  console.log(`silent connections of one address: ${silent}, of which ${open} stayed open, the others were refused`);
+  console.log(`silent connections of one address: ${silent}, of which ${refused} were refused`);
   console.log(`bombs uploaded meanwhile: ${bombs.thrown}, of which ${bombs.accepted} were accepted`);
   console.log(`liveness: ${summary(times)}; beside the silent connections: ${summary(await probingHeld)}`);
   console.log(`most memory of a server: ${megabytes(peak)} (limit ${megabytes(MEMORY_LIMIT)})`);
