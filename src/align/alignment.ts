@@ -77,6 +77,16 @@ export function checkFits(alignment: Alignment, stack: Size & { readonly planes:
     );
 }
 
+/**
+ * The alignment of some of the frames in another order: frame `order[n]` becomes frame n. Undefined if the reference is not among them, or
+ * if a frame is new (-1).
+ */
+export function reorderAlignment({ frames, reference, ...size }: Alignment, order: readonly number[]): Alignment | undefined {
+  const to = order.indexOf(reference);
+  if (to < 0 || order.some((n) => !frames[n])) return undefined;
+  return { ...size, reference: to, frames: order.map((n) => frames[n] as FrameAlignment) };
+}
+
 /** The alignment for the same images in another size, for instance estimated on small copies and used for the originals. */
 export function resizeAlignment(alignment: Alignment, { width, height }: Size): Alignment {
   const factor = width / alignment.width;

@@ -21,15 +21,19 @@ export interface WorkingOptions {
 /** Minimum length of the shorter side, for panoramas. */
 const LEAST_SIDE = 32;
 
+/** Most pixels of an image whose longer side is at most `side`. */
+export function workingPixels({ width, height }: Size, side = WORKING_SIDE): number {
+  const factor = Math.min(1, Math.max(side / Math.max(width, height), LEAST_SIDE / Math.min(width, height)));
+  return width * height * factor ** 2;
+}
+
 /** The images in the size the network sees them in. */
 export async function readWorking(source: StackSource, { workingSide, onStage, signal }: WorkingOptions): Promise<FocalStack> {
-  const { width, height } = source.size;
-  const side = workingSide === "auto" ? WORKING_SIDE : workingSide;
-  const factor = Math.min(1, Math.max(side / Math.max(width, height), LEAST_SIDE / Math.min(width, height)));
+  const pixels = workingPixels(source.size, workingSide === "auto" ? WORKING_SIDE : workingSide);
   const images: Image[] = [];
   for (const plane of source.files.keys()) {
     signal.throwIfAborted();
-    images.push(await source.readScaled(plane, width * height * factor ** 2));
+    images.push(await source.readScaled(plane, pixels));
     onStage("read", plane + 1, source.files.length);
   }
   return { images, focusDistances: source.focusDistances, space: source.space };

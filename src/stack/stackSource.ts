@@ -8,7 +8,7 @@ import { tiffImage, type TiffPage } from "../io/tiff.ts";
 import type { Camera, FocusSource, Unit } from "./stackFormat.ts";
 import type { Space } from "../image/depthMap.ts";
 import { focalStack, type FocalStack } from "./focalStack.ts";
-import { findFocus, type Focus, type FocusOptions } from "./focus.ts";
+import { findFocus, type Focus, type FocusOptions, type Frame } from "./focus.ts";
 import { findFrames, type FrameSet } from "./frames.ts";
 import type { Listing } from "./listing.ts";
 import type { ReadOptions, StackFiles } from "./stackFiles.ts";
@@ -45,15 +45,27 @@ export interface StackSource {
   readScaled(plane: number, maxPixels: number): Promise<Image>;
 }
 
+export interface OpenOptions extends FocusOptions {
+  /** Images that are not used, by their index in the order of the file names; distances are given for the others only. */
+  readonly leaveOut?: readonly number[];
+}
+
 /** Finds the planes of a stack among its files, their order and distances. Only headers are read. */
-export async function openListing(listing: Listing, files: StackFiles, options: FocusOptions = {}): Promise<StackSource> {
-  const set = await findFrames(listing, files);
+export async function openListing(
+  listing: Listing,
+  files: StackFiles,
+  { leaveOut = [], ...options }: OpenOptions = {},
+): Promise<StackSource> {
+  const found = await findFrames(listing, files);
+  const kept = [...found.frames.keys()].filter((frame) => !leaveOut.includes(frame));
+  const set = { ...found, frames: kept.map((frame) => found.frames[frame] as Frame) };
   const facts = (file: string): Promise<PhotoFacts> => photoFacts(files, file);
   const focus = await findFocus({ ...set, listing, readText: (file) => files.readText(file), facts: () => allFacts(set, facts) }, options);
   const camera = listing.json?.content.camera ?? cameraFrom(await facts(set.frames[0]?.file ?? ""), set.size);
   return stackSource({
     name: listing.name,
     set,
+    kept,
     files,
     focus,
     ...(camera ? { camera } : {}),
@@ -93,13 +105,15 @@ export function scaledSize({ width, height }: Size, maxPixels: number): Size {
 interface Parts {
   readonly name: string;
   readonly set: FrameSet;
+  /** Indices of the set's frames in the order of the file names. */
+  readonly kept: readonly number[];
   readonly files: StackFiles;
   readonly focus: Focus;
   readonly camera?: Camera;
   readonly notes: readonly string[];
 }
 
-function stackSource({ name, set, files, focus, camera, notes }: Parts): StackSource {
+function stackSource({ name, set, kept, files, focus, camera, notes }: Parts): StackSource {
   const { size, channels, bits, orientation, pixelSize } = set;
   const read = async (plane: number, target?: Size): Promise<Image> => {
     const found = focus.planes[plane];
@@ -116,7 +130,7 @@ function stackSource({ name, set, files, focus, camera, notes }: Parts): StackSo
   return {
     name,
     files: focus.planes.map(({ file }) => file),
-    frames: focus.planes.map(({ frame }) => frame),
+    frames: focus.planes.map(({ frame }) => kept[frame] as number),
     focus: focus.planes.map(({ value, source }) => ({ value, source, unit: focus.unit })),
     focusDistances: focus.focusDistances,
     space: focus.space,

@@ -92,7 +92,7 @@ export async function drop(page: Page, files: readonly { readonly name: string; 
     for (const { name, base64 } of all) transfer.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
     return transfer;
   }, sent);
-  await find(page, TEST_IDS.dropZone).dispatchEvent("drop", { dataTransfer });
+  await page.locator("main").dispatchEvent("drop", { dataTransfer });
 }
 
 /** The files of a shipped example, as a user would drop them. */

@@ -1,5 +1,5 @@
 import { problemWords } from "./state/words.ts";
-import type { Calls, CallName, Event, Problem, Reply, Request } from "./worker/protocol.ts";
+import type { Calls, CallName, Event, Problem, Reply, Request, Thumbnail } from "./worker/protocol.ts";
 
 /** Why the worker could not do what it was asked, in the page's words. */
 export class WorkerProblem extends Error {
@@ -38,8 +38,11 @@ interface RequestPort extends Pick<Worker, "addEventListener"> {
   postMessage(request: Request): void;
 }
 
-/** A cancelled call ends at once for the page; the worker stops at its next step. */
-export function createClient(worker: RequestPort): Client {
+/**
+ * A cancelled call ends at once for the page; the worker stops at its next step. Thumbnails made on the way are sent once, so they count
+ * even then.
+ */
+export function createClient(worker: RequestPort, onThumbnail: (thumbnail: Thumbnail) => void = () => undefined): Client {
   const waiting = new Map<number, Waiting>();
   let calls = 0;
   const settle = (id: number, end: (call: Waiting) => void): void => {
@@ -48,7 +51,8 @@ export function createClient(worker: RequestPort): Client {
     if (call) end(call);
   };
   worker.addEventListener("message", ({ data }: MessageEvent<Reply>) => {
-    if ("event" in data) waiting.get(data.id)?.onEvent?.(data.event);
+    if ("event" in data && data.event.kind === "thumbnail") onThumbnail(data.event);
+    else if ("event" in data) waiting.get(data.id)?.onEvent?.(data.event);
     else
       settle(data.id, ({ resolve, reject }) => {
         if ("answer" in data) resolve(data.answer);

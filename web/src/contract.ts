@@ -73,6 +73,18 @@ export const TEST_IDS = {
   example: "example-",
   problem: "problem",
   planes: "planes",
+  /** Reverses the order of the images, of the stack or of the result. */
+  turn: "turn",
+  /** Followed by the plane's index from 0. */
+  handle: "handle-",
+  leaveOut: "leave-out-",
+  putBack: "put-back-",
+  /** The result in the browser's storage: open and delete it. */
+  stored: "stored",
+  openStored: "open-stored",
+  deleteStored: "delete-stored",
+  firstLook: "first-look",
+  checkProgress: "check-progress",
   /** Followed by the plane's index from 0. */
   distance: "distance-",
   unit: "unit",

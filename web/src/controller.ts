@@ -2,20 +2,35 @@ import type { Image } from "../../src/image/image.ts";
 import { Cancelled, WorkerProblem, type Client } from "./client.ts";
 import type { View, ViewResult } from "./contract.ts";
 import { fetchExample, type Example } from "./examples.ts";
-import { readDraft, type Draft } from "./state/distances.ts";
+import { moved, readDraft, turned, withFrame, withoutFrame, type Draft } from "./state/distances.ts";
 import type { Look } from "./state/look.ts";
+import { advance, begin, expectedWork, learnedRates, replanned, type Progress, type StageStep, type Work } from "./state/progress.ts";
+import { INITIAL, type Place, type State } from "./state/state.ts";
+import { turnedFigures, turnedResult } from "./state/turn.ts";
 import { sentence } from "./state/words.ts";
+import { loadResult, MOST_FILE_BYTES, removeResult, storedFacts, storeResult, type StoredResult } from "./storage/lastResult.ts";
+import { storedRates, storeRates } from "./storage/rates.ts";
 import type { Store } from "./store.ts";
-import type { EngineWish, Event, Problem, RunResult, UserFile } from "./worker/protocol.ts";
+import { freeThumbnail, thumbnailBlob, thumbnailUrl } from "./thumbnails.ts";
+import type { EngineWish, Event, OpenedStack, Problem, RunResult, Thumbnail, UserFile } from "./worker/protocol.ts";
 
 /** The user's actions. */
 export interface Controller {
   start(ask: EngineWish & { readonly page: string }): Promise<void>;
+  /** Looks for a stored result; shows it if the page's address names a place that only it can fill. */
+  restore(wanted: Place): Promise<void>;
   open(name: string, files: readonly UserFile[]): Promise<void>;
   openExample(example: Example): Promise<void>;
   /** Stores what is being typed, so that rendering does not discard it; `edit` applies it. */
   type(draft: Draft): void;
   edit(draft: Draft): Promise<void>;
+  /** Puts an image at another place of the order, from 0. */
+  move(frame: number, to: number): Promise<void>;
+  leaveOut(frame: number): Promise<void>;
+  putBack(frame: number): Promise<void>;
+  /** Reverses the order of the images: of the stack before a run, of the result after it. */
+  turnStack(): Promise<void>;
+  turnResult(): Promise<void>;
   setAlign(align: boolean): void;
   run(): Promise<void>;
   cancel(): void;
@@ -25,8 +40,12 @@ export interface Controller {
   loadFigures(): Promise<void>;
   /** One plane in working size, aligned. */
   picture(plane: number): Promise<Image>;
-  back(): void;
-  startOver(): void;
+  go(place: Place): void;
+  /** Shows the last result, from storage if it is not in memory. */
+  openLast(): Promise<void>;
+  /** Deletes the stored result. */
+  forget(): Promise<void>;
+  dismissProblem(): void;
 }
 
 interface Context {
@@ -34,13 +53,21 @@ interface Context {
   readonly client: Client;
   /** Running tasks that can be cancelled. */
   readonly tasks: { checking: AbortController; running: AbortController };
+  /** What was opened last, to be stored with its result. */
+  opened: { readonly stack: number; readonly name: string; readonly files: readonly UserFile[] } | undefined;
 }
 
 export function createController(store: Store, client: Client): Controller {
-  const context: Context = { store, client, tasks: { checking: new AbortController(), running: new AbortController() } };
-  const { dispatch } = store;
+  const context: Context = {
+    store,
+    client,
+    tasks: { checking: new AbortController(), running: new AbortController() },
+    opened: undefined,
+  };
+  const { get, dispatch } = store;
   return {
     start: (ask) => start(context, ask),
+    restore: (wanted) => restore(context, wanted),
     open: async (name, files) => {
       if (await open(context, name, files)) await check(context);
     },
@@ -49,13 +76,18 @@ export function createController(store: Store, client: Client): Controller {
       dispatch({ kind: "draft", draft });
     },
     edit: (draft) => edit(context, draft),
+    move: (frame, to) => edit(context, moved(get().draft, frame, to)),
+    leaveOut: (frame) => edit(context, withoutFrame(get().draft, frame)),
+    putBack: (frame) => edit(context, withFrame(get().draft, frame)),
+    turnStack: () => edit(context, turned(get().draft)),
+    turnResult: () => turnResult(context),
     setAlign: (align) => {
       dispatch({ kind: "align", align });
       void check(context);
     },
     run: () => run(context),
     cancel: () => {
-      stop(context);
+      stopRun(context);
     },
     show: (view) => {
       dispatch({ kind: "view", view });
@@ -65,65 +97,95 @@ export function createController(store: Store, client: Client): Controller {
     },
     loadFigures: () => loadFigures(context),
     picture: (plane) => client.call("picture", { plane }),
-    back: () => {
-      dispatch({ kind: "back" });
-      backToSetup(context);
+    go: (place) => {
+      stopRun(context);
+      dispatch({ kind: "go", place });
+      checkIfNeeded(context);
     },
-    startOver: () => {
-      stop(context);
-      forgetThumbnails(store);
-      dispatch({ kind: "startOver" });
+    openLast: async () => {
+      if (get().result) dispatch({ kind: "go", place: "result" });
+      else await restore(context, "result");
+    },
+    forget: async () => {
+      await removeResult().catch(() => undefined);
+      dispatch({ kind: "forget" });
+    },
+    dismissProblem: () => {
+      dispatch({ kind: "problem", problem: undefined });
     },
   };
 }
 
-async function start({ store: { dispatch }, client }: Context, ask: EngineWish & { readonly page: string }): Promise<void> {
+async function start(context: Context, ask: EngineWish & { readonly page: string }): Promise<void> {
+  const { store, client } = context;
+  const { dispatch } = store;
   const onEvent = (event: Event): void => {
     if (event.kind === "stage") dispatch({ kind: "engine", engine: { status: "loading", progress: event } });
   };
   try {
     dispatch({ kind: "engine", engine: { status: "ready", ...(await client.call("start", ask, { onEvent })) } });
+    step(store, { stage: "graph", done: 1, of: 1 });
   } catch (error) {
     dispatch({ kind: "engine", engine: { status: "failed", problem: problemOf(error) } });
   }
 }
 
-/** Returns whether the stack could be opened. */
+/** Returns whether the stack could be opened. Until then all stays as it is: a bad drop takes nothing away. */
 async function open(context: Context, name: string, files: readonly UserFile[]): Promise<boolean> {
-  const { store, client } = context;
-  stop(context);
-  forgetThumbnails(store);
+  const { store, client, tasks } = context;
+  tasks.checking.abort();
   const onEvent = (event: Event): void => {
-    if (event.kind === "stage") store.dispatch({ kind: "opening", opening: event });
+    if (event.kind !== "stage") return;
+    store.dispatch({ kind: "opening", opening: event });
+    step(store, event);
   };
   store.dispatch({ kind: "opening", opening: { done: 0, of: files.length } });
   try {
-    store.dispatch({ kind: "opened", stack: await client.call("open", { name, files }, { onEvent }) });
+    const stack = await client.call("open", { name, files }, { onEvent });
+    forgetThumbnails(store);
+    context.opened = { stack: stack.id, name, files };
+    store.dispatch({ kind: "opened", stack });
     return true;
   } catch (error) {
     store.dispatch({ kind: "problem", problem: problemOf(error) });
+    if (store.get().check.status === "busy") store.dispatch({ kind: "check", check: { status: "waiting" } });
+    checkIfNeeded(context);
     return false;
   }
 }
 
-/** Opens an example and runs it at once. */
+/** Opens an example and runs it at once, with one bar for both. */
 async function openExample(context: Context, example: Example): Promise<void> {
-  context.store.dispatch({ kind: "opening", opening: { done: 0, of: example.files.length } });
+  const { store, tasks } = context;
+  tasks.running = new AbortController();
+  const { signal } = tasks.running;
+  store.dispatch({ kind: "run", progress: runProgress(INITIAL) });
   try {
-    if (await open(context, example.title, await fetchExample(example))) await run(context);
+    const files = await fetchExample(example);
+    if (signal.aborted || !(await open(context, example.title, files))) return;
+    if (store.get().run) await run(context);
+    else checkIfNeeded(context); // cancelled meanwhile
   } catch (error) {
-    context.store.dispatch({ kind: "problem", problem: problemOf(error) });
+    store.dispatch({ kind: "problem", problem: problemOf(error) });
   }
 }
 
-async function check({ store, client, tasks }: Context): Promise<void> {
+function stopRun({ store, tasks }: Context): void {
+  tasks.running.abort();
+  if (store.get().run) store.dispatch({ kind: "run", progress: undefined });
+}
+
+async function check(context: Context): Promise<void> {
+  const { store, client, tasks } = context;
   tasks.checking.abort();
   tasks.checking = new AbortController();
   const { signal } = tasks.checking;
+  const { read, align, check: checking } = workOf(store.get());
+  const work = { read, align: store.get().align ? align : 0, check: checking };
+  store.dispatch({ kind: "check", check: { status: "busy", progress: begin(work, { now: seconds() }) } });
   const onEvent = (event: Event): void => {
-    keepThumbnail(store, event);
+    if (event.kind === "stage" && !signal.aborted) step(store, event);
   };
-  store.dispatch({ kind: "check", check: { status: "busy" } });
   try {
     const findings = await client.call("check", { align: store.get().align }, { signal, onEvent });
     store.dispatch({ kind: "check", check: { status: "done", findings } });
@@ -132,12 +194,17 @@ async function check({ store, client, tasks }: Context): Promise<void> {
   }
 }
 
+/** An example that was stopped has not been checked yet; neither has a restored stack. */
+function checkIfNeeded(context: Context): void {
+  const { place, stack, run: running, check: state } = context.store.get();
+  if (place === "setup" && stack && !running && state.status === "waiting") void check(context);
+}
+
 async function edit(context: Context, draft: Draft): Promise<void> {
   const { store, client, tasks } = context;
   store.dispatch({ kind: "draft", draft });
-  const { stack } = store.get();
-  const read = readDraft(draft, stack?.planes.length ?? 0);
-  if (!stack || "unfinished" in read) return;
+  const read = readDraft(draft);
+  if (!store.get().stack || "unfinished" in read) return;
   if ("wrong" in read) {
     const message = `“${read.text}” is not a distance`;
     store.dispatch({ kind: "unfocused", problem: { message, remedy: "Enter a number such as 0.65, or 650 mm." } });
@@ -152,31 +219,125 @@ async function edit(context: Context, draft: Draft): Promise<void> {
   }
 }
 
+/** A check that is under way goes on, and the run takes over what it has found. */
 async function run(context: Context): Promise<void> {
   const { store, client, tasks } = context;
-  stop(context);
+  tasks.running.abort();
   tasks.running = new AbortController();
   const { signal } = tasks.running;
   const onEvent = (event: Event): void => {
-    keepThumbnail(store, event);
-    if (event.kind === "stage") store.dispatch({ kind: "run", progress: event });
+    if (event.kind === "stage") step(store, event);
   };
-  store.dispatch({ kind: "run", progress: { stage: "read", done: 0, of: 1 } });
+  const { stack, align } = store.get();
+  const { run: begun } = store.get();
+  const planned = runProgress(store.get());
+  store.dispatch({ kind: "run", progress: begun ? replanned(begun, planned) : planned });
+  const looking = client.call("firstLook", {}, { signal });
+  looking.then(
+    (look) => {
+      if (!signal.aborted) store.dispatch({ kind: "firstLook", look });
+    },
+    () => undefined, // whatever is wrong, the run says it
+  );
   try {
-    const result = await client.call("run", { align: store.get().align }, { signal, onEvent });
+    const result = await client.call("run", { align }, { signal, onEvent });
+    learn(result);
+    const before = store.get();
     store.dispatch({ kind: "engine", engine: { status: "ready", ...result.engine } });
-    store.dispatch({ kind: "result", result: withPictures(result, store) });
+    store.dispatch({ kind: "result", result: withThumbnails(result, before), stack: stack?.id });
+    revokeUnused(before, store.get());
+    void keep(context);
   } catch (error) {
-    if (error instanceof Cancelled) backToSetup(context);
+    if (error instanceof Cancelled) checkIfNeeded(context);
     else store.dispatch({ kind: "problem", problem: problemOf(error) });
   }
 }
 
-/** After a cancelled run. An example has not been checked at that point. */
-function backToSetup(context: Context): void {
-  const { get, dispatch } = context.store;
-  dispatch({ kind: "run", progress: undefined });
-  if (get().stack && get().check.status !== "done") void check(context);
+async function turnResult(context: Context): Promise<void> {
+  const { store, client } = context;
+  const { result, figures } = store.get();
+  if (!result) return;
+  const stack = await client.call("turn", {});
+  store.dispatch({
+    kind: "turned",
+    result: turnedResult(result),
+    stack,
+    figures: figures.status === "done" ? { status: "done", ...turnedFigures(figures, result.planes.length) } : figures,
+  });
+  await keep(context);
+}
+
+/** Stores the result in the browser, replacing the one before. */
+async function keep({ store, client, opened }: Context): Promise<void> {
+  const { result, resultStack, align, draft, stack, thumbnails } = store.get();
+  if (!result) return;
+  store.dispatch({ kind: "stored", stored: { status: "busy" } });
+  try {
+    const read = readDraft(draft);
+    const bytes = opened?.files.reduce((sum, { file }) => sum + file.size, 0) ?? Infinity;
+    const isWhole =
+      opened && stack && opened.stack === resultStack && stack.id === resultStack && "choice" in read && bytes <= MOST_FILE_BYTES;
+    const stored: StoredResult = {
+      view: { ...result, planes: result.planes.map((plane) => ({ ...plane, thumbnail: "" })) },
+      images: await client.call("pack", {}),
+      thumbnails: blobsOf(isWhole ? thumbnails : byPlane(result)),
+      align,
+      ...(isWhole ? { opened: { name: opened.name, files: opened.files, focus: read.choice } } : {}),
+    };
+    store.dispatch({ kind: "stored", stored: { status: "stored", ...(await storeResult(stored)) } });
+  } catch {
+    store.dispatch({ kind: "stored", stored: { status: "failed" } }); // no storage, or not enough: the browser asks before it closes the page
+  }
+}
+
+const byPlane = ({ planes }: ViewResult): Record<number, string> =>
+  Object.fromEntries(planes.flatMap(({ thumbnail }, n) => (thumbnail === "" ? [] : [[n, thumbnail]])));
+
+const blobsOf = (urls: Readonly<Record<number, string>>): Record<number, Blob> =>
+  Object.fromEntries(
+    Object.entries(urls).flatMap(([frame, url]) => {
+      const blob = thumbnailBlob(url);
+      return blob ? [[frame, blob]] : [];
+    }),
+  );
+
+async function restore(context: Context, wanted: Place): Promise<void> {
+  const { store, client } = context;
+  const { dispatch, get } = store;
+  try {
+    const facts = await storedFacts();
+    const stored = facts && wanted !== "start" ? await loadResult() : undefined;
+    if (stored && get().place === "start" && !get().run && !get().opening) {
+      const stack = await client.call("restore", storedJob(stored));
+      if (stored.opened && stack) context.opened = { ...stored.opened, stack: stack.id };
+      const urls = Object.fromEntries(Object.entries(stored.thumbnails).map(([frame, blob]) => [frame, thumbnailUrl(blob)]));
+      const thumbnails = urls as Record<number, string>;
+      dispatch({ kind: "restored", result: restoredView(stored, { stack, thumbnails }), stack, align: stored.align, thumbnails });
+      if (wanted === "setup") dispatch({ kind: "go", place: "setup" });
+    }
+    dispatch({ kind: "stored", stored: facts ? { status: "stored", ...facts } : { status: "none" } });
+    checkIfNeeded(context);
+  } catch {
+    await removeResult().catch(() => undefined);
+    dispatch({ kind: "stored", stored: { status: "none" } });
+  }
+}
+
+const storedJob = ({ view, images, opened }: StoredResult) => ({
+  stack: { ...images, focusDistances: view.focusDistances, space: view.result.depth.space },
+  ...(opened ? { files: opened } : {}),
+});
+
+function restoredView(
+  { view }: StoredResult,
+  { stack, thumbnails }: { stack: OpenedStack | undefined; thumbnails: Readonly<Record<number, string>> },
+): ViewResult {
+  const frameOf = (file: string, n: number): number => stack?.planes.find((plane) => plane.file === file)?.frame ?? n;
+  const single = new Set(view.planes.map(({ file }) => file)).size === 1; // pages of one file
+  return {
+    ...view,
+    planes: view.planes.map((plane, n) => ({ ...plane, thumbnail: thumbnails[single ? n : frameOf(plane.file, n)] ?? "" })),
+  };
 }
 
 async function loadFigures({ store: { get, dispatch }, client }: Context): Promise<void> {
@@ -189,22 +350,62 @@ async function loadFigures({ store: { get, dispatch }, client }: Context): Promi
   }
 }
 
-function stop({ tasks }: Context): void {
-  tasks.checking.abort();
-  tasks.running.abort();
+const seconds = (): number => performance.now() / 1000;
+
+/** Expected seconds of every stage of the open stack. */
+const workOf = ({ stack }: State): ReturnType<typeof expectedWork> =>
+  expectedWork({ planes: stack?.planes.length ?? 5, width: stack?.width ?? 400, height: stack?.height ?? 300 }, storedRates());
+
+/** Everything from opening to result; what the check has done of it is done. */
+function runProgress(state: State): Progress {
+  const expected = workOf(state);
+  const work = { ...expected, align: state.align ? expected.align : 0, graph: state.engine.status === "ready" ? 0 : expected.graph };
+  const { check: checking } = state;
+  const { read, align, check: rest } = (checking.status === "busy" ? checking.progress?.left : undefined) ?? work;
+  const known: Work =
+    checking.status === "done" ? { read: 0, align: 0, check: 0 } : { read: read ?? 0, align: align ?? 0, check: rest ?? 0 };
+  const open = state.stack ? 0 : work.open;
+  return begin(work, { left: { ...work, open, ...known }, now: seconds() });
 }
 
-function withPictures(result: RunResult, { get }: Store): ViewResult {
-  const { thumbnails } = get();
+/** A step of whatever is under way: the check, the run, or the check that the run waits for. */
+function step({ get, dispatch }: Store, event: StageStep): void {
+  const now = seconds();
+  const { check: checking, run: running } = get();
+  if (checking.status === "busy" && checking.progress)
+    dispatch({ kind: "check", check: { ...checking, progress: advance(checking.progress, event, now) } });
+  if (running) dispatch({ kind: "run", progress: advance(running, event, now) });
+}
+
+/** The next run's time is expected from this one's. */
+function learn({ planes, result, summary }: RunResult): void {
+  const { load, align, check: checked, infer, enlarge } = summary.seconds as Record<string, number | undefined>;
+  const facts = { planes: planes.length, width: result.depth.width, height: result.depth.height };
+  const measured = { read: load ?? 0, align: align ?? 0, check: checked ?? 0, infer: infer ?? 0, enlarge: enlarge ?? 0 };
+  storeRates(learnedRates(storedRates(), facts, measured));
+}
+
+function withThumbnails(result: RunResult, { thumbnails }: State): ViewResult {
   return { ...result, planes: result.planes.map(({ frame, ...plane }) => ({ ...plane, thumbnail: thumbnails[frame] ?? "" })) };
 }
 
-function keepThumbnail({ dispatch }: Store, event: Event): void {
-  if (event.kind === "thumbnail") dispatch({ kind: "thumbnail", frame: event.frame, url: URL.createObjectURL(event.picture) });
+/** Keeps a thumbnail of the open stack; one of an earlier stack may still be on its way. */
+export function keepThumbnail({ get, dispatch }: Store, { stack, frame, picture }: Thumbnail): void {
+  if (get().stack?.id === stack) dispatch({ kind: "thumbnail", frame, url: thumbnailUrl(picture) });
 }
 
+const urlsOf = ({ thumbnails, result }: State): Set<string> =>
+  new Set([...Object.values(thumbnails), ...(result?.planes.map(({ thumbnail }) => thumbnail) ?? [])]);
+
+/** Frees the thumbnails that no longer belong to anything shown. */
+function revokeUnused(before: State, now: State): void {
+  const used = urlsOf(now);
+  for (const url of urlsOf(before)) if (!used.has(url)) freeThumbnail(url);
+}
+
+/** Those of the open stack, before another takes its place; a result keeps its own. */
 function forgetThumbnails({ get }: Store): void {
-  for (const url of Object.values(get().thumbnails)) URL.revokeObjectURL(url);
+  revokeUnused(get(), { ...get(), thumbnails: {} });
 }
 
 function problemOf(error: unknown): Problem {

@@ -2,7 +2,8 @@ import { render } from "preact";
 
 import { createClient } from "./client.ts";
 import { QUERY } from "./contract.ts";
-import { createController } from "./controller.ts";
+import { createController, keepThumbnail } from "./controller.ts";
+import { followHistory, placeOf } from "./history.ts";
 import { keepOffline } from "./offline/keepOffline.ts";
 import { createStore } from "./store.ts";
 import { App } from "./view/App.tsx";
@@ -13,8 +14,13 @@ if (!root) throw new Error("index.html has no #app");
 
 const worker = new Worker(new URL("./worker/main.ts", import.meta.url), { type: "module" });
 const store = createStore();
-const controller = createController(store, createClient(worker));
+const client = createClient(worker, (thumbnail) => {
+  keepThumbnail(store, thumbnail);
+});
+const controller = createController(store, client);
+followHistory(store, controller);
 render(<App store={store} controller={controller} />, root);
+void controller.restore(placeOf(location.hash));
 void controller.start({ page: document.baseURI, ...wishOf(new URLSearchParams(location.search)) }).then(() => {
   const { engine } = store.get();
   if (engine.status === "ready") void keepOffline(engine);

@@ -51,6 +51,18 @@ test("an error of the worker comes with a remedy in the page's words", async () 
   });
 });
 
+test("a thumbnail reaches the page even if its call was stopped: it is made only once", async () => {
+  const { port, reply } = fakeWorker();
+  const stop = new AbortController();
+  const frames: number[] = [];
+  const call = createClient(port, ({ frame }) => frames.push(frame)).call("check", { align: true }, { signal: stop.signal });
+  reply({ id: 1, event: { kind: "thumbnail", stack: 1, frame: 0, picture: new Blob() } });
+  stop.abort();
+  await assert.rejects(call, Cancelled);
+  reply({ id: 1, event: { kind: "thumbnail", stack: 1, frame: 1, picture: new Blob() } });
+  assert.deepEqual(frames, [0, 1]);
+});
+
 test("a stopped call ends at once, the worker is told, and a late answer is not heard", async () => {
   const { port, asked, reply } = fakeWorker();
   const stop = new AbortController();

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { draftOf, readDraft } from "../../../web/src/state/distances.ts";
+import { draftOf, inFileOrder, moved, readDraft, turned, withFrame, withoutFrame, type Draft } from "../../../web/src/state/distances.ts";
 
 const opened = {
+  id: 1,
+  leftOut: [],
   name: "desk",
   unit: "mm",
   width: 300,
@@ -16,30 +18,59 @@ const opened = {
 } as const;
 
 test("the fields begin with what was found, by the order of the names", () => {
-  assert.deepEqual(draftOf(opened), { unit: "mm", texts: { 0: "61.5", 1: "60" } });
+  assert.deepEqual(draftOf(opened), { unit: "mm", texts: { 0: "61.5", 1: "60" }, order: [1, 0], leftOut: [] });
 });
 
 test("a stack in plane indices begins with empty fields", () => {
-  assert.deepEqual(draftOf({ ...opened, unit: "index" }), { unit: "index", texts: {} });
+  assert.deepEqual(draftOf({ ...opened, unit: "index" }), { unit: "index", texts: {}, order: [1, 0], leftOut: [] });
 });
 
 test("what stands in the fields is read back in the order of the names", () => {
-  assert.deepEqual(readDraft(draftOf(opened), 2), { choice: { unit: "mm", values: [61.5, 60] } });
+  assert.deepEqual(readDraft(draftOf(opened)), { choice: { unit: "mm", values: { 0: 61.5, 1: 60 }, leftOut: [] } });
+});
+
+const draft = (unit: Draft["unit"], ...texts: string[]): Draft => ({
+  unit,
+  texts: Object.fromEntries(texts.entries()),
+  order: [...texts.keys()],
+  leftOut: [],
 });
 
 test("commas, units beside the number and infinity are read as people mean them", () => {
-  const read = (unit: "m" | "dpt", ...texts: string[]): unknown =>
-    readDraft({ unit, texts: Object.fromEntries(texts.entries()) }, texts.length);
-  assert.deepEqual(read("m", "0,5", "650 mm", " 1.2m ", "inf"), { choice: { unit: "m", values: [0.5, 0.65, 1.2, Infinity] } });
-  assert.deepEqual(read("dpt", "2", "0.5 m", "∞"), { choice: { unit: "dpt", values: [2, 2, 0] } });
+  const read = (unit: "m" | "dpt", ...texts: string[]): unknown => {
+    const found = readDraft(draft(unit, ...texts));
+    return "choice" in found ? Object.values(found.choice.values ?? {}) : found;
+  };
+  assert.deepEqual(read("m", "0,5", "650 mm", " 1.2m ", "inf"), [0.5, 0.65, 1.2, Infinity]);
+  assert.deepEqual(read("dpt", "2", "0.5 m", "∞"), [2, 2, 0]);
 });
 
 test("a field that is no distance is named; an empty one is only not finished", () => {
-  assert.deepEqual(readDraft({ unit: "m", texts: { 0: "0.5", 1: "near" } }, 2), { wrong: 1, text: "near" });
-  assert.deepEqual(readDraft({ unit: "m", texts: { 0: "0.5", 1: "-inf" } }, 2), { wrong: 1, text: "-inf" });
-  assert.deepEqual(readDraft({ unit: "m", texts: { 0: "0.5" } }, 2), { unfinished: 1 });
+  assert.deepEqual(readDraft(draft("m", "0.5", "near")), { wrong: 1, text: "near" });
+  assert.deepEqual(readDraft(draft("m", "0.5", "-inf")), { wrong: 1, text: "-inf" });
+  assert.deepEqual(readDraft(draft("m", "0.5", "")), { unfinished: 1 });
 });
 
-test("“I don't know” needs no numbers", () => {
-  assert.deepEqual(readDraft({ unit: "index", texts: { 0: "rubbish" } }, 2), { choice: { unit: "index" } });
+test("“I don't know” needs no numbers; an order that is not that of the names is passed on", () => {
+  assert.deepEqual(readDraft(draft("index", "rubbish", "")), { choice: { unit: "index", leftOut: [] } });
+  const backwards = turned(draft("index", "", "", ""));
+  assert.deepEqual(readDraft(backwards), { choice: { unit: "index", leftOut: [], order: [2, 1, 0] } });
+  assert.deepEqual(inFileOrder(backwards).order, [0, 1, 2]);
+});
+
+test("images move, and the distances stay at their places", () => {
+  const three = draft("m", "1", "2", "3");
+  const front = moved(three, 2, 0);
+  assert.deepEqual([front.order, front.texts], [[2, 0, 1], { 2: "1", 0: "2", 1: "3" }]);
+  assert.deepEqual(moved(front, 2, 2), three);
+  assert.deepEqual(turned(three).texts, { 2: "1", 1: "2", 0: "3" });
+});
+
+test("an image that is left out keeps its distance, and comes back to its place", () => {
+  const three = draft("m", "1", "2", "3");
+  const two = withoutFrame(three, 1);
+  assert.deepEqual(readDraft(two), { choice: { unit: "m", values: { 0: 1, 2: 3 }, leftOut: [1] } });
+  assert.deepEqual(withFrame(two, 1), three);
+  const falling = turned(draft("index", "", "", ""));
+  assert.deepEqual(withFrame(withoutFrame(falling, 0), 0).order, [2, 1, 0]);
 });

@@ -10,7 +10,8 @@ import {
   findingRemedy,
   problemWords,
   sentence,
-  shareDone,
+  shareLoaded,
+  timeLeftWords,
 } from "../../../web/src/state/words.ts";
 
 test("errors and findings come as sentences that name the page's own fields", () => {
@@ -42,16 +43,28 @@ test("a depth comes with the unit that reads best; planes are counted from one",
   assert.equal(errorText(0.31, { unit: "index", largest: 4 }), "± 0.31 planes");
 });
 
-test("progress only grows from stage to stage, and ends at one", () => {
-  const shares = (["read", "align", "check", "infer", "enlarge"] as const).flatMap((stage) =>
-    [0, 1, 2].map((done) => shareDone({ stage, done, of: 2 })),
+test("the time left is said in words that are no more exact than it is", () => {
+  const cases = [undefined, 0.4, 4.2, 33, 89, 150];
+  assert.deepEqual(cases.map(timeLeftWords), [
+    "",
+    "about a second left",
+    "about 4 s left",
+    "about 35 s left",
+    "about 90 s left",
+    "about 3 min left",
+  ]);
+});
+
+test("loading the model only moves forward", () => {
+  const shares = (["weights", "runtime", "graph"] as const).flatMap((stage) =>
+    [0, 1, 2].map((done) => shareLoaded({ stage, done, of: 2 })),
   );
   assert.deepEqual(
     shares,
     [...shares].sort((a, b) => a - b),
   );
   assert.equal(shares.at(-1), 1);
-  assert.equal(shareDone({ stage: "weights", done: 0, of: 0 }), 0);
+  assert.equal(shareLoaded({ stage: "weights", done: 0, of: 0 }), 0);
 });
 
 test("the page says where it computes", () => {

@@ -2,10 +2,14 @@ import { parseQuantity } from "../../../src/stack/quantity.ts";
 import type { FocusSource, Unit } from "../../../src/stack/stackFormat.ts";
 import type { FocusChoice, OpenedStack } from "../worker/protocol.ts";
 
-/** The text of the distance fields, by the image's index in the order of the file names. */
+/** What the user has entered about the images, which are named by their index in the order of the file names. */
 export interface Draft {
   readonly unit: Unit;
+  /** The text of the distance fields. */
   readonly texts: Readonly<Record<number, string>>;
+  /** The images in use, near to far. */
+  readonly order: readonly number[];
+  readonly leftOut: readonly number[];
 }
 
 /** Names of the units; disparity is offered only if a file uses it. */
@@ -20,28 +24,70 @@ export const UNIT_NAMES: Readonly<Record<Unit, string>> = {
 
 export const UNIT_SYMBOLS: Readonly<Record<Unit, string>> = { m: "m", mm: "mm", um: "µm", dpt: "dpt", disparity: "", index: "" };
 
-export function draftOf({ unit, planes }: OpenedStack): Draft {
-  return { unit, texts: unit === "index" ? {} : Object.fromEntries(planes.map(({ frame, value }) => [frame, numberText(value)])) };
+export function draftOf({ unit, planes, leftOut }: OpenedStack): Draft {
+  const texts = unit === "index" ? {} : Object.fromEntries(planes.map(({ frame, value }) => [frame, numberText(value)]));
+  return { unit, texts, order: planes.map(({ frame }) => frame), leftOut: leftOut.map(({ frame }) => frame) };
 }
+
+/** The images in another order. Distances stay at their places: what moves are the images. */
+export function reordered(draft: Draft, order: readonly number[]): Draft {
+  const texts = { ...draft.texts };
+  order.forEach((frame, place) => {
+    const text = draft.texts[draft.order[place] as number];
+    if (text !== undefined) texts[frame] = text;
+  });
+  return { ...draft, order, texts };
+}
+
+export const turned = (draft: Draft): Draft => reordered(draft, [...draft.order].reverse());
+
+/** One image at another place; those between move up. */
+export function moved(draft: Draft, frame: number, to: number): Draft {
+  const others = draft.order.filter((each) => each !== frame);
+  return reordered(draft, [...others.slice(0, to), frame, ...others.slice(to)]);
+}
+
+export const withoutFrame = (draft: Draft, frame: number): Draft => ({
+  ...draft,
+  order: draft.order.filter((each) => each !== frame),
+  leftOut: [...draft.leftOut, frame].sort((a, b) => a - b),
+});
+
+/** Back where its name puts it among its neighbours; its distance, if it has one, decides otherwise. */
+export function withFrame(draft: Draft, frame: number): Draft {
+  const falls = (draft.order[0] ?? 0) > (draft.order.at(-1) ?? 0);
+  const after = draft.order.findIndex((each) => (falls ? each < frame : each > frame));
+  const at = after < 0 ? draft.order.length : after;
+  const order = [...draft.order.slice(0, at), frame, ...draft.order.slice(at)];
+  return { ...draft, order, leftOut: draft.leftOut.filter((each) => each !== frame) };
+}
+
+/** In the order of the file names. */
+export const inFileOrder = (draft: Draft): Draft => ({ ...draft, order: [...draft.order].sort((a, b) => a - b) });
 
 /** As few digits as give the number back, six at most. */
 export const numberText = (value: number): string => String(Number(value.toPrecision(6)));
 
 /** The content of the fields: a choice, a field that cannot be read, or a field that is still empty. */
-export function readDraft(
-  { unit, texts }: Draft,
-  frames: number,
-): { readonly choice: FocusChoice } | { readonly wrong: number; readonly text: string } | { readonly unfinished: number } {
-  if (unit === "index") return { choice: { unit } };
-  const values: number[] = [];
-  for (let frame = 0; frame < frames; frame++) {
+export function readDraft({
+  unit,
+  texts,
+  order,
+  leftOut,
+}: Draft): { readonly choice: FocusChoice } | { readonly wrong: number; readonly text: string } | { readonly unfinished: number } {
+  if (unit === "index") {
+    const isByName = order.every((frame, place) => place === 0 || frame > (order[place - 1] as number));
+    return { choice: { unit, leftOut, ...(isByName ? {} : { order }) } };
+  }
+  const values: Record<number, number> = {};
+  for (const frame of order) {
     const text = (texts[frame] ?? "").trim();
     if (text === "") return { unfinished: frame };
     const value = inUnit(text, unit);
     if (value === undefined) return { wrong: frame, text };
-    values.push(value);
+    values[frame] = value;
   }
-  return { choice: { unit, values } };
+  return { choice: { unit, values, leftOut } };
 }
 
 /** Reads "0,5", "650 mm" and "inf"; a number without a unit is in the unit of the list. */

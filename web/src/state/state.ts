@@ -1,19 +1,14 @@
 import type { Finding } from "../../../src/check/finding.ts";
 import type { EngineInfo, View, ViewResult } from "../contract.ts";
-import type { Event, Figures, OpenedStack, Problem } from "../worker/protocol.ts";
+import type { Figures, FirstLook, OpenedStack, Problem } from "../worker/protocol.ts";
 import { draftOf, type Draft } from "./distances.ts";
 import { FIRST_LOOK, type Look } from "./look.ts";
+import type { Progress, StageStep } from "./progress.ts";
 
-export type StageName = Extract<Event, { kind: "stage" }>["stage"];
-
-export interface Progress {
-  readonly stage: StageName;
-  readonly done: number;
-  readonly of: number;
-}
+export type { StageName } from "./progress.ts";
 
 export type EngineState =
-  | { readonly status: "loading"; readonly progress: Progress | undefined }
+  | { readonly status: "loading"; readonly progress: StageStep | undefined }
   | ({ readonly status: "ready" } & EngineInfo)
   | { readonly status: "failed"; readonly problem: Problem };
 
@@ -22,15 +17,35 @@ export type OpeningState = { readonly done: number; readonly of: number } | unde
 
 export type CheckState =
   | { readonly status: "waiting" }
-  | { readonly status: "busy" }
+  | { readonly status: "busy"; readonly progress: Progress | undefined }
   | { readonly status: "done"; readonly findings: readonly Finding[] }
   | { readonly status: "failed"; readonly problem: Problem };
 
 export type FiguresState =
   { readonly status: "none" | "busy" } | ({ readonly status: "done" } & Figures) | { readonly status: "failed"; readonly problem: Problem };
 
+/** Where the user is, as the browser's history knows it. */
+export type Place = "start" | "setup" | "result";
+
+/** The result in the browser's own storage. */
+export interface StoredFacts {
+  readonly name: string;
+  readonly planes: number;
+  readonly width: number;
+  readonly height: number;
+  /** When it was stored, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+export type StoredState =
+  | { readonly status: "unknown" | "none" | "busy" }
+  | ({ readonly status: "stored" } & StoredFacts)
+  /** There is no storage, or not enough of it. */
+  | { readonly status: "failed" };
+
 /** Everything the page shows. */
 export interface State {
+  readonly place: Place;
   readonly engine: EngineState;
   /** Why a stack could not be opened or a run failed. */
   readonly problem: Problem | undefined;
@@ -44,24 +59,33 @@ export interface State {
   readonly align: boolean;
   readonly check: CheckState;
   readonly run: Progress | undefined;
+  /** Depth from small copies, shown while the result is computed. */
+  readonly firstLook: FirstLook | undefined;
   readonly result: ViewResult | undefined;
+  /** The id of the stack it is of; undefined if its files are not open. */
+  readonly resultStack: number | undefined;
+  readonly stored: StoredState;
   readonly figures: FiguresState;
   readonly view: View;
   readonly look: Look;
 }
 
 export const INITIAL: State = {
+  place: "start",
   engine: { status: "loading", progress: undefined },
   problem: undefined,
   opening: undefined,
   stack: undefined,
   thumbnails: {},
-  draft: { unit: "index", texts: {} },
+  draft: { unit: "index", texts: {}, order: [], leftOut: [] },
   draftProblem: undefined,
   align: true,
   check: { status: "waiting" },
   run: undefined,
+  firstLook: undefined,
   result: undefined,
+  resultStack: undefined,
+  stored: { status: "unknown" },
   figures: { status: "none" },
   view: "depth",
   look: FIRST_LOOK,
@@ -79,36 +103,47 @@ export type Action =
   | { readonly kind: "align"; readonly align: boolean }
   | { readonly kind: "check"; readonly check: CheckState }
   | { readonly kind: "run"; readonly progress: Progress | undefined }
-  | { readonly kind: "result"; readonly result: ViewResult }
+  | { readonly kind: "firstLook"; readonly look: FirstLook }
+  | { readonly kind: "result"; readonly result: ViewResult; readonly stack: number | undefined }
+  | { readonly kind: "turned"; readonly result: ViewResult; readonly stack: OpenedStack | undefined; readonly figures: FiguresState }
+  | ({ readonly kind: "restored"; readonly result: ViewResult; readonly stack: OpenedStack | undefined } & Pick<
+      State,
+      "align" | "thumbnails"
+    >)
   | { readonly kind: "figures"; readonly figures: FiguresState }
   | { readonly kind: "view"; readonly view: View }
   | { readonly kind: "look"; readonly look: Partial<Look> }
-  | { readonly kind: "back" }
-  | { readonly kind: "startOver" };
+  | { readonly kind: "go"; readonly place: Place }
+  | { readonly kind: "stored"; readonly stored: StoredState }
+  | { readonly kind: "forget" };
 
-/** Where the user is. */
-export type Step = "start" | "setup" | "run" | "result";
+/** What the page shows. */
+export type Step = Place | "run";
 
-export const stepOf = ({ stack, run, result }: State): Step => (run ? "run" : result ? "result" : stack ? "setup" : "start");
+export const stepOf = ({ place, run }: State): Step => (run ? "run" : place);
 
-const FRESH = { problem: undefined, opening: undefined, run: undefined, result: undefined, figures: INITIAL.figures } as const;
+/** The place that can be shown: the wanted one, or the last before it that there is something for. */
+export function reachable(wanted: Place, { stack, result }: Pick<State, "stack" | "result">): Place {
+  if (wanted === "result" && result) return "result";
+  return wanted !== "start" && stack ? "setup" : "start";
+}
 
 export function reduce(state: State, action: Action): State {
   switch (action.kind) {
     case "engine":
       return { ...state, engine: action.engine };
     case "problem":
-      return { ...state, problem: action.problem, opening: undefined, run: undefined };
+      return { ...state, problem: action.problem, opening: undefined, run: undefined, firstLook: undefined };
     case "opening":
-      return { ...INITIAL, engine: state.engine, opening: action.opening };
+      return { ...state, problem: undefined, opening: action.opening };
     case "opened":
-      return { ...state, ...FRESH, stack: action.stack, draft: draftOf(action.stack), check: { status: "waiting" } };
+      return { ...state, ...openedState(action.stack), problem: undefined, opening: undefined, thumbnails: {}, place: "setup" };
     case "thumbnail":
       return { ...state, thumbnails: { ...state.thumbnails, [action.frame]: action.url } };
     case "draft":
       return { ...state, draft: action.draft, draftProblem: undefined };
     case "focused":
-      return { ...state, stack: action.stack, draft: draftOf(action.stack), draftProblem: undefined, check: { status: "waiting" } };
+      return { ...state, ...refocused(state.draft, action.stack) };
     case "unfocused":
       return { ...state, draftProblem: action.problem };
     case "align":
@@ -116,18 +151,70 @@ export function reduce(state: State, action: Action): State {
     case "check":
       return { ...state, check: action.check };
     case "run":
-      return { ...state, run: action.progress, problem: undefined };
+      return { ...state, run: action.progress, problem: undefined, firstLook: action.progress && state.firstLook };
+    case "firstLook":
+      return state.run ? { ...state, firstLook: action.look } : state;
     case "result":
-      return { ...state, ...FRESH, result: action.result, view: "depth", look: FIRST_LOOK };
+      return { ...state, ...shownResult(action), view: "depth", look: FIRST_LOOK };
+    case "turned":
+      return {
+        ...state,
+        ...(action.stack ? { ...openedState(action.stack), check: state.check } : {}),
+        result: action.result,
+        figures: action.figures,
+        look: { ...state.look, range: undefined },
+      };
+    case "restored":
+      return {
+        ...state,
+        ...(action.stack ? { ...openedState(action.stack), thumbnails: action.thumbnails } : {}),
+        align: action.align,
+        ...shownResult({ result: action.result, stack: action.stack?.id }),
+        view: state.view,
+      };
     case "figures":
       return { ...state, figures: action.figures };
     case "view":
       return { ...state, view: action.view };
     case "look":
       return { ...state, look: { ...state.look, ...action.look } };
-    case "back":
-      return { ...state, ...FRESH };
-    case "startOver":
-      return { ...INITIAL, engine: state.engine };
+    case "go":
+      return { ...state, place: reachable(action.place, state), problem: undefined };
+    case "stored":
+      return { ...state, stored: action.stored };
+    case "forget":
+      return {
+        ...state,
+        result: undefined,
+        resultStack: undefined,
+        stored: { status: "none" },
+        place: reachable(state.place, { ...state, result: undefined }),
+      };
   }
 }
+
+/** Left-out images keep their distances, for the case that they are put back. */
+function refocused(before: Draft, stack: OpenedStack): ReturnType<typeof openedState> {
+  const opened = openedState(stack);
+  const texts = before.unit === opened.draft.unit ? { ...before.texts, ...opened.draft.texts } : opened.draft.texts;
+  return { ...opened, draft: { ...opened.draft, texts } };
+}
+
+const openedState = (stack: OpenedStack): Pick<State, "stack" | "draft" | "draftProblem" | "check"> => ({
+  stack,
+  draft: draftOf(stack),
+  draftProblem: undefined,
+  check: { status: "waiting" },
+});
+
+const shownResult = ({ result, stack }: { result: ViewResult; stack: number | undefined }) =>
+  ({
+    result,
+    resultStack: stack,
+    place: "result",
+    problem: undefined,
+    opening: undefined,
+    run: undefined,
+    firstLook: undefined,
+    figures: INITIAL.figures,
+  }) satisfies Partial<State>;

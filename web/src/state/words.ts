@@ -3,7 +3,8 @@ import { remedies, type ErrorReport } from "../../../src/errors.ts";
 import type { DepthUnit } from "../../../src/output/result.ts";
 import { displayUnit } from "../../../src/output/ticks.ts";
 import type { Problem } from "../worker/protocol.ts";
-import type { EngineState, OpeningState, Progress, StageName } from "./state.ts";
+import type { StageName, StageStep } from "./progress.ts";
+import type { EngineState, OpeningState, State } from "./state.ts";
 
 /** Labels of the page that its advice refers to. */
 export const LABELS = { align: "Align the images", noDistances: "I don’t know" } as const;
@@ -87,24 +88,37 @@ const STAGE_WORDS: Readonly<Record<StageName, string>> = {
   write: "Writing",
 };
 
-export const stageWords = ({ stage }: Progress): string => STAGE_WORDS[stage];
+export const stageWords = ({ stage }: Pick<StageStep, "stage">): string => STAGE_WORDS[stage];
 
-/** Start and end of each stage as a share of the whole: roughly the time it takes. */
+/** Start and end of each stage of loading the model, as a share of the whole: roughly the time it takes. */
 const SHARES: Readonly<Partial<Record<StageName, readonly [number, number]>>> = {
   weights: [0, 0.5],
   runtime: [0.5, 0.9],
   graph: [0.9, 1],
-  read: [0, 0.2],
-  align: [0.2, 0.45],
-  check: [0.45, 0.5],
-  infer: [0.5, 0.85],
-  enlarge: [0.85, 1],
 };
 
-/** The share of the whole run that is done. */
-export function shareDone({ stage, done, of }: Progress): number {
+/** The share of the model that is loaded. */
+export function shareLoaded({ stage, done, of }: StageStep): number {
   const [from, to] = SHARES[stage] ?? [0, 1];
   return from + (to - from) * (of > 0 ? done / of : 0);
+}
+
+/** What is known of the order of the images in the setup. */
+export function orderWords({ draft }: Pick<State, "draft">): { readonly known: boolean; readonly words: string } {
+  if (draft.unit !== "index") return { known: true, words: "by the focus distances below the images." };
+  return {
+    known: false,
+    words: "The images are in the order of their names; nothing says which end is nearer. If depth comes out inside out, turn it.",
+  };
+}
+
+/** "about 40 s left", "about 3 min left"; nothing while that is unknown. */
+export function timeLeftWords(seconds: number | undefined): string {
+  if (seconds === undefined) return "";
+  if (seconds < 1.5) return "about a second left";
+  if (seconds < 10) return `about ${Math.round(seconds)} s left`;
+  if (seconds < 90) return `about ${5 * Math.round(seconds / 5)} s left`;
+  return `about ${Math.round(seconds / 60)} min left`;
 }
 
 export const openingWords = ({ done, of }: NonNullable<OpeningState>): string =>

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { TEST_IDS } from "../contract.ts";
 import type { Controller } from "../controller.ts";
 import { stepOf, type State, type Step } from "../state/state.ts";
+import { openingWords } from "../state/words.ts";
 import { useStore, type Store } from "../store.ts";
 import type { Problem } from "../worker/protocol.ts";
 import { Header } from "./Header.tsx";
@@ -33,9 +34,27 @@ export function App({ store, controller }: { store: Store; controller: Controlle
   const View = STEP_VIEWS[step];
   return (
     <>
-      <Header engine={state.engine} />
+      <Header
+        engine={state.engine}
+        onHome={() => {
+          controller.go("start");
+        }}
+      />
       <main ref={main} tabIndex={-1} class={`step-${step}`}>
-        {state.problem && <ProblemAlert problem={state.problem} />}
+        {state.problem && (
+          <ProblemAlert
+            problem={state.problem}
+            keeps={step === "result"}
+            onDismiss={() => {
+              controller.dismissProblem();
+            }}
+          />
+        )}
+        {state.opening && step !== "start" && (
+          <p class="opening-note" role="status">
+            {openingWords(state.opening)}
+          </p>
+        )}
         <View state={state} controller={controller} isOver={isOver} />
         {isOver && step !== "start" && <p class="drop-cover">Drop to open these images</p>}
       </main>
@@ -53,12 +72,30 @@ const STEP_VIEWS: Readonly<Record<Step, (props: StepProps) => VNode | null>> = {
   result: ResultView,
 };
 
+interface ProblemAlertProps {
+  readonly problem: Problem;
+  /** Whether a result is shown below it, which it does not touch. */
+  readonly keeps: boolean;
+  readonly onDismiss: () => void;
+}
+
 /** What went wrong and what to do about it; screen readers announce it at once. */
-function ProblemAlert({ problem: { message, remedy } }: { problem: Problem }): VNode {
+function ProblemAlert({ problem, keeps, onDismiss }: ProblemAlertProps): VNode {
+  const { message, remedy } = problem;
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    box.current?.scrollIntoView({ block: "nearest" });
+  }, [problem]);
   return (
-    <div class="problem" role="alert" data-testid={TEST_IDS.problem}>
-      <p class="problem-message">{message}</p>
-      {remedy !== undefined && <p>{remedy}</p>}
+    <div ref={box} class="problem" role="alert" data-testid={TEST_IDS.problem}>
+      <div>
+        <p class="problem-message">{message}</p>
+        {remedy !== undefined && <p>{remedy}</p>}
+        {keeps && <p>Your result is still here.</p>}
+      </div>
+      <button type="button" onClick={onDismiss}>
+        Dismiss
+      </button>
     </div>
   );
 }

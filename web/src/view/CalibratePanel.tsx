@@ -10,7 +10,7 @@ import { Choice, DecimalInput, FieldProblem } from "./fields.tsx";
 
 interface CalibrateProps {
   readonly stack: OpenedStack;
-  readonly unit: Unit;
+  readonly draft: Draft;
   readonly onDistances: (draft: Draft) => void;
 }
 
@@ -26,11 +26,11 @@ const LENGTHS: readonly (readonly [Unit, string])[] = [
 ];
 
 /** Computes the distances of all images from two known ones. */
-export function CalibratePanel({ stack, unit, onDistances }: CalibrateProps): VNode {
+export function CalibratePanel({ stack, draft, onDistances }: CalibrateProps): VNode {
   const planes = stack.planes.length;
   const [one, setOne] = useState<Known>({ plane: 0, text: "" });
   const [two, setTwo] = useState<Known>({ plane: planes - 1, text: "" });
-  const [length, setLength] = useState<Unit>(unit === "mm" || unit === "um" ? unit : "m");
+  const [length, setLength] = useState<Unit>(draft.unit === "mm" || draft.unit === "um" ? draft.unit : "m");
   const [spacing, setSpacing] = useState<Spacing>("dioptres");
   const [problem, setProblem] = useState<string>();
   const fill = (): void => {
@@ -39,7 +39,7 @@ export function CalibratePanel({ stack, unit, onDistances }: CalibrateProps): VN
     setProblem("problem" in found ? found.problem : undefined);
     if ("problem" in found) return;
     const texts = stack.planes.map(({ frame }, n): [number, string] => [frame, numberText(found.distances[n] as number)]);
-    onDistances({ unit: length, texts: Object.fromEntries(texts) });
+    onDistances({ ...draft, unit: length, texts: Object.fromEntries(texts) });
   };
   return (
     <details class="calibrate" data-testid={TEST_IDS.calibrate}>

@@ -37,7 +37,7 @@ export function CalibratePoints({ view, pixel, state, controller }: CalibratePoi
       return;
     }
     const texts = planes.map(({ frame }, n): [number, string] => [frame, numberText(found.distances[n] as number)]);
-    await controller.edit({ unit: "m", texts: Object.fromEntries(texts) });
+    await controller.edit({ ...state.draft, unit: "m", texts: Object.fromEntries(texts) });
     await controller.run();
   };
   const [one, two] = points;

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 
 import type { Unit } from "../../../src/stack/stackFormat.ts";
 import { TEST_IDS } from "../contract.ts";
-import { UNIT_NAMES } from "../state/distances.ts";
+import { inFileOrder, UNIT_NAMES } from "../state/distances.ts";
 import { LABELS } from "../state/words.ts";
 import type { ViewProps } from "./App.tsx";
 import { Choice } from "./fields.tsx";
@@ -20,7 +20,7 @@ export function DistanceOptions({ state: { draft, draftProblem }, controller }: 
         choices={[...units.map((unit) => [unit, UNIT_NAMES[unit]] as const), ["index", LABELS.noDistances]]}
         testId={TEST_IDS.unit}
         onChange={(unit) => {
-          void controller.edit({ ...draft, unit });
+          void controller.edit(unit === "index" ? inFileOrder({ ...draft, unit }) : { ...draft, unit });
         }}
       />
       {draft.unit === "index" && (

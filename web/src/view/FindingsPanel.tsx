@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import type { Finding } from "../../../src/check/finding.ts";
 import { TEST_IDS } from "../contract.ts";
 import type { CheckState } from "../state/state.ts";
+import { ProgressBar } from "./ProgressBar.tsx";
 import { checkSummary, findingRemedy, sentence, SEVERITY_WORDS } from "../state/words.ts";
 
 /** The findings of the stack check. */
@@ -11,6 +12,9 @@ export function FindingsPanel({ check }: { check: CheckState }): VNode {
     <section class="card" aria-labelledby="check-title" data-testid={TEST_IDS.findings} data-status={check.status}>
       <h2 id="check-title">Stack check</h2>
       <p role="status">{summaryOf(check)}</p>
+      {check.status === "busy" && check.progress && (
+        <ProgressBar progress={check.progress} label="Progress of the check" testId={TEST_IDS.checkProgress} />
+      )}
       {check.status === "done" && <FindingsList findings={check.findings} />}
     </section>
   );

@@ -2,13 +2,21 @@ import type { VNode } from "preact";
 
 import { TEST_IDS } from "../contract.ts";
 import type { EngineState } from "../state/state.ts";
-import { engineWords, shareDone } from "../state/words.ts";
+import { engineWords, shareLoaded } from "../state/words.ts";
 
 /** The name, and the status of the network. */
-export function Header({ engine }: { engine: EngineState }): VNode {
+export function Header({ engine, onHome }: { engine: EngineState; onHome: () => void }): VNode {
   return (
     <header>
-      <a class="brand" href="./">
+      <a
+        class="brand"
+        href="./"
+        onClick={(event) => {
+          if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+          event.preventDefault();
+          onHome();
+        }}
+      >
         <svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">
           <circle class="ring-near" cx="13" cy="16" r="9.5" />
           <circle class="ring-far" cx="19" cy="16" r="9.5" />
@@ -29,7 +37,7 @@ function EngineStatus({ engine }: { engine: EngineState }): VNode {
         <span class={`lamp lamp-${engine.status}`} aria-hidden="true" />
         <span role="status">{engineWords(engine)}</span>
         {engine.status !== "loading" && <span class="why">why?</span>}
-        {progress && <progress aria-label="Loading" max={1} value={shareDone(progress)} />}
+        {progress && <progress aria-label="Loading" max={1} value={shareLoaded(progress)} />}
       </summary>
       <p>{engineDetail(engine)}</p>
     </details>

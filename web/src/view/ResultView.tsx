@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 
 import { TEST_IDS, VIEWS, type View, type ViewResult } from "../contract.ts";
+import { baseName } from "../../../src/stack/stackFormat.ts";
 import { secondsText } from "../state/words.ts";
 import type { ViewProps } from "./App.tsx";
 import { CompareView } from "./CompareView.tsx";
@@ -43,25 +44,29 @@ const PANELS: Readonly<Record<View, (props: ResultProps) => VNode>> = {
 };
 
 export function ResultView({ state, controller }: ViewProps): VNode | null {
-  const { result, view } = state;
+  const { result, view, stack, resultStack } = state;
   if (!result) return null;
   const Panel = PANELS[view];
+  const canEdit = stack !== undefined && stack.id === resultStack;
   return (
-    <div data-testid={TEST_IDS.result}>
-      <div class="title-row">
+    <div class="result" data-testid={TEST_IDS.result}>
+      <div class="title-row result-title">
         <div>
           <h1>{result.name}</h1>
           <p class="quiet">{factsOf(result)}</p>
         </div>
         <div class="buttons">
-          <button
-            type="button"
-            onClick={() => {
-              controller.back();
-            }}
-          >
-            Edit distances
-          </button>
+          {result.result.unit === "index" && <TurnButton result={result} controller={controller} />}
+          {canEdit && (
+            <button
+              type="button"
+              onClick={() => {
+                controller.go("setup");
+              }}
+            >
+              Edit images
+            </button>
+          )}
           <StartOverButton controller={controller} />
         </div>
       </div>
@@ -76,6 +81,22 @@ export function ResultView({ state, controller }: ViewProps): VNode | null {
       </div>
       <Remarks result={result} />
     </div>
+  );
+}
+
+/** Depth as a plane index may be inside out: nothing but the order of the files says which end is near. */
+function TurnButton({ result, controller }: Pick<ViewProps, "controller"> & { result: ViewResult }): VNode {
+  const [first, last] = [result.planes[0], result.planes.at(-1)].map((plane) => baseName(plane?.file ?? ""));
+  return (
+    <button
+      type="button"
+      data-testid={TEST_IDS.turn}
+      title={`${first} counts as the nearest, ${last} as the farthest; click to turn depth round`}
+      onClick={() => void controller.turnResult()}
+    >
+      Nearest first <span aria-hidden="true">⇄</span>
+      <span class="visually-hidden">: turn depth round</span>
+    </button>
   );
 }
 

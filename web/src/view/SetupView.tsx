@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 
 import { TEST_IDS } from "../contract.ts";
 import type { State } from "../state/state.ts";
-import { LABELS, sentence } from "../state/words.ts";
+import { LABELS, orderWords, sentence } from "../state/words.ts";
 import type { ViewProps } from "./App.tsx";
 import { CalibratePanel } from "./CalibratePanel.tsx";
 import { DistanceOptions } from "./DistanceOptions.tsx";
@@ -21,11 +21,12 @@ export function SetupView({ state, controller }: ViewProps): VNode | null {
         <div>
           <h1>{stack.name}</h1>
           <p class="quiet">
-            {stack.planes.length} images, {stack.width} × {stack.height} pixels, nearest focus first
+            {draft.order.length} images, {stack.width} × {stack.height} pixels
           </p>
         </div>
         <StartOverButton controller={controller} />
       </div>
+      <OrderRow state={state} controller={controller} />
       <PlaneList state={state} controller={controller} />
       <div class="setup-columns">
         <section class="card" aria-labelledby="distances-title">
@@ -33,7 +34,7 @@ export function SetupView({ state, controller }: ViewProps): VNode | null {
           <DistanceOptions state={state} controller={controller} />
           <CalibratePanel
             stack={stack}
-            unit={draft.unit}
+            draft={draft}
             onDistances={(next) => {
               void controller.edit(next);
             }}
@@ -53,10 +54,26 @@ export function SetupView({ state, controller }: ViewProps): VNode | null {
   );
 }
 
+/** Says what is known of the order, with a button that reverses it. */
+function OrderRow({ state, controller }: ViewProps): VNode {
+  const { known, words } = orderWords(state);
+  return (
+    <div class="order">
+      <p>
+        <strong>{known ? "Nearest first" : "Order unknown"}</strong> <span class="quiet">{words}</span>
+      </p>
+      <button type="button" data-testid={TEST_IDS.turn} title="Reverse the order of the images" onClick={() => void controller.turnStack()}>
+        {known ? "Nearest first" : "First image is nearest"} <span aria-hidden="true">⇄</span>
+        <span class="visually-hidden">: reverse the order</span>
+      </button>
+    </div>
+  );
+}
+
 function StartRun({ state, controller }: ViewProps): VNode {
   const reason = whyNot(state);
   return (
-    <div class="start-run">
+    <div class="start-run sticky-bar">
       <label class="tick">
         <input
           type="checkbox"
@@ -89,10 +106,10 @@ function StartRun({ state, controller }: ViewProps): VNode {
 }
 
 /** Why a run cannot start. It may start while the network is still loading: the run waits for it. */
-function whyNot({ engine, check, draftProblem, draft, stack }: State): string | undefined {
+function whyNot({ engine, check, draftProblem, draft }: State): string | undefined {
   if (engine.status === "failed") return "The model could not be loaded, so depth cannot be computed.";
   if (draftProblem) return "Correct the distances first.";
-  const isUnfinished = draft.unit !== "index" && stack?.planes.some(({ frame }) => (draft.texts[frame] ?? "").trim() === "");
+  const isUnfinished = draft.unit !== "index" && draft.order.some((frame) => (draft.texts[frame] ?? "").trim() === "");
   if (isUnfinished) return `Enter a distance for every image, or choose “${LABELS.noDistances}”.`;
   if (check.status === "done" && check.findings.some(({ severity }) => severity === "error"))
     return "The check found a problem that must be fixed first.";

@@ -9,7 +9,7 @@ export function StartOverButton({ controller }: { readonly controller: Controlle
       type="button"
       data-testid={TEST_IDS.startOver}
       onClick={() => {
-        controller.startOver();
+        controller.go("start");
       }}
     >
       New stack

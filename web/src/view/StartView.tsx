@@ -2,11 +2,12 @@ import type { VNode } from "preact";
 
 import { TEST_IDS } from "../contract.ts";
 import { EXAMPLES, exampleUrl } from "../examples.ts";
-import type { StepProps } from "./App.tsx";
+import type { StepProps, ViewProps } from "./App.tsx";
 import { DropZone } from "./DropZone.tsx";
 
 /** A short introduction, the drop zone and the examples. */
-export function StartView({ state: { opening }, controller, isOver }: StepProps): VNode {
+export function StartView({ state, controller, isOver }: StepProps): VNode {
+  const { opening } = state;
   return (
     <>
       <section class="hero">
@@ -23,6 +24,7 @@ export function StartView({ state: { opening }, controller, isOver }: StepProps)
           void controller.open(name, files);
         }}
       />
+      <LastResult state={state} controller={controller} />
       <section class="examples" aria-labelledby="examples-title">
         <h2 id="examples-title">Or try one of these</h2>
         <ul>
@@ -46,5 +48,49 @@ export function StartView({ state: { opening }, controller, isOver }: StepProps)
         </ul>
       </section>
     </>
+  );
+}
+
+/** The result of the last run, which this browser keeps, and the stack that is still open. */
+function LastResult({ state: { stored, result, stack, resultStack }, controller }: ViewProps): VNode | null {
+  const facts = stored.status === "stored" ? stored : undefined;
+  const name = result?.name ?? facts?.name;
+  const isWaiting = stack !== undefined && stack.id !== resultStack;
+  if (name === undefined && !isWaiting) return null;
+  return (
+    <section class="card last-result" aria-labelledby="last-title" data-testid={TEST_IDS.stored}>
+      <div>
+        <h2 id="last-title">Where you left off</h2>
+        {name !== undefined && (
+          <p class="quiet">
+            The result of {name}
+            {facts ? `, ${facts.planes} images, ${facts.width} × ${facts.height} pixels` : ""}. It is kept in this browser only, until the
+            next result.
+          </p>
+        )}
+      </div>
+      <div class="buttons">
+        {isWaiting && (
+          <button
+            type="button"
+            onClick={() => {
+              controller.go("setup");
+            }}
+          >
+            Go on with {stack.name}
+          </button>
+        )}
+        {name !== undefined && (
+          <>
+            <button type="button" class="primary" data-testid={TEST_IDS.openStored} onClick={() => void controller.openLast()}>
+              Open the result
+            </button>
+            <button type="button" data-testid={TEST_IDS.deleteStored} onClick={() => void controller.forget()}>
+              Delete it
+            </button>
+          </>
+        )}
+      </div>
+    </section>
   );
 }

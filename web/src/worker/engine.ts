@@ -37,10 +37,24 @@ export async function startEngine({ page, wish }: EngineRequest, onEvent: OnEven
   });
   const load = async (info: EngineInfo): Promise<NetworkEngine> => {
     const network = await openIn(bytes, { info, page, showRuntime: !wereKept, onEvent });
-    return { network, info, seconds: (performance.now() - begin) / 1000 };
+    return { network: oneAtATime(network), info, seconds: (performance.now() - begin) / 1000 };
   };
   if (wanted.device === "wasm") return load(wanted);
   return load(wanted).catch((cause: unknown) => load(onProcessor(chooseDevice({ ...offer, adapter: "refused" }, wish), cause)));
+}
+
+/** A network runs one stack at a time: the first look, the run and the figures wait for one another. */
+function oneAtATime(network: DepthNetwork): DepthNetwork {
+  let busy: Promise<unknown> = Promise.resolve();
+  const predict: DepthNetwork["predict"] = (stack, options) => {
+    const answer = busy.then(() => {
+      options?.signal?.throwIfAborted();
+      return network.predict(stack, options);
+    });
+    busy = answer.catch(() => undefined);
+    return answer;
+  };
+  return { ...network, predict };
 }
 
 /** The same network on the processor, after the graphics card failed in the middle of a run. */

@@ -1,14 +1,14 @@
-import { resizeAlignment, type Alignment } from "../../../src/align/alignment.ts";
+import { reorderAlignment, resizeAlignment, type Alignment } from "../../../src/align/alignment.ts";
 import type { Finding } from "../../../src/check/finding.ts";
 import { describeRun } from "../../../src/depth/document.ts";
 import { estimateFrames, inspectFrames, savedAlignment } from "../../../src/depth/frames.ts";
 import { runDepth, type DepthRun, type DepthRunOptions } from "../../../src/depth/run.ts";
 import { readWorking } from "../../../src/depth/working.ts";
-import type { FocusOptions } from "../../../src/stack/focus.ts";
 import type { Listing } from "../../../src/stack/listing.ts";
 import type { StackFiles } from "../../../src/stack/stackFiles.ts";
-import { openListing, type StackSource } from "../../../src/stack/stackSource.ts";
+import { openListing, type OpenOptions, type StackSource } from "../../../src/stack/stackSource.ts";
 import type { FocalStack } from "../../../src/stack/focalStack.ts";
+import type { Image } from "../../../src/image/image.ts";
 import { cachedSource, type ImageCache } from "./cachedSource.ts";
 import type { NetworkEngine } from "./engine.ts";
 import { figuresOf } from "./figures.ts";
@@ -26,19 +26,32 @@ export interface Caller {
 
 /** The stack the page is working on. */
 export interface Job {
+  readonly id: number;
+  /** The file of every image, in the order of their names. */
+  readonly names: readonly string[];
   readonly listing: Listing;
   readonly files: StackFiles;
   readonly cache: ImageCache;
-  /** Pictures the page has got a thumbnail of. */
+  /** Images the page has a thumbnail of. */
   readonly shown: Set<number>;
   readonly source: StackSource;
-  /** As the check found it, in pixels of the files; a run need not look again. */
-  readonly alignment?: Alignment;
-  /** What the network saw in the last run. */
-  readonly stack?: FocalStack;
-  /** What it found on its way, where that was one run of it. */
-  readonly figures?: Figures | undefined;
+  /** As the check found it, in pixels of the files; a run does not estimate it again. */
+  readonly alignment?: Alignment | undefined;
 }
+
+/** What remains of a run, for the views of its result. */
+export interface FinishedJob {
+  /** Of the job; undefined if it was restored and its files are gone. */
+  readonly id: number | undefined;
+  /** Its images, near to far; all of them, even those that could not be aligned. */
+  readonly frames: readonly number[];
+  /** What the network saw. */
+  readonly stack: FocalStack;
+  /** Intermediate fields, if the stack fitted one run of the network. */
+  readonly figures: Figures | undefined;
+}
+
+let opened = 0;
 
 export async function openJob({ name, files: given, focus }: Calls["open"]["ask"], { onEvent }: Caller): Promise<Job> {
   const listing = await listUserFiles(name, given);
@@ -47,21 +60,34 @@ export async function openJob({ name, files: given, focus }: Calls["open"]["ask"
     onEvent({ kind: "stage", stage: "open", done: (done += 1), of: listing.files.length });
   });
   const cache: ImageCache = new Map();
-  const source = cachedSource(await openListing(listing, files, focus ? focusOptions(focus) : {}), cache);
-  return { listing, files, cache, shown: new Set(), source };
+  const source = cachedSource(await openListing(listing, files), cache);
+  const names: string[] = [];
+  source.frames.forEach((frame, plane) => {
+    names[frame] = source.files[plane] as string;
+  });
+  const job: Job = { id: (opened += 1), names, listing, files, cache, shown: new Set(), source };
+  return focus ? refocusJob(job, focus) : job;
 }
 
-/** The same pictures with other focus distances: another order, perhaps. */
+/** The same images with other focus distances, in another order, or some of them only. The alignment stays where it can. */
 export async function refocusJob(job: Job, focus: FocusChoice): Promise<Job> {
-  const { listing, files, cache, shown } = job;
-  const source = await openListing(listing, files, focusOptions(focus));
-  return { listing, files, cache, shown, source: cachedSource(source, cache) };
+  const { id, names, listing, files, cache, shown, alignment } = job;
+  const source = await openListing(listing, files, openOptions(focus, names.length));
+  const order = source.frames.map((frame) => job.source.frames.indexOf(frame));
+  const kept = alignment && reorderAlignment(alignment, order);
+  return { id, names, listing, files, cache, shown, source: cachedSource(source, cache), alignment: kept };
 }
 
-const focusOptions = ({ unit, values }: FocusChoice): FocusOptions => ({ unit, ...(values ? { distances: values } : {}) });
+function openOptions({ unit, values, order, leftOut = [] }: FocusChoice, images: number): OpenOptions {
+  const frames = Array.from({ length: images }, (_, frame) => frame).filter((frame) => !leftOut.includes(frame));
+  const distances = values ? frames.map((frame) => values[frame] as number) : order && frames.map((frame) => order.indexOf(frame)); // an image's place is its plane index
+  return { unit, leaveOut: leftOut, ...(distances ? { distances } : {}) };
+}
 
-export function describeJob({ source }: Job): OpenedStack {
+export function describeJob({ id, names, source }: Job): OpenedStack {
   return {
+    id,
+    leftOut: names.flatMap((file, frame) => (source.frames.includes(frame) ? [] : [{ file, frame }])),
     name: source.name,
     planes: source.files.map((file, plane) => ({
       file,
@@ -75,29 +101,30 @@ export function describeJob({ source }: Job): OpenedStack {
   };
 }
 
-/** The capture doctor's findings; with `align`, also the alignment for the run that follows. */
+/** The findings of the stack check; with `align`, also the alignment for the run that follows. */
 export async function checkJob(job: Job, align: boolean, caller: Caller): Promise<{ job: Job; findings: readonly Finding[] }> {
   const source = withThumbnails(job, caller);
   const options = stages(caller);
   const working = await readWorking(source, { ...options, workingSide: "auto" });
-  const small = align ? await estimateFrames(working, source, options) : undefined;
+  const known = job.alignment && resizeAlignment(job.alignment, working.images[0] as Image);
+  const small = align ? (known ?? (await estimateFrames(working, source, options))) : undefined;
   const { findings } = await inspectFrames(working, source, { ...options, alignment: small });
-  return { job: small ? { ...job, alignment: resizeAlignment(small, source.size) } : job, findings };
+  const alignment = job.alignment ?? (small && resizeAlignment(small, source.size));
+  return { job: { ...job, alignment }, findings };
 }
 
 /** What `dualfocus depth` does, on the user's files. */
 export async function runJob(
   job: Job,
   { align, engine, caller }: { align: boolean; engine: NetworkEngine; caller: Caller },
-): Promise<{ job: Job; result: RunResult }> {
+): Promise<{ finished: FinishedJob; result: RunResult }> {
   const begin = performance.now();
   const source = withThumbnails(job, caller);
   const run = await runDepth(source, {
     network: engine.network,
     workingSide: "auto",
     align: align ? (job.alignment ?? "auto") : "off",
-    onFindings: () => undefined,
-    ...stages(caller),
+    ...stages(caller, source.frames.every((frame) => job.cache.has(frame)) ? source.files.length : 0),
   });
   const seconds = { model: engine.seconds, ...run.seconds, total: (performance.now() - begin) / 1000 };
   const summary = describeRun(run, {
@@ -107,7 +134,7 @@ export async function runJob(
     seconds,
   });
   return {
-    job: { ...job, stack: run.stack, figures: figuresOf(run.estimate.probability) },
+    finished: { id: job.id, frames: run.source.frames, stack: run.stack, figures: figuresOf(run.estimate.probability) },
     result: { ...resultOf(run, summary), engine: engine.info },
   };
 }
@@ -130,15 +157,20 @@ function resultOf(run: DepthRun, summary: ReturnType<typeof describeRun>): Omit<
   };
 }
 
-const stages = ({ signal, onEvent }: Caller): Required<Pick<DepthRunOptions, "signal" | "onStage">> => ({
-  signal,
-  onStage: (stage, done, of) => {
-    onEvent({ kind: "stage", stage, done, of });
-  },
-});
+/** Reports the steps of a run, but for the images that have been `read` before: those cost nothing. */
+function stages({ signal, onEvent }: Caller, read = 0): Required<Pick<DepthRunOptions, "signal" | "onStage">> {
+  let known = read;
+  return {
+    signal,
+    onStage: (stage, done, of) => {
+      if (stage === "read" && known > 0) known -= 1;
+      else onEvent({ kind: "stage", stage, done, of });
+    },
+  };
+}
 
-/** Sends a small copy of every picture the first time it is read. */
-function withThumbnails({ source, shown }: Job, { onEvent }: Caller): StackSource {
+/** Sends a small copy of every image the first time it is read. */
+export function withThumbnails({ id, source, shown }: Job, { onEvent }: Pick<Caller, "onEvent">): StackSource {
   return {
     ...source,
     readScaled: async (plane, maxPixels) => {
@@ -146,7 +178,7 @@ function withThumbnails({ source, shown }: Job, { onEvent }: Caller): StackSourc
       const frame = source.frames[plane] as number;
       if (!shown.has(frame)) {
         shown.add(frame);
-        onEvent({ kind: "thumbnail", frame, picture: await thumbnail(image) });
+        onEvent({ kind: "thumbnail", stack: id, frame, picture: await thumbnail(image) });
       }
       return image;
     },

@@ -2,11 +2,13 @@ import "./plainZod.ts";
 
 import { EngineError } from "../../../src/engine/errors.ts";
 import { reportOf, type ErrorReport } from "../../../src/errors.ts";
-import type { FocalStack } from "../../../src/stack/focalStack.ts";
+import { turnedFigures } from "../state/turn.ts";
 import { restartOnProcessor, startEngine, type EngineRequest, type NetworkEngine } from "./engine.ts";
 import { paperFigures } from "./figures.ts";
-import { checkJob, describeJob, openJob, refocusJob, runJob, type Caller, type Job } from "./job.ts";
-import type { Calls, CallName, Reply, Request, RunResult } from "./protocol.ts";
+import { firstLook } from "./firstLook.ts";
+import { checkJob, describeJob, openJob, refocusJob, runJob, type Caller, type FinishedJob, type Job } from "./job.ts";
+import { packImages, unpackImages } from "./packedImages.ts";
+import type { Calls, CallName, PackedImages, Reply, Request, RunResult } from "./protocol.ts";
 
 /** What a worker's global object has and a window's has not. */
 interface WorkerScope {
@@ -18,6 +20,8 @@ const scope = self as unknown as WorkerScope;
 let engine: Promise<NetworkEngine> | undefined;
 let request: EngineRequest | undefined;
 let job: Job | undefined;
+/** Stays until the next result, whatever is opened meanwhile: its views go on working. */
+let finished: FinishedJob | undefined;
 
 const current = (): Job => {
   if (!job) throw new Error("no stack is open");
@@ -29,11 +33,9 @@ const ready = (): Promise<NetworkEngine> => {
   return engine;
 };
 
-/** What the network saw in the last run. */
-const seen = (): FocalStack => {
-  const { stack } = current();
-  if (!stack) throw new Error("there is no result yet");
-  return stack;
+const last = (): FinishedJob => {
+  if (!finished) throw new Error("there is no result yet");
+  return finished;
 };
 
 /** Graphics cards run out of memory and drivers give up; the processor goes on. Any other failure stays one. */
@@ -70,18 +72,41 @@ const handlers: Handlers = {
       await replaceFailedGraphics(error, caller);
       return attempt();
     });
-    job = ran.job;
+    finished = ran.finished;
     return ran.result;
   },
+  firstLook: async (_, caller) => firstLook(current(), (await ready()).network, caller),
+  turn: async () => {
+    finished = turned(last());
+    if (!job || job.id !== finished.id) return undefined;
+    const { leftOut, planes } = describeJob(job);
+    const frames = (all: readonly { readonly frame: number }[]): number[] => all.map(({ frame }) => frame);
+    job = await refocusJob(job, { unit: "index", order: frames(planes).reverse(), leftOut: frames(leftOut) });
+    return describeJob(job);
+  },
+  pack: () => Promise.resolve(packImages(last().stack.images)),
+  restore: async ({ stack, files }, caller) => {
+    job = files && (await openJob(files, caller));
+    finished = { id: job?.id, stack: { ...stack, images: unpackImages(stack) }, figures: undefined };
+    return job && describeJob(job);
+  },
   picture: ({ plane }) => {
-    const image = seen().images[plane];
+    const image = last().stack.images[plane];
     return image ? Promise.resolve(image) : Promise.reject(new RangeError(`there is no plane ${plane}`));
   },
-  figures: async () => current().figures ?? paperFigures((await ready()).network, seen()),
+  figures: async () => {
+    const { figures, stack } = last();
+    return figures ?? paperFigures((await ready()).network, stack);
+  },
 };
 
+/** The same result with its planes in the opposite order. */
+function turned({ id, stack, figures }: FinishedJob): FinishedJob {
+  return { id, stack: { ...stack, images: [...stack.images].reverse() }, figures: figures && turnedFigures(figures, stack.images.length) };
+}
+
 const running = new Map<number, AbortController>();
-let last: Promise<void> = Promise.resolve();
+let queue: Promise<void> = Promise.resolve();
 
 scope.addEventListener("message", ({ data }) => {
   if ("cancel" in data) {
@@ -91,9 +116,9 @@ scope.addEventListener("message", ({ data }) => {
   const controller = new AbortController();
   running.set(data.id, controller);
   const work = (): Promise<void> => answer(data, controller.signal).finally(() => running.delete(data.id));
-  if (data.call === "start")
-    void work(); // files may be opened while the network loads
-  else last = last.then(work);
+  const isAside = data.call === "start" || data.call === "firstLook"; // beside opening and checking
+  if (isAside) void work();
+  else queue = queue.then(work);
 });
 
 async function answer(request: Exclude<Request, { cancel: number }>, signal: AbortSignal): Promise<void> {
@@ -101,7 +126,7 @@ async function answer(request: Exclude<Request, { cancel: number }>, signal: Abo
   const caller: Caller = {
     signal,
     onEvent: (event) => {
-      if (!signal.aborted) scope.postMessage({ id, event });
+      if (!signal.aborted || event.kind === "thumbnail") scope.postMessage({ id, event });
     },
   };
   try {
@@ -109,13 +134,18 @@ async function answer(request: Exclude<Request, { cancel: number }>, signal: Abo
     const handle = handlers[call] as (ask: unknown, caller: Caller) => Promise<Calls[CallName]["answer"]>;
     const result = await handle(ask, caller);
     signal.throwIfAborted();
-    scope.postMessage({ id, answer: result }, call === "run" ? buffersOf(result as RunResult) : []);
+    scope.postMessage({ id, answer: result }, handedOver(call, result));
   } catch (error) {
     scope.postMessage(signal.aborted ? { id, cancelled: true } : { id, problem: reportedAs(error) });
   }
 }
 
-/** The large arrays of a result, which change hands instead of being copied. */
+/** Large arrays change hands instead of being copied. */
+function handedOver(call: CallName, result: Calls[CallName]["answer"]): Transferable[] {
+  if (call === "run") return buffersOf(result as RunResult);
+  return call === "pack" ? (result as PackedImages).images.map(({ buffer }) => buffer as ArrayBuffer) : [];
+}
+
 function buffersOf({ result, sharpness }: RunResult): Transferable[] {
   const { depth, confidence, error, beyond, allInFocus, planeIndex, probability } = result;
   const arrays = [depth.values, depth.valid, confidence, allInFocus?.data, planeIndex, probability?.data, error, beyond, sharpness.data];

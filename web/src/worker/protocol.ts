@@ -1,6 +1,8 @@
 import type { Finding } from "../../../src/check/finding.ts";
 import type { ErrorReport } from "../../../src/errors.ts";
-import type { Image } from "../../../src/image/image.ts";
+import type { DepthMap } from "../../../src/image/depthMap.ts";
+import type { Image, Size } from "../../../src/image/image.ts";
+import type { FocalStack } from "../../../src/stack/focalStack.ts";
 import type { FocusSource, Unit } from "../../../src/stack/stackFormat.ts";
 import type { Stage } from "../../../src/depth/progress.ts";
 import type { EngineInfo, ViewResult } from "../contract.ts";
@@ -21,18 +23,46 @@ export interface OpenedPlane {
 }
 
 export interface OpenedStack {
+  /** Counts the stacks opened since the page was loaded. */
+  readonly id: number;
   readonly name: string;
   readonly planes: readonly OpenedPlane[];
+  /** Images the user has taken out, in the order of the file names. */
+  readonly leftOut: readonly Pick<OpenedPlane, "file" | "frame">[];
   readonly unit: Unit;
   readonly width: number;
   readonly height: number;
   readonly notes: readonly string[];
 }
 
-/** Distances to use instead of the detected ones; `values` in the order of the file names. */
+/** What the user says about the images; they are named by their index in the order of the file names. */
 export interface FocusChoice {
   readonly unit: Unit;
-  readonly values?: readonly number[];
+  /** The distance of each image; without them, those that were detected. */
+  readonly values?: Readonly<Record<number, number>>;
+  /** Images from near to far, where their distances are unknown. */
+  readonly order?: readonly number[];
+  readonly leftOut?: readonly number[];
+}
+
+/** Depth from small copies of the images, to look at while the result is computed. */
+export interface FirstLook {
+  readonly depth: DepthMap;
+  /** From the call to the depth. */
+  readonly seconds: number;
+}
+
+/** The images of a result in working size, aligned, 8 bits per sample: what the page stores of them. */
+export interface PackedImages extends Size {
+  readonly channels: 1 | 3;
+  readonly images: readonly Uint8Array[];
+}
+
+/** A stored result, for the worker: what it needs to show its images and to run again. */
+export interface StoredJob {
+  readonly stack: Pick<FocalStack, "focusDistances" | "space"> & PackedImages;
+  /** Absent if the files were too large to store. */
+  readonly files?: { readonly name: string; readonly files: readonly UserFile[]; readonly focus: FocusChoice };
 }
 
 /** Intermediate fields of the network, as in the paper's figures: [planes, grid, grid]. */
@@ -58,13 +88,20 @@ export interface EngineWish {
   readonly threads?: number;
 }
 
-/** The calls and their answers. One at a time, except `cancel`. */
+/** The calls and their answers. One at a time, except `start`, `firstLook` and `cancel`. */
 export interface Calls {
   start: { ask: EngineWish & { readonly page: string }; answer: EngineInfo };
   open: { ask: { readonly name: string; readonly files: readonly UserFile[]; readonly focus?: FocusChoice }; answer: OpenedStack };
   focus: { ask: FocusChoice; answer: OpenedStack };
   check: { ask: { readonly align: boolean }; answer: readonly Finding[] };
   run: { ask: { readonly align: boolean }; answer: RunResult };
+  /** Beside the others, as soon as the images have been read. */
+  firstLook: { ask: Record<string, never>; answer: FirstLook };
+  /** Reverses the order of the result's images, and of the open stack if the result is of it. */
+  turn: { ask: Record<string, never>; answer: OpenedStack | undefined };
+  /** The images of the result, to be stored. */
+  pack: { ask: Record<string, never>; answer: PackedImages };
+  restore: { ask: StoredJob; answer: OpenedStack | undefined };
   /** One plane in working size, aligned. */
   picture: { ask: { readonly plane: number }; answer: Image };
   figures: { ask: Record<string, never>; answer: Figures };
@@ -82,7 +119,15 @@ export interface Problem {
 
 export type Event =
   | { readonly kind: "stage"; readonly stage: Stage | "open" | "weights" | "runtime" | "graph"; readonly done: number; readonly of: number }
-  | { readonly kind: "thumbnail"; readonly frame: number; readonly picture: Blob };
+  | Thumbnail;
+
+/** A small copy of an image of the stack with this id. */
+export interface Thumbnail {
+  readonly kind: "thumbnail";
+  readonly stack: number;
+  readonly frame: number;
+  readonly picture: Blob;
+}
 
 export type Reply = { readonly id: number } & (
   | { readonly event: Event }
