@@ -1,4 +1,4 @@
-// Makes docs/depth-real.jpg: photographed stacks, each as its nearest plane, our depth, and the sharpest plane by the modified Laplacian, as
+// Makes docs/depth-real.jpg: photographed stacks, each as its nearest plane, our depth, the same with --fill, and the sharpest plane by the modified Laplacian, as
 // photo stackers find it. node --import tsx scripts/realPicture.ts FOLDER[:shown]... : the photo itself appears where ":shown" is added;
 // else, for stacks that may not be passed on, the confidence.
 import { parseArgs } from "node:util";
@@ -7,6 +7,7 @@ import { laplacianDepth } from "../src/classical/modifiedLaplacian.ts";
 import type { Image } from "../src/image/image.ts";
 import { encodePng } from "../src/io/png.ts";
 import { openNetwork } from "../src/network/node/openNetwork.ts";
+import { fillDepth } from "../src/depth/fill.ts";
 import { runDepth, type DepthRun } from "../src/depth/run.ts";
 import type { Canvas } from "../src/output/canvas.ts";
 import { paintDepth } from "../src/output/colorPicture.ts";
@@ -30,11 +31,13 @@ const ofImage = (image: Image): Sharp => sharp(encodePng(image)).toColourspace("
 
 async function row(argument: string): Promise<Buffer[]> {
   const folder = argument.replace(/:shown$/, "");
-  const { result, estimate, stack } = await runOf(folder);
+  const { result, estimate, stack, aligned } = await runOf(folder);
+  const filled = fillDepth(estimate, stack, aligned?.valid);
   const { depth } = laplacianDepth(stack);
   const first = argument === folder ? grey(estimate.allInFocus, estimate.confidence) : (stack.images[0] as Image);
   process.stderr.write(`${folder}: ${stack.images.length} planes, seen at ${depth.width}×${depth.height}\n`);
-  return Promise.all([fitted(ofImage(first)), fitted(ofCanvas(paintDepth(result))), fitted(ofCanvas(paintDepth({ depth })))]);
+  const maps = [result, filled, { depth }].map((map) => fitted(ofCanvas(paintDepth(map))));
+  return Promise.all([fitted(ofImage(first)), ...maps]);
 }
 
 const grey = ({ width: w, height: h }: Image, data: Float32Array): Image => ({ width: w, height: h, channels: 1, data });
@@ -43,7 +46,7 @@ try {
   const rows: Buffer[][] = [];
   for (const folder of positionals) rows.push(await row(folder));
   const cells = rows.flatMap((cells, y) => cells.map((input, x) => ({ input, left: x * (width + gap), top: y * (height + gap) })));
-  const size = { width: 3 * (width + gap) - gap, height: rows.length * (height + gap) - gap };
+  const size = { width: 4 * (width + gap) - gap, height: rows.length * (height + gap) - gap };
   await sharp({ create: { ...size, channels: 3, background: "white" } })
     .composite(cells)
     .jpeg({ quality: 85, mozjpeg: true })

@@ -36,6 +36,7 @@ export function depthCommand(): Command {
     .addOption(reverseOption())
     .addOption(sizeOption())
     .addOption(saveOption())
+    .option("--fill", "carry depth into areas where no plane is sharper than another (plain walls), from around them", false)
     .option("--truth <FILE>", "true depth to compare with (npy, png, tif, exr, pfm); with --batch its name in each folder")
     .option("--threads <N>", "CPU threads (0: one per core)", wholeNumber(0), 0)
     .option("--batch", "the folder holds one sub-folder for each stack; finished ones are skipped", false)

@@ -13,7 +13,7 @@ const unitName = (unit: string): string => (unit === "index" ? "(plane index)" :
 
 /** One stack's result, for people. */
 export function describeResult(document: DepthDocument, output: string): string {
-  const { planes, width, height, working, order, unit, range, expectedError, errors, files, seconds } = document;
+  const { planes, width, height, working, order, unit, range, expectedError, filled, errors, files, seconds } = document;
   const about = expectedError === null ? "" : `, ±${expectedError.toPrecision(2)} on average`;
   const lines = [
     `${planes} planes, ${width}×${height}; depth ${number(range[0])} to ${number(range[1])} ${unitName(unit)}${about}`,
@@ -22,6 +22,7 @@ export function describeResult(document: DepthDocument, output: string): string 
       ? []
       : [`${order.sentence}${order.reversed ? "" : " (--reverse exchanges near and far)"}`]),
     ...describeBeyond(document.beyond),
+    ...(filled === undefined ? [] : [`no change of focus in ${(100 * filled).toFixed(0)} % of the image: depth carried in from around it`]),
     ...(errors ? [describeErrors(errors)] : []),
     ...Object.entries(files).map(([name, file]) => `  ${name.padEnd(11)} ${file}`),
     `${output}: written in ${number(seconds["total"] ?? NaN)} s`,

@@ -24,6 +24,8 @@ export interface DepthDocument extends ResultSummary {
   readonly working: Size;
   /** Which image was taken as the nearest, and why. */
   readonly order: PlaneOrder;
+  /** Share of the pixels without a change of focus, whose depth was carried in from around them; only if that was asked for. */
+  readonly filled?: number;
   readonly findings: readonly Finding[];
   readonly errors?: TruthErrors;
 }
@@ -59,6 +61,7 @@ export function describeRun(run: DepthRun, { model, network, align, seconds }: R
     validFraction: validFraction(depth),
     expectedError: meanError(run),
     beyond: { nearer: shareOf(run.estimate.beyond, -1), farther: shareOf(run.estimate.beyond, 1) },
+    ...(run.filled === undefined ? {} : { filled: run.filled }),
     invalidFocusTrend: run.estimate.invalidFocusTrend,
     aligned: alignmentSummary(run, align),
     findings: run.findings,

@@ -8,6 +8,7 @@ import type { DepthResult } from "../output/result.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import { inFocusOrder, type StackSource } from "../stack/stackSource.ts";
 import { estimateDepth, type DepthEstimate } from "./estimate.ts";
+import { fillDepth } from "./fill.ts";
 import { alignFrames, estimateFrames, frameAlignment, hasKnownOrder, inspectFrames, knownOrder } from "./frames.ts";
 import { fullSize } from "./fullSize.ts";
 import type { OnStage } from "./progress.ts";
@@ -21,6 +22,8 @@ export interface DepthRunOptions {
   readonly align?: "auto" | "off" | Alignment;
   /** Exchanges near and far where no focus distances give the order. Default: false. */
   readonly reverse?: boolean;
+  /** Carry depth on into areas where no plane is sharper than another, from those around them. Default: false. */
+  readonly fill?: boolean | undefined;
   /** Called with how many of its steps a stage has done. */
   readonly onStage?: OnStage;
   /** Called with the findings of the stack check, as soon as they are known, and with the order of the planes. */
@@ -39,11 +42,14 @@ const DEFAULTS = {
 
 export interface DepthRun {
   readonly result: DepthResult;
+  /** In working size; with `fill`, its depth is the filled one. */
   readonly estimate: DepthEstimate;
   /** The source, its planes from near to far as they were used. */
   readonly source: StackSource;
   /** Which image was taken as the nearest, and why. */
   readonly order: PlaneOrder;
+  /** Share of the pixels whose depth was carried in from elsewhere, if any was to be. */
+  readonly filled?: number;
   /** What the network saw: the images in working size, aligned. */
   readonly stack: FocalStack;
   readonly aligned: AlignedStack | undefined;
@@ -80,12 +86,27 @@ export async function runDepth(given: StackSource, chosen: DepthRunOptions): Pro
   const onProgress = (done: number, of: number): void => {
     onStage("infer", done, of);
   };
-  const estimate = await estimateDepth(stack, { network, signal, onProgress });
+  const measured = await estimateDepth(stack, { network, signal, onProgress });
+  const carried = options.fill ? fillDepth(measured, stack, aligned?.valid) : undefined;
+  const estimate = carried ? { ...measured, depth: carried.depth } : measured;
   const infer = clock();
 
   const result = await fullSize(source, { estimate, aligned, planes, onStage, signal });
-  return { result, estimate, source, order, stack, aligned, planes, findings, seconds: { load, check, align, infer, enlarge: clock() } };
+  return {
+    result,
+    estimate,
+    ...(carried && { filled: shareOfOnes(carried.filled) }),
+    source,
+    order,
+    stack,
+    aligned,
+    planes,
+    findings,
+    seconds: { load, check, align, infer, enlarge: clock() },
+  };
 }
+
+const shareOfOnes = (mask: Uint8Array): number => mask.reduce((sum, value) => sum + value, 0) / mask.length;
 
 /** Seconds since it was last asked. */
 function createStopwatch(): () => number {

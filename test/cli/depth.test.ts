@@ -118,6 +118,43 @@ test("--align off, and --align FILE with the alignment of an earlier run at anot
   assert.deepEqual(JSON.parse(readFileSync(join(root, "again", "alignment.json"), "utf8")), JSON.parse(readFileSync(file, "utf8")));
 });
 
+test("--fill carries depth into a plain area, and says how much of the image that is", async (context) => {
+  const folder = join(root, "wall");
+  const isWall = (i: number): boolean => i % 96 >= 56;
+  stack.images.forEach((image, n) => {
+    const data = image.data.map((value, at) => (isWall(Math.floor(at / image.channels)) ? 0.5 : value));
+    put(join(folder, `plane_${n}.png`), encodePng({ ...image, data }));
+  });
+  put(join(folder, "stack.json"), JSON.stringify({ unit: "m", focus: stack.focusDistances }));
+  const roughness = async (...flags: string[]): Promise<{ document: DepthDocument; rough: number }> => {
+    const output = join(root, `wall out${flags.join("")}`);
+    const { code, out, err } = await runCommand(
+      context,
+      "depth",
+      folder,
+      "-o",
+      output,
+      "--align",
+      "off",
+      "--save",
+      "npy",
+      "--json",
+      ...flags,
+    );
+    assert.equal(code, 0, err);
+    const { data } = decodeNpy(readFileSync(join(output, "depth.npy")));
+    const steps = Array.from(data, (value, i) => (i % 96 >= 72 && i % 96 < 95 ? Math.abs(value - (data[i + 1] as number)) : 0));
+    return { document: JSON.parse(out) as DepthDocument, rough: Math.max(...steps) };
+  };
+  const [raw, filled] = [await roughness(), await roughness("--fill")];
+  assert.equal(raw.document.filled, undefined);
+  const share = filled.document.filled ?? 0;
+  assert.ok(share > 0.2 && share < 0.5, `${share}`); // 40 columns of 96, less the reach of the texture beside them
+  assert.ok(filled.rough < raw.rough / 3, `steps of ${filled.rough} m, ${raw.rough} without`);
+  const { out } = await runCommand(context, "depth", folder, "-o", join(root, "wall shown"), "--fill");
+  assert.match(out, /no change of focus in \d\d % of the image: depth carried in from around it/);
+});
+
 test("--distances and --unit go before stack.json, and turn a stack given far to near", async (context) => {
   const args = ["--distances", "500,400,300,200,100", "--unit", "mm", "--save", "npy", "--json"];
   const { code, out, err } = await runCommand(context, "depth", metric, "-o", join(root, "given"), ...args);

@@ -43,6 +43,8 @@ export interface StackOptions {
   /** Longer side of what the network sees; "auto": `WORKING_SIDE`, or more if planes differ by too little blur. */
   readonly size: number | "full" | "auto";
   readonly save: readonly OutputName[];
+  /** Carry depth on into areas where no plane is sharper than another. */
+  readonly fill?: boolean;
   /** Replace what is in the output folder. */
   readonly force: boolean;
 }
@@ -96,6 +98,7 @@ async function depthOfSource(
       reverse: options.reverse ?? false,
       onFindings: report.onFindings,
       signal,
+      fill: options.fill,
       workingSide: options.size === "full" ? Infinity : options.size,
     });
     return writeResults(temporary, { source, run, options, network: opened, trueDepth, onStage: report.onStage, signal, model, start });

@@ -1,0 +1,200 @@
+import type { DepthMap } from "../image/depthMap.ts";
+import type { Image, Size } from "../image/image.ts";
+import type { FocalStack } from "../stack/focalStack.ts";
+import type { DepthEstimate } from "./estimate.ts";
+import { focusEvidence } from "./evidence.ts";
+
+/** Weight of a depth with full evidence and with none, against 1 for the smoothness between two pixels of equal colour. */
+const [TRUSTED, DOUBTED] = [30, 3e-4];
+
+export interface FilledDepth {
+  readonly depth: DepthMap;
+  /** 1 where the images hold no evidence, so that the depth comes from elsewhere. */
+  readonly filled: Uint8Array;
+}
+
+/**
+ * Depth that the images hold evidence for, carried on into areas without any: plain walls, sky, clipped lights. Metres are carried on in
+ * dioptres, as blur is measured. `covered` is 0 where a frame was moved out of the image.
+ */
+export function fillDepth(
+  { depth, allInFocus }: Pick<DepthEstimate, "depth" | "allInFocus">,
+  stack: FocalStack,
+  covered?: Uint8Array,
+): FilledDepth {
+  const evidence = focusEvidence(stack.images).map((value, i) => (covered?.[i] === 0 ? 0 : value));
+  const turned = (values: Float32Array): Float32Array => (depth.space === "depth" ? values.map((value) => 1 / value) : values);
+  const weights = evidence.map((value) => TRUSTED * value ** 2 + DOUBTED);
+  const surface = fillSurface({ width: depth.width, height: depth.height, values: turned(depth.values), weights, guide: allInFocus });
+  return { depth: { ...depth, values: turned(surface) }, filled: Uint8Array.from(evidence, (value) => (value > 0 ? 0 : 1)) };
+}
+
+/** What is to be filled: values with the weight of each, and the image whose edges they follow. */
+export interface FillRequest extends Size {
+  readonly values: Float32Array;
+  /** How far each value is to be trusted, against 1 for the smoothness between two pixels of equal colour; 0 or more. */
+  readonly weights: Float32Array;
+  readonly guide: Image;
+}
+
+/** Difference of colour, of 1, at which smoothness falls to a half. */
+const EDGE = 0.02;
+
+/** Least smoothness, so that every pixel is reached from somewhere. */
+const LEAST_SMOOTHNESS = 1e-3;
+
+/** Levels of the pyramid end at this side. */
+const COARSEST = 24;
+
+/** Steps of conjugate gradients on the coarsest level, and on each finer one, which starts from the solution of the one before. */
+const STEPS = { coarsest: 200, finer: 12 } as const;
+
+/**
+ * The surface z that minimises Σ w_i (z_i − d_i)² + Σ s_ij (z_i − z_j)² over pixels and pairs of neighbours: where a value is trusted it stays,
+ * elsewhere it is carried in from trusted ones, along the image's areas of one colour and not across its edges.
+ */
+export function fillSurface(request: FillRequest): Float32Array {
+  const pyramid = [level(request)];
+  while (Math.min((pyramid[0] as Level).width, (pyramid[0] as Level).height) >= 2 * COARSEST) pyramid.unshift(halved(pyramid[0] as Level));
+  let solution: Float32Array | undefined;
+  pyramid.forEach((at, k) => {
+    const start = solution ? doubled(solution, pyramid[k - 1] as Level, at) : weightedMean(at);
+    solution = conjugateGradients(at, start, k === 0 ? STEPS.coarsest : STEPS.finer);
+  });
+  return solution as Float32Array;
+}
+
+interface Level extends Size {
+  readonly values: Float32Array;
+  readonly weights: Float32Array;
+  readonly guide: Image;
+  /** s between a pixel and the one to its right, and the one below. */
+  readonly right: Float32Array;
+  readonly down: Float32Array;
+}
+
+function level({ width, height, values, weights, guide }: FillRequest): Level {
+  const [right, down] = [new Float32Array(width * height), new Float32Array(width * height)];
+  const { channels, data } = guide;
+  const smoothness = (i: number, j: number): number => {
+    let square = 0;
+    for (let c = 0; c < channels; c++) square += ((data[i * channels + c] as number) - (data[j * channels + c] as number)) ** 2;
+    return Math.max(1 / (1 + square / channels / EDGE ** 2), LEAST_SMOOTHNESS);
+  };
+  for (let y = 0, i = 0; y < height; y++)
+    for (let x = 0; x < width; x++, i++) {
+      if (x + 1 < width) right[i] = smoothness(i, i + 1);
+      if (y + 1 < height) down[i] = smoothness(i, i + width);
+    }
+  return { width, height, values, weights, guide, right, down };
+}
+
+/** Half the size: weights and colours are averaged, values by their weights. */
+function halved({ width: w, height: h, values, weights, guide }: Level): Level {
+  const [width, height] = [Math.ceil(w / 2), Math.ceil(h / 2)];
+  const { channels } = guide;
+  const small = { values: new Float32Array(width * height), weights: new Float32Array(width * height) };
+  const data = new Float32Array(width * height * channels);
+  for (let y = 0, i = 0; y < height; y++)
+    for (let x = 0; x < width; x++, i++) {
+      let [count, weight, sum, plain] = [0, 0, 0, 0];
+      for (let v = 2 * y; v < Math.min(2 * y + 2, h); v++)
+        for (let u = 2 * x; u < Math.min(2 * x + 2, w); u++) {
+          const j = v * w + u;
+          count += 1;
+          weight += weights[j] as number;
+          sum += (weights[j] as number) * (values[j] as number);
+          plain += values[j] as number;
+          for (let c = 0; c < channels; c++)
+            data[i * channels + c] = (data[i * channels + c] as number) + (guide.data[j * channels + c] as number);
+        }
+      for (let c = 0; c < channels; c++) data[i * channels + c] = (data[i * channels + c] as number) / count;
+      small.values[i] = weight > 0 ? sum / weight : plain / count;
+      small.weights[i] = weight; // the sum: two rows of pairs over twice the distance are as stiff as one pair
+    }
+  return level({ width, height, ...small, guide: { width, height, channels, data } });
+}
+
+/** The solution on the next finer level, bilinear. */
+function doubled(values: Float32Array, { width: w, height: h }: Size, { width, height }: Size): Float32Array {
+  const fine = new Float32Array(width * height);
+  for (let y = 0, i = 0; y < height; y++) {
+    const v = Math.min(Math.max((y - 0.5) / 2, 0), h - 1);
+    const [top, fy] = [Math.floor(v), v - Math.floor(v)];
+    const bottom = Math.min(top + 1, h - 1);
+    for (let x = 0; x < width; x++, i++) {
+      const u = Math.min(Math.max((x - 0.5) / 2, 0), w - 1);
+      const [left, fx] = [Math.floor(u), u - Math.floor(u)];
+      const next = Math.min(left + 1, w - 1);
+      const at = (row: number): number => (values[row * w + left] as number) * (1 - fx) + (values[row * w + next] as number) * fx;
+      fine[i] = at(top) * (1 - fy) + at(bottom) * fy;
+    }
+  }
+  return fine;
+}
+
+function weightedMean({ values, weights }: Level): Float32Array {
+  let [sum, total] = [0, 0];
+  for (let i = 0; i < values.length; i++) {
+    sum += (weights[i] as number) * (values[i] as number);
+    total += weights[i] as number;
+  }
+  return new Float32Array(values.length).fill(total > 0 ? sum / total : 0);
+}
+
+/** Solves (W + L) z = W d from a first guess; Jacobi-preconditioned. */
+function conjugateGradients(at: Level, z: Float32Array, steps: number): Float32Array {
+  const { values, weights } = at;
+  const n = values.length;
+  const diagonal = diagonalOf(at);
+  const [r, p, q] = [new Float32Array(n), new Float32Array(n), new Float32Array(n)];
+  multiply(at, diagonal, z, q);
+  let rho = 0;
+  for (let i = 0; i < n; i++) {
+    const residual = (weights[i] as number) * (values[i] as number) - (q[i] as number);
+    r[i] = residual;
+    p[i] = residual / (diagonal[i] as number);
+    rho += residual * (p[i] as number);
+  }
+  const enough = rho * 1e-8;
+  for (let step = 0; step < steps && rho > enough; step++) {
+    multiply(at, diagonal, p, q);
+    let curvature = 0;
+    for (let i = 0; i < n; i++) curvature += (p[i] as number) * (q[i] as number);
+    const alpha = rho / curvature;
+    let next = 0;
+    for (let i = 0; i < n; i++) {
+      z[i] = (z[i] as number) + alpha * (p[i] as number);
+      const residual = (r[i] as number) - alpha * (q[i] as number);
+      r[i] = residual;
+      next += (residual * residual) / (diagonal[i] as number);
+    }
+    const beta = next / rho;
+    rho = next;
+    for (let i = 0; i < n; i++) p[i] = (r[i] as number) / (diagonal[i] as number) + beta * (p[i] as number);
+  }
+  return z;
+}
+
+function diagonalOf({ width, weights, right, down }: Level): Float32Array {
+  const diagonal = Float32Array.from(weights);
+  for (let i = 0; i < diagonal.length; i++) {
+    const left = i > 0 ? (right[i - 1] as number) : 0; // 0 behind the end of a row
+    const up = i >= width ? (down[i - width] as number) : 0;
+    diagonal[i] = (diagonal[i] as number) + (right[i] as number) + (down[i] as number) + left + up;
+  }
+  return diagonal;
+}
+
+/** into = (W + L) z. `right` and `down` are 0 where there is no neighbour. */
+function multiply({ width, right, down }: Level, diagonal: Float32Array, z: Float32Array, into: Float32Array): void {
+  const n = z.length;
+  for (let i = 0; i < n; i++) {
+    let sum = (diagonal[i] as number) * (z[i] as number);
+    if (i + 1 < n) sum -= (right[i] as number) * (z[i + 1] as number);
+    if (i > 0) sum -= (right[i - 1] as number) * (z[i - 1] as number);
+    if (i + width < n) sum -= (down[i] as number) * (z[i + width] as number);
+    if (i >= width) sum -= (down[i - width] as number) * (z[i - width] as number);
+    into[i] = sum;
+  }
+}

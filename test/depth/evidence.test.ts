@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { focusEvidence } from "../../src/depth/evidence.ts";
+import { boxMean } from "../../src/image/boxFilter.ts";
+import type { Image } from "../../src/image/image.ts";
+import { createRandom, type Random } from "../../src/random.ts";
+
+const SIDE = 128;
+const size = { width: SIDE, height: SIDE };
+const normal = (random: Random): number => Math.sqrt(-2 * Math.log(1 - random.uniform())) * Math.cos(2 * Math.PI * random.uniform());
+const values = (at: (i: number) => number): Float32Array => Float32Array.from({ length: SIDE * SIDE }, (_, i) => at(i));
+const grey = (data: Float32Array): Image => ({ ...size, channels: 1, data });
+const share = (evidence: Float32Array, holds: (value: number, i: number) => boolean): number => {
+  const found = [...evidence].filter(holds).length;
+  return found / evidence.length;
+};
+
+test("equal images give no evidence, whatever their texture, their brightness or a little noise", () => {
+  const random = createRandom(1);
+  const texture = values(() => 0.5 + 0.1 * normal(random));
+  const frames = (change: (value: number, n: number) => number): Image[] =>
+    [0, 1, 2, 3, 4].map((n) => grey(texture.map((value) => change(value, n))));
+  for (const stack of [frames((v) => v), frames((v, n) => v * (1 + 0.02 * n)), frames((v) => v + 0.003 * normal(random))])
+    assert.equal(Math.max(...focusEvidence(stack)), 0);
+  assert.equal(Math.max(...focusEvidence([grey(values(() => 0.5)), grey(values(() => 0.5))])), 0);
+  assert.equal(Math.max(...focusEvidence([grey(values(() => 0)), grey(values(() => 0))])), 0);
+});
+
+test("noise that differs from plane to plane is no evidence, with few planes and with many", () => {
+  const random = createRandom(2);
+  for (const planes of [2, 5, 10, 30]) {
+    const stack = Array.from({ length: planes }, () => grey(values(() => 0.5 + 0.02 * normal(random))));
+    const evidence = focusEvidence(stack);
+    assert.ok(share(evidence, (value) => value > 0) < 0.02, `${planes} planes: ${share(evidence, (value) => value > 0)}`);
+    assert.ok(Math.max(...evidence) < 0.3);
+  }
+});
+
+test("texture that comes into focus is evidence, a plain noisy wall beside it is not", () => {
+  const random = createRandom(3);
+  const isTextured = (i: number): boolean => i % SIDE < SIDE / 2;
+  const texture = values((i) => (isTextured(i) ? 0.5 + 0.1 * normal(random) : 0.5));
+  const stack = [2, 0, 1, 3].map((radius) =>
+    grey(boxMean({ ...size, values: texture }, radius).map((value) => value + 0.005 * normal(random))),
+  );
+  const evidence = focusEvidence(stack);
+  const inside = (i: number, from: number, to: number): boolean => i % SIDE >= from && i % SIDE < to;
+  for (let i = 0; i < evidence.length; i++) {
+    if (inside(i, 8, SIDE / 2 - 8)) assert.ok((evidence[i] as number) > 0.7, `textured pixel ${i}: ${evidence[i]}`);
+    if (inside(i, SIDE / 2 + 16, SIDE)) assert.ok((evidence[i] as number) < 0.2, `plain pixel ${i}: ${evidence[i]}`);
+  }
+});

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fillDepth, fillSurface } from "../../src/depth/fill.ts";
+import { boxMean } from "../../src/image/boxFilter.ts";
+import { depthMap } from "../../src/image/depthMap.ts";
+import type { Image } from "../../src/image/image.ts";
+import { createRandom } from "../../src/random.ts";
+import { focalStack } from "../../src/stack/focalStack.ts";
+
+const grey = (width: number, height: number, at: (x: number, y: number) => number): Image => ({
+  width,
+  height,
+  channels: 1,
+  data: Float32Array.from({ length: width * height }, (_, i) => at(i % width, Math.floor(i / width))),
+});
+const map = (image: Image): Float32Array => image.data;
+
+test("the surface solves the weighted least-squares equations, as elimination does", () => {
+  const [width, height] = [7, 5];
+  const random = createRandom(11);
+  const values = map(grey(width, height, () => random.uniform()));
+  const weights = map(grey(width, height, () => (random.uniform() < 0.4 ? 3 * random.uniform() : 0)));
+  const guide = grey(width, height, () => 0.05 * random.uniform());
+  const found = fillSurface({ width, height, values, weights, guide });
+
+  const n = width * height;
+  const rows = Array.from({ length: n }, (_, i) => {
+    const row = new Array<number>(n + 1).fill(0);
+    row[i] = weights[i] as number;
+    row[n] = (weights[i] as number) * (values[i] as number);
+    return row;
+  });
+  const join = (i: number, j: number): void => {
+    const s = 1 / (1 + ((guide.data[i] as number) - (guide.data[j] as number)) ** 2 / 0.02 ** 2);
+    for (const [a, b] of [
+      [i, j],
+      [j, i],
+    ] as const) {
+      // prettier-ignore
+      const row = rows[a] as number[];
+      row[a] = (row[a] as number) + s;
+      row[b] = (row[b] as number) - s;
+    }
+  };
+  for (let i = 0; i < n; i++) {
+    if (i % width < width - 1) join(i, i + 1);
+    if (i + width < n) join(i, i + width);
+  }
+  const exact = eliminate(rows);
+  found.forEach((value, i) => {
+    assert.ok(Math.abs(value - (exact[i] as number)) < 1e-4, `pixel ${i}: ${value}, elimination gives ${exact[i]}`);
+  });
+});
+
+/** Gauss–Jordan with the last column as the right side. */
+function eliminate(rows: number[][]): number[] {
+  rows.forEach((row, i) => {
+    const pivot = row[i] as number; // positive definite: no exchange of rows is needed
+    for (let k = i; k < row.length; k++) row[k] = (row[k] as number) / pivot;
+    rows.forEach((other, j) => {
+      const factor = other[i] as number;
+      if (j !== i) for (let k = i; k < row.length; k++) other[k] = (other[k] as number) - factor * (row[k] as number);
+    });
+  });
+  return rows.map((row) => row.at(-1) as number);
+}
+
+test("between two known columns a plain wall is a ramp, over several levels of the pyramid", () => {
+  const [width, height] = [200, 120];
+  const isKnown = (x: number): boolean => x === 0 || x === width - 1;
+  const random = createRandom(5);
+  const values = map(grey(width, height, (x) => (isKnown(x) ? x / (width - 1) : random.uniform())));
+  const weights = map(grey(width, height, (x) => (isKnown(x) ? 1e3 : 0)));
+  const found = fillSurface({ width, height, values, weights, guide: grey(width, height, () => 0.4) });
+  found.forEach((value, i) => {
+    assert.ok(Math.abs(value - (i % width) / (width - 1)) < 0.02, `pixel ${i}: ${value}`);
+  });
+});
+
+test("values are carried to the image's edges and not across them, and trusted values stay", () => {
+  const [width, height] = [128, 96];
+  const left = (x: number): boolean => x < 60;
+  const seeds = (x: number, y: number): boolean => y % 24 === 5 && (x === 10 || x === 110);
+  const values = map(grey(width, height, (x, y) => (seeds(x, y) ? (left(x) ? 1 : 3) : 9)));
+  const weights = map(grey(width, height, (x, y) => (seeds(x, y) ? 100 : 0)));
+  const found = fillSurface({ width, height, values, weights, guide: grey(width, height, (x) => (left(x) ? 0.2 : 0.9)) });
+  found.forEach((value, i) => {
+    const expected = left(i % width) ? 1 : 3;
+    assert.ok(Math.abs(value - expected) < 0.2, `pixel ${i % width}, ${Math.floor(i / width)}: ${value}, not ${expected}`);
+    if ((weights[i] as number) > 0) assert.ok(Math.abs(value - expected) < 0.01);
+  });
+});
+
+test("a plain wall takes the depth of its textured frame, and textured depth hardly changes", () => {
+  const [width, height] = [160, 120];
+  const random = createRandom(7);
+  const isWall = (x: number, y: number): boolean => x >= 40 && x < 120 && y >= 30 && y < 90;
+  const texture = grey(width, height, (x, y) => (isWall(x, y) ? 0.5 : 0.5 + 0.3 * (random.uniform() - 0.5)));
+  const images = [3, 1, 0, 2].map((radius) => ({ ...texture, data: boxMean({ width, height, values: texture.data }, radius) }));
+  const stack = focalStack({ images, focusDistances: [1, 1.5, 2, 3], space: "depth" });
+  const isFar = (x: number, y: number): boolean => isWall(x - 12, y - 12) && isWall(x + 12, y + 12); // no texture within sight
+  const confetti = map(grey(width, height, (x, y) => (isFar(x, y) ? 1 + 2 * random.uniform() : 2)));
+  const depth = depthMap({ width, height, values: confetti, space: "depth" });
+  const { depth: found, filled } = fillDepth({ depth, allInFocus: texture }, stack);
+  for (let i = 0; i < found.values.length; i++) {
+    const [x, y] = [i % width, Math.floor(i / width)];
+    if (isFar(x, y)) assert.equal(filled[i], 1, `${x}, ${y} has evidence`);
+    assert.ok(Math.abs((found.values[i] as number) - 2) < (isFar(x, y) ? 0.1 : 0.03), `${x}, ${y}: ${found.values[i]} m`);
+  }
+});
