@@ -12,7 +12,10 @@ function silent(port: number, localAddress: string): { socket: Socket; heard: ()
   return { socket, heard: () => text, closed: once(socket, "close") };
 }
 
-test("silent connections of one address take only its own share; others are served meanwhile", async () => {
+// Elsewhere than on Linux a machine has one loopback address only.
+const skip = process.platform !== "linux";
+
+test("silent connections of one address take only its own share; others are served meanwhile", { skip }, async () => {
   await withServer({ host: "127.0.0.1", limits: { connections: 60, connectionsPerClient: 10 } }, async ({ port, url }) => {
     const many = Array.from({ length: 200 }, () => silent(port, "127.0.0.2"));
     const refused = many.slice(10); // in the order they came
