@@ -79,15 +79,14 @@ const handlers: Handlers = {
   turn: async () => {
     finished = turned(last());
     if (!job || job.id !== finished.id) return undefined;
-    const { leftOut, planes } = describeJob(job);
-    const frames = (all: readonly { readonly frame: number }[]): number[] => all.map(({ frame }) => frame);
-    job = await refocusJob(job, { unit: "index", order: frames(planes).reverse(), leftOut: frames(leftOut) });
+    const leftOut = describeJob(job).leftOut.map(({ frame }) => frame);
+    job = await refocusJob(job, { unit: "index", order: finished.frames, leftOut });
     return describeJob(job);
   },
   pack: () => Promise.resolve(packImages(last().stack.images)),
   restore: async ({ stack, files }, caller) => {
     job = files && (await openJob(files, caller));
-    finished = { id: job?.id, stack: { ...stack, images: unpackImages(stack) }, figures: undefined };
+    finished = { id: job?.id, frames: job?.source.frames ?? [], stack: { ...stack, images: unpackImages(stack) }, figures: undefined };
     return job && describeJob(job);
   },
   picture: ({ plane }) => {
@@ -101,8 +100,13 @@ const handlers: Handlers = {
 };
 
 /** The same result with its planes in the opposite order. */
-function turned({ id, stack, figures }: FinishedJob): FinishedJob {
-  return { id, stack: { ...stack, images: [...stack.images].reverse() }, figures: figures && turnedFigures(figures, stack.images.length) };
+function turned({ id, frames, stack, figures }: FinishedJob): FinishedJob {
+  return {
+    id,
+    frames: [...frames].reverse(),
+    stack: { ...stack, images: [...stack.images].reverse() },
+    figures: figures && turnedFigures(figures, stack.images.length),
+  };
 }
 
 const running = new Map<number, AbortController>();
