@@ -15,6 +15,7 @@ const KEPT = [
   /^index\.html$/,
   /^[\w-]+\.(svg|webmanifest)$/,
   /^assets\//,
+  /^viewer\.(js|css)$/,
   /^runtime\/ort-wasm-simd-threaded\.(mjs|wasm)$/,
   /^examples\/\w+\/(plane_\d+\.png|stack\.json)$/,
 ];
@@ -25,6 +26,7 @@ export async function buildWeb(root) {
   try {
     await build({ configFile: join(root, "web", "vite.config.ts"), logLevel: "error", build: { outDir: work, emptyOutDir: true } });
     copyRuntime(root, join(work, "runtime"));
+    writeViewer(root, work);
     writeServiceWorker(root, work);
     rmSync(target, { recursive: true, force: true });
     renameSync(work, target);
@@ -36,6 +38,26 @@ export async function buildWeb(root) {
 function copyRuntime(root, folder) {
   const dist = dirname(createRequire(join(root, "package.json")).resolve("onnxruntime-web/ort-wasm-simd-threaded.mjs"));
   for (const name of RUNTIME.flatMap((stem) => [`${stem}.mjs`, `${stem}.wasm`])) cpSync(join(dist, name), join(folder, name));
+}
+
+/** Script and style of a self-contained result: one file each, which src/output/resultPage.ts puts into the page it writes. */
+function writeViewer(root, work) {
+  buildSync({
+    entryPoints: {
+      viewer: join(root, "web", "src", "standalone", "viewer.tsx"),
+      "viewer.style": join(root, "web", "src", "style", "page.css"),
+    },
+    outdir: work,
+    bundle: true,
+    minify: true,
+    format: "iife",
+    target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    define: { __STANDALONE__: "true" },
+    logLevel: "error",
+  });
+  renameSync(join(work, "viewer.style.css"), join(work, "viewer.css"));
 }
 
 /** Its name stays the same; the list of files it caches, and the cache's name, are compiled in. */

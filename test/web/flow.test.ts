@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { strFromU8, unzipSync } from "fflate";
 
 import { decodeExr, exrChannel } from "../../src/io/exr.ts";
@@ -248,6 +249,50 @@ test("the other views open: all in focus, before and after, confidence, the pape
   await show(page, "figures");
   await find(page, TEST_IDS.figures).waitFor();
 });
+
+test(
+  "the result as one page opens from a file without any network: depth, all in focus, refocus and 3-D",
+  { timeout: 300_000 },
+  async (t) => {
+    await show(page, "downloads");
+    const { name, bytes } = await download(page, `${TEST_IDS.download}page`);
+    assert.match(name, /-result\.html$/);
+    const folder = mkdtempSync(join(tmpdir(), "dualfocus-page-"));
+    const alone = await page.context().browser()?.newContext({ offline: true });
+    t.after(async () => {
+      await alone?.close();
+      rmSync(folder, { recursive: true });
+    });
+    writeFileSync(join(folder, "result.html"), bytes);
+    const tab = await alone?.newPage();
+    assert.ok(alone && tab);
+    const [asked, failed]: [string[], string[]] = [[], []];
+    alone.on("request", (request) => asked.push(request.url()));
+    alone.on("weberror", (error) => failed.push(error.error().message));
+    alone.on("console", (message) => {
+      if (message.type() === "error") failed.push(message.text());
+    });
+    await tab.goto(pathToFileURL(join(folder, "result.html")).href);
+    await find(tab, TEST_IDS.depthCanvas).click();
+    assert.match((await find(tab, TEST_IDS.readout).textContent()) ?? "", /Depth[\d.]+ m.*±/);
+    for (const [view, id] of [
+      ["picture", TEST_IDS.pictureCanvas],
+      ["refocus", TEST_IDS.refocusCanvas],
+      ["scene", TEST_IDS.sceneCanvas],
+    ] as const) {
+      await show(tab, view);
+      await find(tab, id).waitFor();
+    }
+    const turned = await look(tab, TEST_IDS.sceneCanvas);
+    await find(tab, TEST_IDS.sceneSide).click();
+    await changed(tab, TEST_IDS.sceneCanvas, turned);
+    assert.deepEqual(
+      asked.filter((url) => !/^(file|data|blob):/.test(url)),
+      [],
+    );
+    assert.deepEqual(failed, []);
+  },
+);
 
 test("nothing was asked of any other origin, and the console stayed clean", () => {
   const origin = new URL(stand.url).origin;

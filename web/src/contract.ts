@@ -57,6 +57,8 @@ export const PATHS = {
   runtime: "runtime/",
   /** examples/NAME/plane_00.png …, stack.json; web/src/examples.ts lists them. */
   examples: "examples/",
+  /** Script and style of a self-contained result, .js and .css. */
+  viewer: "viewer",
 } as const;
 
 /** Query parameters of the page: `?device=webgpu|wasm&threads=N`. By default the page chooses. */

@@ -85,7 +85,7 @@ test("every output has a line for people, and the two JSON files need no worker"
   const list = downloads(view, FIRST_LOOK);
   assert.deepEqual(
     list.map(({ name }) => name),
-    [...Object.keys(OUTPUT_FILES), "alignment", "result"],
+    ["page", ...Object.keys(OUTPUT_FILES), "alignment", "result"],
   );
   assert.equal(new Set(list.map(({ label }) => label)).size, list.length);
   const texts = await Promise.all(list.slice(-2).map(async (each) => (await each.make()).text()));

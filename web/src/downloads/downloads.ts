@@ -4,6 +4,7 @@ import type { DepthResult } from "../../../src/output/result.ts";
 import { encodeResultJson } from "../../../src/output/resultJson.ts";
 import type { ViewResult } from "../contract.ts";
 import type { Look } from "../state/look.ts";
+import { makeResultPage } from "./resultPage.ts";
 import type { EncodeAnswer, EncodeRequest } from "./encodeWorker.ts";
 
 const LABELS: Readonly<Record<OutputName, string>> = {
@@ -23,7 +24,7 @@ const LABELS: Readonly<Record<OutputName, string>> = {
 };
 
 export interface Download {
-  /** The library's output name, or "alignment", "result". */
+  /** The library's output name, or "page", "alignment", "result". */
   readonly name: string;
   readonly file: string;
   /** One line for display. */
@@ -32,31 +33,44 @@ export interface Download {
 }
 
 /** Everything `dualfocus depth --save` writes, from the same encoders, with the colours and the limit of error of the page. */
-export const downloads = ({ result, summary, alignmentJson }: ViewResult, look: Look): Download[] => [
-  ...availableOutputs(result).map((name) => ({
-    name,
-    file: OUTPUT_FILES[name],
-    label: LABELS[name],
-    make: () => makeOutput(result, name, look),
-  })),
-  ...(alignmentJson === undefined
-    ? []
-    : [
-        {
-          name: "alignment",
-          file: "alignment.json",
-          label: "Alignment of the images, to reuse",
-          make: () => Promise.resolve(new Blob([alignmentJson], { type: "application/json" })),
-        },
-      ]),
-  {
-    name: "result",
-    file: "result.json",
-    label: "Distances, range, findings and times, JSON",
-    make: () =>
-      Promise.resolve(new Blob([encodeResultJson({ ...summary, files: {} }) as Uint8Array<ArrayBuffer>], { type: "application/json" })),
-  },
-];
+export const downloads = (view: ViewResult, look: Look): Download[] => {
+  const { result, summary, alignmentJson } = view;
+  return [
+    ...(result.allInFocus
+      ? [
+          {
+            name: "page",
+            file: "result.html",
+            label: "One page to send: depth, refocus and 3-D in any browser, offline",
+            make: () => makeResultPage(view),
+          },
+        ]
+      : []),
+    ...availableOutputs(result).map((name) => ({
+      name,
+      file: OUTPUT_FILES[name],
+      label: LABELS[name],
+      make: () => makeOutput(result, name, look),
+    })),
+    ...(alignmentJson === undefined
+      ? []
+      : [
+          {
+            name: "alignment",
+            file: "alignment.json",
+            label: "Alignment of the images, to reuse",
+            make: () => Promise.resolve(new Blob([alignmentJson], { type: "application/json" })),
+          },
+        ]),
+    {
+      name: "result",
+      file: "result.json",
+      label: "Distances, range, findings and times, JSON",
+      make: () =>
+        Promise.resolve(new Blob([encodeResultJson({ ...summary, files: {} }) as Uint8Array<ArrayBuffer>], { type: "application/json" })),
+    },
+  ];
+};
 
 export const makeOutput = (result: DepthResult, name: OutputName, look: Look): Promise<Blob> =>
   inWorker({ kind: "one", name, result: lean(inRange(result, look), name), options: optionsOf(look) }, () => undefined);

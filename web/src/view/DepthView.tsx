@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { doubtfulFraction, doubtfulPixels } from "../../../src/output/trust.ts";
 import { TEST_IDS } from "../contract.ts";
 import { depthSource } from "../paint.ts";
+import { IS_STANDALONE } from "../standalone/isStandalone.ts";
 import { movePixel, type Pixel } from "../state/curve.ts";
 import { fullRange, percentText } from "../state/look.ts";
 import type { MeasuredLine } from "../state/measure.ts";
@@ -91,7 +92,7 @@ export function DepthView({ result: view, state, controller }: ResultProps): VNo
         <CurvePanel view={view} pixel={chosen} />
         <ProfilePanel result={result} line={line} onLine={setLine} />
         <ColorPanel result={result} name={view.name} look={state.look} controller={controller} />
-        {result.unit === "index" && <CalibratePoints view={view} pixel={chosen} state={state} controller={controller} />}
+        {result.unit === "index" && !IS_STANDALONE && <CalibratePoints view={view} pixel={chosen} state={state} controller={controller} />}
       </aside>
     </div>
   );

@@ -1,13 +1,13 @@
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { DepthResult } from "../../../src/output/result.ts";
 import { doubtfulFraction, vouchedOnly } from "../../../src/output/trust.ts";
 import { TEST_IDS } from "../contract.ts";
-import { makeOutput } from "../downloads/downloads.ts";
 import { fileStem, offer } from "../downloads/offer.ts";
 import type { Scene3d } from "../scene3d/scene3d.ts";
 import type { Drawing } from "../scene3d/surface.ts";
+import { IS_STANDALONE } from "../standalone/isStandalone.ts";
 import { percentText } from "../state/look.ts";
 import { TrustChoice } from "./ColorPanel.tsx";
 import { Choice, Slider } from "./fields.tsx";
@@ -72,18 +72,22 @@ export function SceneView({ result: view, state: { look }, controller }: ResultP
           <button type="button" aria-pressed={isMeasuring} data-testid={TEST_IDS.sceneRuler} onClick={toggleRuler}>
             Ruler
           </button>
-          <SaveButton
-            save={async () => {
-              offer(await makeOutput(view.result, "glb", look), `${fileStem(view.name)}-mesh.glb`);
-            }}
-          />
+          {!IS_STANDALONE && (
+            <SaveButton
+              save={async () => {
+                const { makeOutput } = await import("../downloads/downloads.ts");
+                offer(await makeOutput(view.result, "glb", look), `${fileStem(view.name)}-mesh.glb`);
+              }}
+            />
+          )}
         </ViewButtons>
         <p role="status" data-testid={TEST_IDS.sceneMeasure}>
           {isMeasuring ? (measurement ? `Distance: ${measurement}` : "Click two points.") : ""}
         </p>
         {leftOut > 0 && (
           <p class="quiet" data-testid={TEST_IDS.sceneLeftOut}>
-            {percentText(leftOut)} of the image is left out, here and in the saved model: its depth is not certain enough.
+            {percentText(leftOut)} of the image is left out{IS_STANDALONE ? "" : ", here and in the saved model"}: its depth is not certain
+            enough.
           </p>
         )}
       </figcaption>
@@ -97,7 +101,7 @@ const SCENE_LABEL =
 interface ViewButtonsProps {
   readonly figure: { readonly current: HTMLElement | null };
   readonly scene: { readonly current: Scene3d | undefined };
-  readonly children: VNode[];
+  readonly children: ComponentChildren;
 }
 
 /** Where the scene is seen from. */

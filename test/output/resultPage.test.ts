@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { depthMap } from "../../src/image/depthMap.ts";
+import type { DepthResult } from "../../src/output/result.ts";
+import { decodePageData, encodePageData, resultPage, type PageData } from "../../src/output/resultPage.ts";
+
+const [width, height] = [7, 5];
+const pixels = width * height;
+const values = Float32Array.from({ length: pixels }, (_, i) => (i === 9 ? NaN : 0.5 + i / 50));
+const result: DepthResult = {
+  depth: depthMap({ width, height, values, space: "depth" }),
+  unit: "m",
+  camera: { focalLength: 0.05, fNumber: 2, pixelPitch: 1e-4 },
+  range: [0.5, 1],
+  confidence: values.map((_, i) => i / pixels),
+  error: values.map((_, i) => 0.001 * (i + 1)),
+  beyond: Int8Array.from(values, (_, i) => (i % 3) - 1),
+  planeIndex: Uint8Array.from(values, (_, i) => i),
+};
+const picture = { bytes: Uint8Array.from({ length: 70_000 }, (_, i) => i), mimeType: "image/jpeg" } as const;
+const options = { name: "</script><b>Käfer & Co", facts: "a beetle", planes: 6, focusDistances: [0.5, 1], picture };
+
+test("a result comes back from its page: depth and error to 16 bits, unknown stays unknown", () => {
+  const back = decodePageData(encodePageData(result, options));
+  const near = (actual: Float32Array, expected: Float32Array, tolerance: number): void => {
+    for (const [i, value] of expected.entries())
+      if (i !== 9) assert.ok(Math.abs((actual[i] as number) - value) <= tolerance, `pixel ${i}: ${actual[i]} ≠ ${value}`);
+  };
+  near(back.depth.values, values, 2e-5);
+  near(back.error ?? new Float32Array(), result.error as Float32Array, 1e-6);
+  near(back.confidence ?? new Float32Array(), result.confidence as Float32Array, 1 / 255);
+  assert.deepEqual([back.depth.valid[8], back.depth.valid[9]], [1, 0]);
+  assert.deepEqual(
+    [back.beyond, back.planeIndex, back.unit, back.camera, back.range],
+    [result.beyond, result.planeIndex, "m", result.camera, [0.5, 1]],
+  );
+});
+
+test("the page is one file that asks for nothing, whatever its name and script contain", () => {
+  const data = encodePageData(result, options);
+  const html = resultPage(data, { script: 'const end = "</script>";', style: "a{}" });
+  assert.match(html, /default-src 'none'/);
+  assert.doesNotMatch(html, /<(link|img|iframe)\b|src=/);
+  assert.equal(html.split(/<\/script>/i).length - 1, 2, "only its own two scripts end");
+  assert.match(html, /<title>&#60;\/script&#62;&#60;b&#62;Käfer &#38; Co: depth/);
+  const json = /id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? "";
+  assert.deepEqual(JSON.parse(json) as PageData, data);
+  assert.deepEqual(Buffer.from(data.picture.split(",")[1] ?? "", "base64"), Buffer.from(picture.bytes));
+});
