@@ -36,7 +36,7 @@ export function shrinkResult(result: DepthResult, side = SIDE): DepthResult {
   const size = sizeWithin(depth, side);
   if (size.width === depth.width) return result;
   const grown = depth.width / size.width;
-  const bytes = <T extends Int8Array | Uint8Array | Uint16Array>(map: T): Uint8Array => pick(new Uint8Array(map), depth, size);
+  const bytes = (map: Int8Array | Uint8Array | Uint16Array): Uint8Array => pick(new Uint8Array(map), depth, size);
   return {
     ...result,
     depth: shrinkDepth(depth, size),

@@ -15,7 +15,9 @@ import { SceneView } from "../view/SceneView.tsx";
 
 // The script of a self-contained page (src/output/resultPage.ts): the views of a result, its data from the page itself.
 
-const PANELS: readonly (readonly [View, string, (props: ResultProps) => VNode])[] = [
+type Panel = readonly [View, string, (props: ResultProps) => VNode];
+
+const PANELS: readonly [Panel, ...Panel[]] = [
   ["depth", "Depth", DepthView],
   ["picture", "All in focus", PictureView],
   ["refocus", "Refocus", RefocusView],
@@ -31,7 +33,7 @@ function Viewer({ store, result, facts }: { store: Store; result: ViewResult; fa
     },
     picture: () => Promise.reject(new Error("the photographs are not part of this page")),
   } satisfies Partial<Controller> as unknown as Controller; // the views of a finished result need no more
-  const [, , Panel] = PANELS.find(([each]) => each === view) ?? (PANELS[0] as (typeof PANELS)[number]);
+  const [, , Panel] = PANELS.find(([each]) => each === view) ?? PANELS[0];
   return (
     <main data-testid={TEST_IDS.result}>
       <div class="title-row">
@@ -80,7 +82,7 @@ async function decodePicture(url: string): Promise<Image> {
 
 async function start(): Promise<void> {
   const [root, text] = [document.getElementById("app"), document.getElementById("data")?.textContent];
-  if (!root || text === undefined || text === null) throw new Error("this page is not whole");
+  if (!root || !text) throw new Error("this page is not whole");
   const data = JSON.parse(text) as PageData;
   const result = { ...decodePageData(data), allInFocus: await decodePicture(data.picture) };
   const { name, facts, focusDistances } = data;
