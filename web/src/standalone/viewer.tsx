@@ -88,7 +88,7 @@ async function start(): Promise<void> {
   const { name, facts, focusDistances } = data;
   // What the four views use of a result.
   const view = { name, result, focusDistances, planes: Array.from({ length: data.planes }, () => ({})) } as unknown as ViewResult;
-  const first: Action = { kind: "result", result: view };
+  const first: Action = { kind: "result", result: view, stack: undefined };
   render(<Viewer store={createStore(reduce(INITIAL, first))} result={view} facts={facts} />, root);
 }
 
