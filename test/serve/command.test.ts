@@ -121,10 +121,13 @@ test("with --redis the server queues and a worker computes", async (context) => 
   const response = await fetch(`${server.url}/v1/depth`, { method: "POST", body: stackForm(pictures, options) });
   const job = (await response.json()) as JobView;
   assert.deepEqual([response.status, job.state], [202, "queued"]);
-  const listening = fetch(server.url + job.links.events).then((events) => events.text());
+  const events = (await fetch(server.url + job.links.events)).body?.pipeThrough(new TextDecoderStream()).getReader();
+  assert.ok(events);
+  let heard = (await events.read()).value ?? ""; // before a worker is there to take the job
   const runner = await createProcessRunner({ store, processes: 1, threads: 1 });
   const worker = startRedisWorker({ url: redis, runner, name: "test", lock: 30_000, log: () => undefined });
-  assert.match(await listening, /"state":"queued"[^]*event: end\nid: end\ndata: .*"state":"done"/);
+  for (let next = await events.read(); !next.done; next = await events.read()) heard += next.value;
+  assert.match(heard, /"state":"queued"[^]*event: end\nid: end\ndata: .*"state":"done"/);
   const result = await fetch(`${server.url}/v1/jobs/${job.id}/results/npy`);
   assert.deepEqual([result.status, (await result.arrayBuffer()).byteLength > 64 * 48 * 4], [200, true]);
   assert.match(await (await fetch(`${server.url}/metrics`)).text(), /^dualfocus_jobs\{state="done"\} 1$/m);
