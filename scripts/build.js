@@ -5,8 +5,10 @@ import { chmodSync, cpSync, existsSync, readdirSync, rmSync, statSync, writeFile
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { pruneRuntimes } from "./pruneRuntimes.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+if (process.env["KEEP_RUNTIMES"] === undefined) pruneRuntimes(join(root, "node_modules"), process);
 const always = ["src", "scripts/build.js", "tsconfig.json", "package-lock.json"];
 await refresh({
   stamp: join(root, "dist", ".built"),

@@ -10,6 +10,9 @@ import { build } from "vite";
 /** Each device has its own build of the runtime: plain for WASM, asyncify for WebGPU. */
 const RUNTIME = ["ort-wasm-simd-threaded", "ort-wasm-simd-threaded.asyncify"];
 
+/** Runs the first of them in Node, where onnxruntime-node is not installed. */
+const FOR_NODE = "ort.node.min.mjs";
+
 /** Fetched at the first visit, so that the page works offline; the WebGPU runtime is twice as large and cached only if it is used. */
 const KEPT = [
   /^index\.html$/,
@@ -37,7 +40,8 @@ export async function buildWeb(root) {
 
 function copyRuntime(root, folder) {
   const dist = dirname(createRequire(join(root, "package.json")).resolve("onnxruntime-web/ort-wasm-simd-threaded.mjs"));
-  for (const name of RUNTIME.flatMap((stem) => [`${stem}.mjs`, `${stem}.wasm`])) cpSync(join(dist, name), join(folder, name));
+  const files = [...RUNTIME.flatMap((stem) => [`${stem}.mjs`, `${stem}.wasm`]), FOR_NODE];
+  for (const name of files) cpSync(join(dist, name), join(folder, name));
 }
 
 /** Script and style of a self-contained result: one file each, which src/output/resultPage.ts puts into the page it writes. */

@@ -1,5 +1,8 @@
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { InferenceSessionFactory, TensorConstructor } from "onnxruntime-common";
+import { packageFolder } from "../../system/packageFolder.ts";
 import { failingAs, wrapSession, type Session } from "../session.ts";
 
 export interface OnnxSessionOptions {
@@ -26,6 +29,14 @@ async function loadRuntime(threads: number): Promise<Runtime> {
   }
 }
 
+/** The built page holds the same runtime, so that those who use no other part of onnxruntime-web need not install it. */
+const importFromPage = (): Promise<WasmRuntime> =>
+  import(pathToFileURL(join(packageFolder(), "dist", "web", "runtime", "ort.node.min.mjs")).href) as Promise<WasmRuntime>;
+
+interface WasmRuntime extends Runtime {
+  readonly env: { readonly wasm: { numThreads?: number } };
+}
+
 interface Runtime {
   readonly InferenceSession: InferenceSessionFactory;
   readonly Tensor: TensorConstructor;
@@ -38,7 +49,7 @@ interface Runtime {
 async function loadWasmRuntime(threads: number): Promise<Runtime> {
   const remedy = "ONNXRUNTIME_NODE_INSTALL=skip npm install onnxruntime-node";
   process.emitWarning(`onnxruntime-node is not installed, so its slower WASM build is used. To install it: ${remedy}`);
-  const runtime = await import("onnxruntime-web");
+  const runtime = await import("onnxruntime-web").catch(() => importFromPage());
   runtime.env.wasm.numThreads = threads === 0 ? availableParallelism() : threads;
   return runtime;
 }

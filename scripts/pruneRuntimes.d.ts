@@ -1,0 +1,1 @@
+export function pruneRuntimes(modules: string, machine: { readonly platform: string; readonly arch: string }): void;
