@@ -11,6 +11,7 @@ import { encodeTiff } from "../../src/io/tiff.ts";
 import { diskFiles } from "../../src/stack/node/diskFiles.ts";
 import type { ImageInfo, ReadOptions } from "../../src/stack/stackFiles.ts";
 import { withPage } from "../helpers/browser.ts";
+import { ramp10, withProperty } from "../io/heifFiles.ts";
 
 const [width, height] = [48, 32];
 
@@ -38,6 +39,8 @@ async function pictures(): Promise<Record<string, Uint8Array>> {
     "deep.png": encodePng(grey, { depth: 16 }),
     "colour.png": png,
     "lossless.webp": await sharp(png).webp({ lossless: true }).toBuffer(),
+    "phone.heic": ramp10(),
+    "sideways.heic": withProperty(ramp10(), "irot", [3]),
     "pages.tif": encodeTiff([0, 1].map(() => ({ ...grey, data: Uint16Array.from(grey.data, (value) => 65535 * value) }))),
   };
 }
@@ -87,6 +90,9 @@ test("a page reads the user's files as the command reads them from a disk", { ti
       ["deep.png", { orientation: 1 }, 0],
       ["colour.png", { orientation: 6 }, 0],
       ["lossless.webp", { orientation: 1 }, 0],
+      ["phone.heic", { orientation: 1 }, 1e-6],
+      ["sideways.heic", { orientation: 6 }, 1e-6],
+      ["phone.heic", { orientation: 6 }, 1e-6],
       ["colour.png", { orientation: 1, size: { width: 24, height: 16 } }, 0.02],
     ];
     for (const [name, options, tolerance] of reads) {

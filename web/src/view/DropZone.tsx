@@ -29,7 +29,7 @@ export function DropZone({ opening, isOver, onFiles }: DropZoneProps): VNode {
       <p class="drop-title" role="status">
         {isBusy ? openingWords(opening) : "Drop your images or their folder here"}
       </p>
-      <p class="drop-text">JPEG, PNG, TIFF, WebP or AVIF; at least three, ideally five to ten</p>
+      <p class="drop-text">JPEG, HEIC, PNG, TIFF, WebP or AVIF; at least three, ideally five to ten</p>
       <div class="buttons">
         <button type="button" class="primary" disabled={isBusy} onClick={() => files.current?.click()}>
           Choose images
@@ -61,7 +61,7 @@ export function DropZone({ opening, isOver, onFiles }: DropZoneProps): VNode {
   );
 }
 
-const ACCEPTED = "image/*,.tif,.tiff,.json,.csv,.tsv,.txt";
+const ACCEPTED = "image/*,.heic,.heif,.hif,.tif,.tiff,.json,.csv,.tsv,.txt";
 
 function StackDrawing(): VNode {
   return (

@@ -5,6 +5,8 @@ import type { Image } from "../../../src/image/image.ts";
 import { readPhotoFacts } from "../../../src/io/exif.ts";
 import { decodingAsync, FormatError } from "../../../src/io/formatError.ts";
 import { turnUpright, uprightSize } from "../../../src/image/orient.ts";
+import { decodeHeic } from "../../../src/io/heic.ts";
+import { isHeif, readHeifHeader } from "../../../src/io/heif.ts";
 import { imageHeader, isPng } from "../../../src/io/imageHeader.ts";
 import { decodePngPixels, pixelsToImage } from "../../../src/io/png.ts";
 import { isTiff, readTiffPage, tiffInfo } from "../../../src/io/tiff.ts";
@@ -70,6 +72,10 @@ interface Opened {
 }
 
 async function probeImage(path: string, { file, head }: Opened): Promise<ImageInfo> {
+  if (isHeif(head)) {
+    const { width, height, orientation, bits } = readHeifHeader(head, path);
+    return { width, height, orientation, channels: 3, depth: bits > 8 ? "16" : "8" };
+  }
   const orientation = readPhotoFacts(head).orientation ?? 1;
   const header = imageHeader(head, path);
   if (header) return { ...header, orientation };
@@ -85,11 +91,23 @@ async function probeImage(path: string, { file, head }: Opened): Promise<ImageIn
 const AS_STORED = { imageOrientation: "from-image", colorSpaceConversion: "none", premultiplyAlpha: "none" } as const;
 
 async function readImage(path: string, { file, head, orientation, size }: ReadOptions & Opened): Promise<Image> {
-  const image = isPng(head)
-    ? pixelsToImage(turned(decodePngPixels(await bytesOf(path, file), path), orientation))
-    : await decodingAsync({ file: path, format: "image" }, () => readBitmap(path, { file, head, orientation }));
+  const image = isHeif(head)
+    ? pixelsToImage(await readHeic(path, { file, head, orientation }))
+    : isPng(head)
+      ? pixelsToImage(turned(decodePngPixels(await bytesOf(path, file), path), orientation))
+      : await decodingAsync({ file: path, format: "image" }, () => readBitmap(path, { file, head, orientation }));
   return size ? resize(image, { ...size, filter: "linear" }) : image;
 }
+
+/** Browsers other than Safari have no decoder of their own; libheif, 2 MB, is fetched by the first such file. */
+async function readHeic(path: string, { file, head, orientation }: Opened & { orientation: number }): Promise<Pixels> {
+  const { orientation: own } = readHeifHeader(head, path);
+  const upright = await decodeHeic(await bytesOf(path, file), path);
+  return own === orientation ? upright : turned(turned(upright, INVERSE[own] ?? own), orientation);
+}
+
+/** The turn that undoes a turn; the others undo themselves. */
+const INVERSE: Readonly<Record<number, number>> = { 6: 8, 8: 6 };
 
 type Pixels = Parameters<typeof pixelsToImage>[0];
 
@@ -108,7 +126,7 @@ async function readBitmap(path: string, { file, head, orientation }: Opened & { 
   const { data } = context.getImageData(0, 0, width, height);
   const own = readPhotoFacts(head).orientation ?? 1;
   const upright: Pixels = { width, height, channels: 4, data: new Uint8Array(data.buffer) };
-  const right = own === orientation ? upright : turned(turned(upright, { 6: 8, 8: 6 }[own] ?? own), orientation);
+  const right = own === orientation ? upright : turned(turned(upright, INVERSE[own] ?? own), orientation);
   return imageHeader(head, path)?.channels === 1 ? firstChannel(right) : pixelsToImage(right);
 }
 
