@@ -13,11 +13,11 @@ const RUNTIME = ["ort-wasm-simd-threaded", "ort-wasm-simd-threaded.asyncify"];
 /** Runs the first of them in Node, where onnxruntime-node is not installed. */
 const FOR_NODE = "ort.node.min.mjs";
 
-/** Fetched at the first visit, so that the page works offline; the WebGPU runtime is twice as large and cached only if it is used. */
+/** Fetched at the first visit, so that the page works offline; the WebGPU runtime and the decoder of HEIC are large and cached only if they are used. */
 const KEPT = [
   /^index\.html$/,
   /^[\w-]+\.(svg|webmanifest)$/,
-  /^assets\//,
+  /^assets\/(?!libheif)/,
   /^viewer\.(js|css)$/,
   /^runtime\/ort-wasm-simd-threaded\.(mjs|wasm)$/,
   /^examples\/\w+\/(plane_\d+\.png|stack\.json)$/,
