@@ -28,6 +28,7 @@ export function DepthView({ result: view, state, controller }: ResultProps): VNo
   const full = useMemo(() => fullRange(result), [result]);
   const range = state.look.range ?? full;
   const hatched = useMemo(() => doubtfulPixels(result, leastConfidence), [result, leastConfidence]);
+  const doubtful = useMemo(() => doubtfulFraction(result, leastConfidence), [result, leastConfidence]);
   const source = useMemo(() => depthSource(result, { range, map, flip, hatched }), [result, range, map, flip, hatched]);
   const [chosen, setChosen] = useState<Pixel>({ x: Math.floor(depth.width / 2), y: Math.floor(depth.height / 2) });
   const [hovered, setHovered] = useState<Pixel>();
@@ -85,8 +86,8 @@ export function DepthView({ result: view, state, controller }: ResultProps): VNo
             controller.setLook({ range: next });
           }}
         />
-        <Doubt share={doubtfulFraction(result, leastConfidence)} />
         <Readout view={view} pixel={hovered ?? chosen} largest={full[1]} />
+        <Doubt share={doubtful} />
       </figure>
       <aside class="side">
         <CurvePanel view={view} pixel={chosen} />
