@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { stat } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
 import { Command, Option } from "commander";
 
 import type { Finding } from "../check/finding.ts";
@@ -7,12 +8,13 @@ import { createProgress } from "../depth/progress.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
 import { DEVICES, type DeviceName } from "../network/node/devices.ts";
 import { openNetwork } from "../network/node/openNetwork.ts";
+import { DualFocusError } from "../errors.ts";
 import { UserError } from "../system/userError.ts";
 import { wholeNumber } from "./arguments.ts";
-import { reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
+import { colorsOption, reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
 import { describeResult, failed, finished, reportBatch, stackFolders, type BatchEntry } from "./depthResults.ts";
 import { stoppable } from "./stop.ts";
-import { findingRemedy } from "./words.ts";
+import { errorDocument, findingRemedy } from "./words.ts";
 
 interface DepthOptions extends StackOptions {
   readonly output?: string;
@@ -26,7 +28,7 @@ interface DepthOptions extends StackOptions {
 
 export function depthCommand(): Command {
   return new Command("depth")
-    .argument("<stack...>", "the stack")
+    .argument("<stack...>", "the stack; several folders are several stacks")
     .option("-o, --output <DIR>", "folder for the results (default: NAME-depth in the current folder)")
     .option("--distances <LIST>", "focus distances, separated by commas, in the order of the file names; or a text file")
     .addOption(unitOption())
@@ -37,24 +39,24 @@ export function depthCommand(): Command {
     .addOption(sizeOption())
     .addOption(saveOption())
     .option("--fill", "carry depth into areas where no plane is sharper than another (plain walls), from around them", false)
+    .addOption(colorsOption())
+    .option("--legend", "a legend below color.png, and a scale bar where the camera is known", false)
     .option("--truth <FILE>", "true depth to compare with (npy, png, tif, exr, pfm); with --batch its name in each folder")
     .option("--threads <N>", "CPU threads (0: one per core)", wholeNumber(0), 0)
     .option("--batch", "the folder holds one sub-folder for each stack; finished ones are skipped", false)
     .option("--force", "replace files in an output folder that is not empty", false)
-    .option("--json", "print the result as one JSON document", false)
+    .option("--json", "print the result, or the error, as one JSON document", false)
     .option("--quiet", "no progress, no warnings", false)
     .action(depth);
 }
 
 async function depth(inputs: readonly string[], options: DepthOptions): Promise<void> {
-  const [folder, ...others] = inputs as [string, ...string[]];
-  if (options.batch && others.length > 0)
-    throw new UserError(`--batch takes one folder, got ${inputs.length}`, { exitCode: 2, remedy: "name the folder that holds the stacks" });
   let network: Promise<DepthNetwork> | undefined;
   const opened = (): Promise<DepthNetwork> => (network ??= announced(options));
   const body = async (signal: AbortSignal): Promise<void> => {
     const run: Run = { options, network: opened, signal };
-    await (options.batch ? depthOfFolders(folder, run) : depthOfOne(inputs, run));
+    const places = await inJson(options, () => stackPlaces(inputs, options));
+    await (places ? depthOfFolders(places, run) : inJson(options, () => depthOfOne(inputs, run)));
   };
   const words = { signals: ["SIGINT", "SIGTERM", "SIGHUP"], reason: "stopped; nothing half-written is left" } as const;
   await stoppable(body, words).finally(async () => {
@@ -74,30 +76,84 @@ interface Run extends Pick<StackRun, "network" | "signal"> {
   readonly options: DepthOptions;
 }
 
+/** With `--json` a failure is a document on stdout, too. */
+async function inJson<T>({ json }: DepthOptions, body: () => Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (failure) {
+    if (json) process.stdout.write(`${JSON.stringify({ error: errorDocument(failure) })}\n`);
+    throw failure;
+  }
+}
+
+interface Place {
+  readonly folder: string;
+  readonly name: string;
+  readonly output: string;
+}
+
+/** The stacks of a folder of folders, or several folders; undefined for one stack. */
+async function stackPlaces(inputs: readonly string[], { batch, output }: DepthOptions): Promise<readonly Place[] | undefined> {
+  const [folder, ...others] = inputs as [string, ...string[]];
+  if (batch && others.length > 0)
+    throw new UserError(`--batch takes one folder, got ${inputs.length}`, {
+      exitCode: 2,
+      remedy: "name the folder that holds the stacks, or leave out --batch to name the stacks themselves",
+    });
+  if (batch) {
+    const root = output ?? defaultOutput(folder);
+    return (await stackFolders(folder)).map((name) => ({ folder: join(folder, name), name, output: join(root, name) }));
+  }
+  const areFolders = await Promise.all(inputs.map(async (input) => (await stat(input).catch(() => undefined))?.isDirectory() ?? false));
+  if (others.length === 0 || areFolders.includes(false)) return undefined; // files among folders are named by `openStack`
+  const names = inputs.map((input) => basename(resolve(input)));
+  const twin = names.find((name, n) => names.indexOf(name) !== n);
+  if (twin !== undefined)
+    throw new UserError(`two of the folders are called ${twin}, so their results would be in one place`, {
+      exitCode: 2,
+      remedy: "run the command for each of them, with different -o",
+    });
+  return inputs.map((input, n) => {
+    const name = names[n] as string;
+    return { folder: input, name, output: output === undefined ? defaultOutput(input) : join(output, name) };
+  });
+}
+
 async function depthOfOne(inputs: readonly string[], run: Run): Promise<void> {
   const { output, truth, json } = run.options;
   const places = { ...(output === undefined ? {} : { output }), ...(truth === undefined ? {} : { truth }) };
-  const { document, folder } = await depthOfStack({ ...run, inputs, ...places, report: createReport(run.options) });
+  const { document, folder } = await depthOfStack({ ...run, inputs, ...places, report: createReport(run.options) }).catch(
+    async (failure: unknown) => {
+      throw (await folderOfStacks(inputs, failure)) ?? failure;
+    },
+  );
   process.stdout.write(json ? `${JSON.stringify(document)}\n` : describeResult(document, folder));
 }
 
-/** Every sub-folder as a stack of its own. Finished results are kept; a stack that fails does not stop the others. */
-async function depthOfFolders(folder: string, run: Run): Promise<void> {
+/** A folder without images that holds folders was probably meant as a batch. */
+async function folderOfStacks(inputs: readonly string[], failure: unknown): Promise<UserError | undefined> {
+  if (!(failure instanceof DualFocusError && failure.code === "no-images")) return undefined;
+  const folders = await stackFolders(inputs[0] as string).catch(() => []);
+  if (folders.length === 0) return undefined;
+  const message = `${failure.message}, but ${folders.length === 1 ? "one folder" : `${folders.length} folders`} (${folders.slice(0, 3).join(", ")}${folders.length > 3 ? ", …" : ""})`;
+  return new UserError(message, { exitCode: 3, remedy: "add --batch if each of them is a stack", cause: failure });
+}
+
+/** Each place as a stack of its own. Finished results are kept; a stack that fails does not stop the others. */
+async function depthOfFolders(places: readonly Place[], run: Run): Promise<void> {
   const { options } = run;
-  const names = await stackFolders(folder);
-  const root = options.output ?? defaultOutput(folder);
   const entries: BatchEntry[] = [];
-  for (const [i, name] of names.entries()) {
-    const output = join(root, name);
+  for (const [i, place] of places.entries()) {
+    const { name, output } = place;
     const before = options.force ? undefined : await finished(output);
-    if (!options.quiet) process.stderr.write(`${name} (${i + 1} of ${names.length})${before ? ": finished earlier" : ""}\n`);
+    if (!options.quiet) process.stderr.write(`${name} (${i + 1} of ${places.length})${before ? ": finished earlier" : ""}\n`);
     if (before) entries.push({ name, status: "skipped", output, result: before });
-    else entries.push(await attempt({ folder: join(folder, name), name, output }, run));
+    else entries.push(await attempt(place, run));
   }
   reportBatch(entries, options.json);
 }
 
-async function attempt({ folder, name, output }: { folder: string; name: string; output: string }, run: Run): Promise<BatchEntry> {
+async function attempt({ folder, name, output }: Place, run: Run): Promise<BatchEntry> {
   const { truth } = run.options;
   try {
     const { document: result } = await depthOfStack({

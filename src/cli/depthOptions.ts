@@ -1,6 +1,7 @@
 import { Option } from "commander";
 
 import { WORKING_SIDE } from "../depth/working.ts";
+import { COLOR_MAPS } from "../output/colorMap.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES, type OutputName } from "../output/outputs.ts";
 import { UNITS } from "../stack/stackFormat.ts";
 import { listOf, oneOf, parser } from "./arguments.ts";
@@ -24,7 +25,15 @@ export const sizeOption = (): Option =>
     )
     .default("auto");
 
+export const colorsOption = (): Option =>
+  new Option("--colors <MAP>", "colours of color.png; near-white is what Blender and Photoshop expect")
+    .choices(COLOR_MAPS)
+    .default("turbo");
+
 export const saveOption = (): Option =>
-  new Option("--save <LIST>", `what to write, of ${OUTPUT_NAMES.join(", ")}`)
-    .argParser((text: string): readonly OutputName[] => [...new Set(listOf(oneOf(OUTPUT_NAMES))(text))])
+  new Option("--save <LIST>", `what to write, of ${OUTPUT_NAMES.join(", ")}; or all`)
+    .argParser((text: string): readonly OutputName[] => {
+      const names = listOf(oneOf([...OUTPUT_NAMES, "all"] as const))(text);
+      return names.includes("all") ? OUTPUT_NAMES : [...new Set(names as readonly OutputName[])];
+    })
     .default(DEFAULT_OUTPUTS);

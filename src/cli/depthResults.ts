@@ -9,14 +9,24 @@ import { asUserError } from "./words.ts";
 
 const number = (value: number): string => value.toPrecision(4);
 
+const LENGTHS = { m: 1, cm: 1e2, mm: 1e3, um: 1e6 } as const;
+
+/** Lengths are printed in the unit in which the distances were given; files are in metres. */
+function printed({ unit, distances }: Pick<DepthDocument, "unit" | "distances">): { factor: number; name: string } {
+  const given = distances[0]?.unit;
+  if (unit === "m" && given !== undefined && given in LENGTHS) return { factor: LENGTHS[given as keyof typeof LENGTHS], name: given };
+  return { factor: 1, name: unitName(unit) };
+}
+
 const unitName = (unit: string): string => (unit === "index" ? "(plane index)" : unit);
 
 /** One stack's result, for people. */
 export function describeResult(document: DepthDocument, output: string): string {
-  const { planes, width, height, working, order, unit, range, expectedError, filled, errors, files, seconds } = document;
-  const about = expectedError === null ? "" : `, ±${expectedError.toPrecision(2)} on average`;
+  const { planes, width, height, working, order, range, expectedError, filled, errors, files, seconds } = document;
+  const { factor, name: unit } = printed(document);
+  const about = expectedError === null ? "" : `, ±${(factor * expectedError).toPrecision(2)} on average`;
   const lines = [
-    `${planes} planes, ${width}×${height}; depth ${number(range[0])} to ${number(range[1])} ${unitName(unit)}${about}`,
+    `${planes} planes, ${width}×${height}; depth ${number(factor * range[0])} to ${number(factor * range[1])} ${unit}${about}`,
     `the network saw ${working.width}×${working.height} (--size)`,
     ...(order.certainty === "known" && !order.reversed
       ? []
@@ -117,8 +127,9 @@ function batchTable(entries: readonly BatchEntry[]): string {
   const head = ["stack", "status", "planes", "size", "depth", ...(hasErrors ? ["absRel"] : []), "seconds"];
   const rows = entries.map(({ name, status, result, error }) => {
     if (!result) return [name, status, error?.message ?? ""];
-    const { planes, width, height, range, unit, errors, seconds } = result;
-    const depth = `${number(range[0])} to ${number(range[1])} ${unitName(unit)}`;
+    const { planes, width, height, range, errors, seconds } = result;
+    const { factor, name: unit } = printed(result);
+    const depth = `${number(factor * range[0])} to ${number(factor * range[1])} ${unit}`;
     const absRel = errors ? number(errors.absRel) : "";
     const total = (seconds["total"] ?? NaN).toFixed(1);
     return [name, status, String(planes), `${width}×${height}`, depth, ...(hasErrors ? [absRel] : []), total];

@@ -4,7 +4,7 @@ import { EngineError, ShapeError } from "../engine/errors.ts";
 import type { Storage } from "../io/safetensors.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordGraph, type GraphSize } from "../model/graph.ts";
-import { formatFacts } from "../network/facts.ts";
+import { formatFacts, type Average } from "../network/facts.ts";
 import { writeModel, type Model } from "../network/weightsFile.ts";
 import { writeAtomically } from "../system/atomicFile.ts";
 import { UserError } from "../system/userError.ts";
@@ -61,15 +61,32 @@ function graphOf({ config, weights, facts }: Model, { planes, size: given, field
     throw new UserError("dfv's pooling windows depend on the stack's size", { exitCode: 2, remedy: "give --planes N and --size WxH" });
   if (fields && (config.kind === "dfv" || config.surface === undefined))
     throw new UserError("this network has no spatial constraint, so it has no Γ and z*", { exitCode: 2, remedy: "leave --fields out" });
-  const metadata = { ...formatFacts(facts), producer: `dualfocus ${packageVersion()}` };
+  const { average = "metres" } = facts;
+  const metadata = { ...formatFacts(facts), ...usage(average), producer: `dualfocus ${packageVersion()}` };
   try {
-    return recordGraph({ config, weights, size, fields, storage, metadata });
+    return recordGraph({ config, weights, size, fields, storage, metadata, average });
   } catch (cause) {
     if (!(cause instanceof EngineError || cause instanceof ShapeError)) throw cause;
     const remedy = "a surface on its native grid needs --size WxH; a dense or confidence-weighted solve runs with the torch engine only";
     throw new UserError(`this network cannot be an ONNX graph: ${cause.message}`, { exitCode: 3, remedy, cause });
   }
 }
+
+/** What someone needs who has nothing but the file; docs/library.md has it at length. */
+const usage = (average: Average): Record<string, string> => ({
+  inputs:
+    "images [B, N, 3, H, W]: float32, sRGB values as stored divided by the largest (0 to 1), RGB, aligned, nearest focus first; " +
+    `H and W multiples of ${SIZE_MULTIPLE} (pad by repeating the border, and crop the outputs). focusDistances [B, N]: float32, metres, increasing`,
+  outputs:
+    "depth [B, 1, H, W]: metres. probability [B, N, H, W]: share of each plane, sums to 1 over N. " +
+    "spread [B, 1, H, W]: standard deviation of the focus distance under probability, metres",
+  averaging:
+    average === "dioptres"
+      ? "depth = 1 / sum(probability / focusDistances). For plane indices or dioptres with a plane at infinity: sum(probability * value)"
+      : "depth = sum(probability * focusDistances)",
+  workingSize:
+    "dualfocus depth runs the network on images of 768 pixels on the longer side, larger (up to twice) where a step between planes adds less than 4 pixels of blur, and resizes the result",
+});
 
 function chooseModel({ model, untrained }: ExportOptions): Model {
   return untrained && isConfigName(model) && shippedModel(model) === undefined ? untrainedModel(model) : loadModel(model);

@@ -4,11 +4,11 @@ import { isDeepStrictEqual } from "node:util";
 import { Command, Option } from "commander";
 
 import { readDepth } from "../data/readDepth.ts";
-import { readImage } from "../stack/node/diskFiles.ts";
+import { readImage, readText } from "../stack/node/diskFiles.ts";
 import { type SynthesisKernel, type SynthesisRecord, synthesize } from "../optics/synthesize/synthesize.ts";
 import { CAMERA_PRESETS, type CameraPreset, presetCamera } from "../optics/synthesize/cameras.ts";
 import type { FocusProtocol } from "../optics/synthesize/focus.ts";
-import type { Camera } from "../stack/stackFormat.ts";
+import { orderPlanes, parseStackJson, type Camera } from "../stack/stackFormat.ts";
 import { UserError } from "../system/userError.ts";
 import { fillFolder } from "../system/outputFolder.ts";
 import { packageVersion } from "../system/packageFolder.ts";
@@ -17,7 +17,7 @@ import { writeJson, writeStack } from "./writeStack.ts";
 
 interface SynthesizeOptions {
   readonly output: string;
-  readonly camera: CameraPreset;
+  readonly camera?: CameraPreset;
   readonly fNumber?: number;
   readonly focalLengthMm?: number;
   readonly pixelPitchUm?: number;
@@ -29,17 +29,19 @@ interface SynthesizeOptions {
   readonly depthScale?: number;
   readonly force: boolean;
   readonly json: boolean;
+  /** The camera that a folder states. */
+  readonly rendered?: Camera;
 }
 
 export function synthesizeCommand(): Command {
   return new Command("synthesize")
-    .argument("<image>", "the sharp image")
-    .argument("<depth>", "its depth: npy, tif, exr or pfm in metres, or 16-bit png in millimetres; 0 is unknown")
+    .argument("<image|folder>", "the sharp image, or a folder that render made: its image, depth, camera and focus distances")
+    .argument("[depth]", "the image's depth: npy, tif, exr or pfm in metres, or 16-bit png in millimetres; 0 is unknown")
     .requiredOption("-o, --output <DIR>", "folder for plane_*.png, stack.json, depth.npy, aif.png and synthesis.json")
     .addOption(
-      new Option("--camera <NAME>", "nyu: f/8 50 mm 12 µm; arkit: f/0.5 2.9 mm 5.5 µm; fossa: f/1.4 31 mm, 36 mm sensor")
-        .choices(CAMERA_PRESETS)
-        .default("nyu"),
+      new Option("--camera <NAME>", "nyu (default): f/8 50 mm 12 µm; arkit: f/0.5 2.9 mm 5.5 µm; fossa: f/1.4 31 mm, 36 mm sensor").choices(
+        CAMERA_PRESETS,
+      ),
     )
     .option("--f-number <N>", "instead of the camera's", positiveNumber)
     .option("--focal-length-mm <MM>", "instead of the camera's", positiveNumber)
@@ -64,13 +66,41 @@ export function synthesizeCommand(): Command {
     .action(runSynthesize);
 }
 
-async function runSynthesize(imageFile: string, depthFile: string, options: SynthesizeOptions): Promise<void> {
+async function runSynthesize(input: string, depthFile: string | undefined, given: SynthesizeOptions): Promise<void> {
   const started = performance.now();
-  const source = { image: imageFile, depth: depthFile, ...(options.depthScale === undefined ? {} : { depthScale: options.depthScale }) };
+  const { image, depth, ...own } = await sharpSource(input, depthFile, given);
+  const options = { ...given, ...own };
+  const source = { image, depth, ...(options.depthScale === undefined ? {} : { depthScale: options.depthScale }) };
   const asked = { source, focus: focusProtocol(options), kernel: kernelOf(options) };
   const kept = await earlierRecord(options, asked);
   const record = kept ?? (await fillFolder(options.output, options, (folder) => synthesizeInto(folder, options, asked)));
   report(options, { record, kept: kept !== undefined, seconds: (performance.now() - started) / 1000 });
+}
+
+interface SharpSource {
+  readonly image: string;
+  readonly depth: string;
+  readonly focus?: readonly number[];
+  readonly rendered?: Camera;
+}
+
+/** An image and its depth, or what `render` wrote; options go before what the folder says. */
+async function sharpSource(input: string, depth: string | undefined, given: SynthesizeOptions): Promise<SharpSource> {
+  if (depth !== undefined) return { image: input, depth };
+  if (!(await stat(input).catch(() => undefined))?.isDirectory())
+    throw new UserError(`${input}: its depth is missing`, {
+      exitCode: 2,
+      remedy: "give an image and its depth, or a folder that render made",
+    });
+  const made = parseStackJson(await readText(join(input, "stack.json")), join(input, "stack.json"));
+  const { focusDistances } = orderPlanes(made.focus.map((value) => ({ file: input, value, source: "stack.json" as const })), made.unit); // prettier-ignore
+  const choosesPlanes = [given.focus, given.planes, given.protocol].some((option) => option !== undefined);
+  return {
+    image: join(input, "aif.png"),
+    depth: join(input, "depth.npy"),
+    ...(choosesPlanes ? {} : { focus: focusDistances }),
+    ...(made.camera && given.camera === undefined ? { rendered: made.camera } : {}),
+  };
 }
 
 interface Asked {
@@ -161,8 +191,9 @@ function kernelOf({ kernel, exponent }: SynthesizeOptions): SynthesisKernel {
   return kernel === "power" ? { kind: kernel, exponent: exponent ?? 2 } : { kind: kernel };
 }
 
-function cameraOf({ camera, fNumber, focalLengthMm, pixelPitchUm }: SynthesizeOptions, size: { width: number; height: number }): Camera {
-  const preset = presetCamera(camera, size);
+function cameraOf(options: SynthesizeOptions, size: { width: number; height: number }): Camera {
+  const { camera = "nyu", rendered, fNumber, focalLengthMm, pixelPitchUm } = options;
+  const preset = rendered ?? presetCamera(camera, size);
   return {
     focalLength: focalLengthMm === undefined ? preset.focalLength : focalLengthMm / 1e3,
     fNumber: fNumber ?? preset.fNumber,

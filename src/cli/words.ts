@@ -59,6 +59,24 @@ export function asUserError(error: unknown): UserError | undefined {
   return new UserError(error.message, { exitCode: EXIT_CODES[error.kind], remedy: remedyOf(error), cause: error });
 }
 
+/** An error as `--json` prints it. */
+export function errorDocument(failure: unknown): {
+  readonly code?: string;
+  readonly message: string;
+  readonly remedy?: string;
+  readonly exitCode: number;
+} {
+  const known = asUserError(failure);
+  const { cause } = known ?? {};
+  const reported = failure instanceof DualFocusError ? failure : cause instanceof DualFocusError ? cause : undefined;
+  return {
+    ...(reported ? { code: reported.code } : {}),
+    message: failure instanceof Error ? failure.message : String(failure),
+    ...(known?.remedy === undefined ? {} : { remedy: known.remedy }),
+    exitCode: known?.exitCode ?? 1,
+  };
+}
+
 const FINDING_REMEDIES: Readonly<Partial<Record<FindingCode, (finding: Finding) => string>>> = {
   unaligned: ({ severity, remedy }) =>
     severity === "error" ? "check that they show one still scene; use --align off if they need no alignment" : remedy,

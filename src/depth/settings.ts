@@ -29,7 +29,15 @@ export const depthSettings = z
       .describe("what to write"),
   })
   .superRefine(({ distances, unit = "m" }, context) => {
-    const least = { m: Number.MIN_VALUE, mm: Number.MIN_VALUE, um: Number.MIN_VALUE, dpt: 0, disparity: -Infinity, index: -Infinity }[unit];
+    const least = {
+      m: Number.MIN_VALUE,
+      cm: Number.MIN_VALUE,
+      mm: Number.MIN_VALUE,
+      um: Number.MIN_VALUE,
+      dpt: 0,
+      disparity: -Infinity,
+      index: -Infinity,
+    }[unit];
     for (const [n, value] of distances?.entries() ?? [])
       if (value < least) context.addIssue({ code: "custom", path: ["distances", n], message: `${value} ${unit} is not a focus distance` });
   });

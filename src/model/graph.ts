@@ -5,7 +5,7 @@ import { checkWeights, type Weights } from "../io/safetensors.ts";
 import { createParameters } from "../nn/module.ts";
 import type { NetworkConfig } from "./config.ts";
 import { SIZE_MULTIPLE } from "./encoder.ts";
-import { depthSpread } from "./focusHead.ts";
+import { depthSpread, expectedDepth } from "./focusHead.ts";
 import { createNetwork, type Prediction } from "./network.ts";
 import { stateShapes } from "./state.ts";
 
@@ -23,6 +23,8 @@ export interface GraphRequest extends Pick<GraphOptions, "storage" | "metadata">
   readonly size?: GraphSize;
   /** Arrange the graph for ONNX Runtime on a CPU; the number of planes must be fixed by `size`. */
   readonly forCpu?: boolean;
+  /** How `depth` averages focus distances in metres (eq. 6): as they are (default), or in dioptres, D̂ = 1 / Σ p/f. */
+  readonly average?: "metres" | "dioptres";
   /** Also output Γ, z* and θ_grad(z*), for the paper's figures. */
   readonly fields?: boolean;
 }
@@ -35,7 +37,8 @@ export const FIELD_NAMES = ["gradientX", "gradientY", "surface", "surfaceGradien
  * [B, 1, H, W], `probability` [B, N, H, W] and `spread` [B, 1, H, W] (and, with `fields`, those of
  * `FIELD_NAMES`). DFV's pooling windows depend on N, H and W, so its graph needs all three fixed.
  */
-export function recordGraph({ config, weights, size = {}, forCpu = false, fields = false, ...options }: GraphRequest): Uint8Array {
+export function recordGraph(request: GraphRequest): Uint8Array {
+  const { config, weights, size = {}, forCpu = false, fields = false, average = "metres", ...options } = request;
   const engine = createOnnxEngine({ planeByPlane: forCpu });
   checkWeights(stateShapes(config), weights);
   const network = createNetwork(createParameters(engine, { weights }).source, config);
@@ -48,7 +51,9 @@ export function recordGraph({ config, weights, size = {}, forCpu = false, fields
   const images = engine.input("images", [B, N, 3, H, W], { multipleOf });
   const focusDistances = engine.input("focusDistances", [B, N]);
   const prediction = network.forward({ images, focusDistances });
-  const { depth, focusProbability } = prediction;
+  const { focusProbability } = prediction;
+  const inDioptres = (): Tensor => expectedDepth({ focusProbability, focusDistances: focusDistances.pow(-1) }).pow(-1);
+  const depth = average === "dioptres" ? inDioptres() : prediction.depth;
   const spread = depthSpread({ focusProbability, focusDistances });
   return engine.finish({
     outputs: { depth, probability: focusProbability, spread, ...(fields ? spatialOutputs(prediction) : {}) },

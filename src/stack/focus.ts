@@ -192,7 +192,7 @@ function farIsInfinite(
   { values, unit }: { values: readonly number[]; unit: Unit },
   { frames, notes }: Pick<Context, "frames" | "notes">,
 ): { values: readonly number[]; unit: Unit } {
-  const perMetre = { m: 1, mm: 1e3, um: 1e6, dpt: NaN, disparity: NaN, index: NaN }[unit];
+  const perMetre = { m: 1, cm: 1e2, mm: 1e3, um: 1e6, dpt: NaN, disparity: NaN, index: NaN }[unit];
   const far = values.findIndex((value) => value / perMetre > BEYOND_FOCUS);
   if (far < 0) return { values, unit };
   notes.push(`${baseName(frames[far]?.file ?? "")}: ${values[far]} ${unit} counts as infinity; the stack is in dioptres`);

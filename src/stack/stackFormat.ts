@@ -4,7 +4,7 @@ import { describeIssues, DualFocusError } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
 import { RAW_NAME } from "../io/raw.ts";
 
-export const UNITS = ["m", "mm", "um", "dpt", "disparity", "index"] as const;
+export const UNITS = ["m", "cm", "mm", "um", "dpt", "disparity", "index"] as const;
 export type Unit = (typeof UNITS)[number];
 
 /** Where a focus distance came from; the earlier ones win. `ImageJ` is that program's description in a TIFF. */
@@ -60,7 +60,15 @@ export function naturalOrder(names: readonly string[]): string[] {
 
 /** Near to far, in metres where the unit allows it. A plane at infinity (0 dpt) keeps the whole stack in dioptres. */
 export function orderPlanes<P extends StackPlane>(planes: readonly P[], unit: Unit): OrderedPlanes<P> {
-  const least = { m: Number.MIN_VALUE, mm: Number.MIN_VALUE, um: Number.MIN_VALUE, dpt: 0, disparity: -Infinity, index: -Infinity }[unit];
+  const least = {
+    m: Number.MIN_VALUE,
+    cm: Number.MIN_VALUE,
+    mm: Number.MIN_VALUE,
+    um: Number.MIN_VALUE,
+    dpt: 0,
+    disparity: -Infinity,
+    index: -Infinity,
+  }[unit];
   const bad = planes.find(({ value }) => !Number.isFinite(value) || value < least);
   if (bad) {
     const { file, value, source } = bad;
@@ -69,7 +77,13 @@ export function orderPlanes<P extends StackPlane>(planes: readonly P[], unit: Un
   }
   const inDioptres = unit === "dpt" && planes.some(({ value }) => value === 0);
   const space: Space = unit === "index" ? "index" : unit === "disparity" || inDioptres ? "disparity" : "depth";
-  const convert = { m: (v: number) => v, mm: (v: number) => v / 1e3, um: (v: number) => v / 1e6, dpt: (v: number) => 1 / v };
+  const convert = {
+    m: (v: number) => v,
+    cm: (v: number) => v / 1e2,
+    mm: (v: number) => v / 1e3,
+    um: (v: number) => v / 1e6,
+    dpt: (v: number) => 1 / v,
+  };
   const distance = (value: number): number => (space === "depth" ? convert[unit as keyof typeof convert](value) : value);
   const sign = space === "disparity" ? -1 : 1;
   const ordered = [...planes].sort((a, b) => sign * (distance(a.value) - distance(b.value)));

@@ -171,3 +171,16 @@ test("options that contradict each other, or are no numbers, are usage errors", 
       (error: CommanderError) => error.code === "commander.invalidArgument",
     );
 });
+
+test("a folder that render made is enough: its image, depth, camera and focus distances", async (context) => {
+  const { out, image } = await pair(context);
+  const macro = join(import.meta.dirname, "../../examples/macro");
+  await run(context, macro, "-o", out);
+  const [made, rendered] = [await openStack(out), await openStack(macro)];
+  assert.deepEqual(made.camera, rendered.camera);
+  assert.equal(made.focusDistances.length, 6);
+  made.focusDistances.forEach((distance, n) => {
+    assert.ok(Math.abs(distance - (rendered.focusDistances[n] as number)) < 1e-9);
+  });
+  await assert.rejects(run(context, image, "-o", `${out} 2`), /its depth is missing/);
+});

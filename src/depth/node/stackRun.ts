@@ -8,6 +8,7 @@ import type { Finding } from "../../check/finding.ts";
 import { DualFocusError } from "../../errors.ts";
 import type { DepthMap } from "../../image/depthMap.ts";
 import type { DepthNetwork } from "../../network/depthNetwork.ts";
+import type { ColorMap } from "../../output/colorMap.ts";
 import { encodeOutputs, type OutputName } from "../../output/outputs.ts";
 import { encodeResultJson } from "../../output/resultJson.ts";
 import { withStack, type StackSource } from "../../stack/node/openStack.ts";
@@ -45,6 +46,10 @@ export interface StackOptions {
   readonly save: readonly OutputName[];
   /** Carry depth on into areas where no plane is sharper than another. */
   readonly fill?: boolean;
+  /** Of color.png; default: turbo. */
+  readonly colors?: ColorMap;
+  /** Whether color.png has a legend below the image; default: false, so that it lies on the photo pixel by pixel. */
+  readonly legend?: boolean;
   /** Replace what is in the output folder. */
   readonly force: boolean;
 }
@@ -154,7 +159,11 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
   const files: Record<string, string> = {};
   const encoding: Record<string, object> = {};
   let done = 0;
-  for await (const { name, file, bytes, encoding: meaning } of encodeOutputs(run.result, options.save, { deflate })) {
+  for await (const { name, file, bytes, encoding: meaning } of encodeOutputs(run.result, options.save, {
+    deflate,
+    colorMap: options.colors ?? "turbo",
+    legend: options.legend ?? false,
+  })) {
     await writeFile(join(folder, file), bytes);
     signal.throwIfAborted();
     files[name] = file;

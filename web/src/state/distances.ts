@@ -15,6 +15,7 @@ export interface Draft {
 /** Names of the units; disparity is offered only if a file uses it. */
 export const UNIT_NAMES: Readonly<Record<Unit, string>> = {
   m: "metres",
+  cm: "centimetres",
   mm: "millimetres",
   um: "micrometres",
   dpt: "dioptres",
@@ -22,7 +23,7 @@ export const UNIT_NAMES: Readonly<Record<Unit, string>> = {
   index: "plane index",
 };
 
-export const UNIT_SYMBOLS: Readonly<Record<Unit, string>> = { m: "m", mm: "mm", um: "µm", dpt: "dpt", disparity: "", index: "" };
+export const UNIT_SYMBOLS: Readonly<Record<Unit, string>> = { m: "m", cm: "cm", mm: "mm", um: "µm", dpt: "dpt", disparity: "", index: "" };
 
 export function draftOf({ unit, planes, leftOut }: OpenedStack): Draft {
   const texts = unit === "index" ? {} : Object.fromEntries(planes.map(({ frame, value }) => [frame, numberText(value)]));

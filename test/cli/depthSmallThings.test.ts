@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import type { DepthDocument } from "../../src/depth/node/stackRun.ts";
+import { decodePngPixels, encodePng } from "../../src/io/png.ts";
+import { OUTPUT_NAMES } from "../../src/output/outputs.ts";
+import { put, temporaryFolder } from "../data/files.ts";
+import { runCommand } from "../helpers/command.ts";
+import { slantedStack } from "../helpers/texturedStack.ts";
+
+const root = temporaryFolder();
+const { stack } = slantedStack({ width: 96, height: 64, planes: 5 });
+
+function putStack(...path: string[]): string {
+  const folder = join(root, ...path);
+  stack.images.forEach((image, n) => {
+    put(join(folder, `plane_${n}.png`), encodePng(image));
+  });
+  return folder;
+}
+
+const fast = ["--size", "96", "--align", "off"];
+
+test("--save all writes every output; color.png lies on the photo, with the legend only where asked for", async (context) => {
+  const input = putStack("all");
+  const run = await runCommand(context, "depth", input, "-o", join(root, "all out"), "--save", "all", "--colors", "near-white", ...fast);
+  assert.equal(run.code, 0, run.err);
+  assert.match(run.out, /\nthe network saw 96×64 /);
+  const document = JSON.parse(readFileSync(join(root, "all out", "result.json"), "utf8")) as DepthDocument;
+  assert.deepEqual(Object.keys(document.files), OUTPUT_NAMES);
+  assert.deepEqual(document.working, { width: 96, height: 64 });
+  const color = decodePngPixels(readFileSync(join(root, "all out", "color.png")));
+  assert.deepEqual([color.width, color.height], [96, 64]);
+  const grey = (x: number): number => color.data[(32 * 96 + x) * color.channels] as number;
+  assert.ok(grey(10) > grey(86) + 100, "near is bright"); // the plane recedes from left to right
+
+  const again = await runCommand(context, "depth", input, "-o", join(root, "legend"), "--save", "color", "--legend", ...fast);
+  assert.equal(again.code, 0, again.err);
+  assert.ok(decodePngPixels(readFileSync(join(root, "legend", "color.png"))).height > 64);
+});
+
+test("--unit cm reads centimetres, and lengths are printed in the unit they were given in", async (context) => {
+  const input = putStack("lengths");
+  const args = (unit: string, output: string): string[] => ["depth", input, "--distances", "10,20,30,40,50", "--unit", unit, "-o", join(root, output), "--save", "npy", ...fast]; // prettier-ignore
+  const cm = await runCommand(context, ...args("cm", "cm out"));
+  assert.match(cm.out, /; depth 1\d\.\d+ to 4\d\.\d+ cm, ±/, cm.err);
+  const mm = await runCommand(context, ...args("mm", "mm out"));
+  assert.match(mm.out, /; depth 1\d\.\d+ to 4\d\.\d+ mm, ±/, mm.err);
+  const { range, unit } = JSON.parse(readFileSync(join(root, "cm out", "result.json"), "utf8")) as DepthDocument;
+  assert.equal(unit, "m");
+  assert.ok(range[0] > 0.1 && range[1] < 0.5);
+});
+
+test("several folders are several stacks, and a folder of folders suggests --batch", async (context) => {
+  const [one, two] = [putStack("many", "one"), putStack("many", "two")];
+  const { code, out, err } = await runCommand(context, "depth", one, two, "-o", join(root, "many out"), "--save", "npy", ...fast);
+  assert.equal(code, 0, err);
+  assert.match(out, /^stack +status .*\none +done .*\ntwo +done /);
+  assert.deepEqual(readdirSync(join(root, "many out")).sort(), ["one", "two"]);
+  assert.ok(existsSync(join(root, "many out", "two", "depth.npy")));
+  const lost = await runCommand(context, "depth", join(root, "many"), "-o", join(root, "lost"));
+  assert.equal(lost.code, 3);
+  assert.match(lost.err, /no images in it, but 2 folders \(one, two\)\n {2}add --batch if each of them is a stack/);
+  const twins = await runCommand(context, "depth", one, putStack("other", "one"));
+  assert.deepEqual([twins.code, /two of the folders are called one/.test(twins.err)], [2, true]);
+});
+
+test("--json prints a document for an error, too", async (context) => {
+  const { code, out } = await runCommand(context, "depth", join(root, "nowhere"), "--json", "--quiet");
+  const { error } = JSON.parse(out) as { error: { code: string; message: string; remedy: string; exitCode: number } };
+  assert.deepEqual([error.code, error.exitCode, code], ["file-not-found", 3, 3]);
+  assert.match(error.message, /nowhere/);
+  assert.ok(error.remedy.length > 5);
+  const batch = await runCommand(context, "depth", join(root, "nowhere"), "--batch", "--json", "--quiet");
+  assert.match((JSON.parse(batch.out) as { error: { message: string } }).error.message, /nowhere/);
+});
