@@ -1,3 +1,4 @@
+import type { PlaneOrder } from "../../src/check/planeOrder.ts";
 import type { Finding } from "../../src/check/finding.ts";
 import type { Session } from "../../src/network/session.ts";
 import type { FocusSource, Unit } from "../../src/stack/stackFormat.ts";
@@ -48,6 +49,8 @@ export interface ViewResult {
   readonly summary: Omit<ResultSummary, "files" | "encoding"> & Readonly<Record<string, unknown>>;
   readonly findings: readonly Finding[];
   readonly engine: EngineInfo;
+  /** What was said of the order before the user turned the result; absent if it is as it was computed. */
+  readonly unturned?: { readonly order: PlaneOrder | undefined; readonly findings: readonly Finding[] } | undefined;
 }
 
 /** URLs relative to the page; the build puts the files there. */

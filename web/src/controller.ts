@@ -5,7 +5,7 @@ import { fetchExample, type Example } from "./examples.ts";
 import { moved, readDraft, turned, withFrame, withoutFrame, type Draft } from "./state/distances.ts";
 import type { Look } from "./state/look.ts";
 import { advance, begin, expectedWork, learnedRates, replanned, type Progress, type StageStep, type Work } from "./state/progress.ts";
-import { INITIAL, type Place, type State } from "./state/state.ts";
+import { INITIAL, shownDraft, type Place, type State } from "./state/state.ts";
 import { turnedFigures, turnedResult } from "./state/turn.ts";
 import { sentence } from "./state/words.ts";
 import { loadResult, MOST_FILE_BYTES, removeResult, storedFacts, storeResult, type StoredResult } from "./storage/lastResult.ts";
@@ -76,10 +76,10 @@ export function createController(store: Store, client: Client): Controller {
       dispatch({ kind: "draft", draft });
     },
     edit: (draft) => edit(context, draft),
-    move: (frame, to) => edit(context, moved(get().draft, frame, to)),
-    leaveOut: (frame) => edit(context, withoutFrame(get().draft, frame)),
-    putBack: (frame) => edit(context, withFrame(get().draft, frame)),
-    turnStack: () => edit(context, turned(get().draft)),
+    move: (frame, to) => edit(context, moved(shownDraft(get()), frame, to)),
+    leaveOut: (frame) => edit(context, withoutFrame(shownDraft(get()), frame)),
+    putBack: (frame) => edit(context, withFrame(shownDraft(get()), frame)),
+    turnStack: () => edit(context, turned(shownDraft(get()))),
     turnResult: () => turnResult(context),
     setAlign: (align) => {
       dispatch({ kind: "align", align });
@@ -187,8 +187,8 @@ async function check(context: Context): Promise<void> {
     if (event.kind === "stage" && !signal.aborted) step(store, event);
   };
   try {
-    const findings = await client.call("check", { align: store.get().align }, { signal, onEvent });
-    store.dispatch({ kind: "check", check: { status: "done", findings } });
+    const answer = await client.call("check", { align: store.get().align }, { signal, onEvent });
+    store.dispatch({ kind: "check", check: { status: "done", ...answer } });
   } catch (error) {
     if (!(error instanceof Cancelled)) store.dispatch({ kind: "check", check: { status: "failed", problem: problemOf(error) } });
   }

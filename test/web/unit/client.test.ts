@@ -31,8 +31,8 @@ test("answers find the call that asked, whatever their order; events come before
   const focus = client.call("focus", { unit: "index" });
   reply({ id: 1, event: { kind: "stage", stage: "read", done: 1, of: 2 } });
   reply({ id: 2, answer: { name: "two" } as never });
-  reply({ id: 1, answer: [] });
-  assert.deepEqual(await check, []);
+  reply({ id: 1, answer: { findings: [] } as never });
+  assert.deepEqual(await check, { findings: [] });
   assert.equal((await focus).name, "two");
   assert.deepEqual(seen, ["stage"]);
 });

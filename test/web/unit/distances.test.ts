@@ -18,11 +18,11 @@ const opened = {
 } as const;
 
 test("the fields begin with what was found, by the order of the names", () => {
-  assert.deepEqual(draftOf(opened), { unit: "mm", texts: { 0: "61.5", 1: "60" }, order: [1, 0], leftOut: [] });
+  assert.deepEqual(draftOf(opened), { unit: "mm", texts: { 0: "61.5", 1: "60" }, order: [1, 0], leftOut: [], isArranged: false });
 });
 
 test("a stack in plane indices begins with empty fields", () => {
-  assert.deepEqual(draftOf({ ...opened, unit: "index" }), { unit: "index", texts: {}, order: [1, 0], leftOut: [] });
+  assert.deepEqual(draftOf({ ...opened, unit: "index" }), { unit: "index", texts: {}, order: [1, 0], leftOut: [], isArranged: false });
 });
 
 test("what stands in the fields is read back in the order of the names", () => {
@@ -34,6 +34,7 @@ const draft = (unit: Draft["unit"], ...texts: string[]): Draft => ({
   texts: Object.fromEntries(texts.entries()),
   order: [...texts.keys()],
   leftOut: [],
+  isArranged: false,
 });
 
 test("commas, units beside the number and infinity are read as people mean them", () => {
@@ -62,7 +63,7 @@ test("images move, and the distances stay at their places", () => {
   const three = draft("m", "1", "2", "3");
   const front = moved(three, 2, 0);
   assert.deepEqual([front.order, front.texts], [[2, 0, 1], { 2: "1", 0: "2", 1: "3" }]);
-  assert.deepEqual(moved(front, 2, 2), three);
+  assert.deepEqual(moved(front, 2, 2), { ...three, isArranged: true });
   assert.deepEqual(turned(three).texts, { 2: "1", 1: "2", 0: "3" });
 });
 

@@ -3,8 +3,9 @@ import { test } from "node:test";
 
 import type { ViewResult } from "../../../web/src/contract.ts";
 import { begin } from "../../../web/src/state/progress.ts";
-import { INITIAL, reduce, stepOf, type Action, type State } from "../../../web/src/state/state.ts";
-import type { OpenedStack } from "../../../web/src/worker/protocol.ts";
+import { turned } from "../../../web/src/state/distances.ts";
+import { INITIAL, reduce, shownDraft, stepOf, type Action, type State } from "../../../web/src/state/state.ts";
+import type { CheckAnswer, OpenedStack } from "../../../web/src/worker/protocol.ts";
 
 const stack: OpenedStack = {
   id: 1,
@@ -22,6 +23,24 @@ const stack: OpenedStack = {
 const result = { name: "desk" } as ViewResult;
 const after = (...actions: Action[]): State => actions.reduce(reduce, INITIAL);
 const running: Action = { kind: "run", progress: begin({ infer: 1 }, { now: 0 }) };
+
+/** The answer of a check that found this order. */
+const found = (planes: readonly number[]): CheckAnswer => ({
+  findings: [],
+  order: { planes, nearest: "", certainty: "likely", probability: 0.9, sorted: false, reversed: false, evidence: [], sentence: "" },
+});
+
+test("images without distances are shown in the order the check found, until the user arranges them", () => {
+  const checked = after(
+    { kind: "opened", stack: { ...stack, unit: "index" } },
+    { kind: "check", check: { status: "done", ...found([1, 0]) } },
+  );
+  assert.deepEqual(shownDraft(checked).order, [1, 0]);
+  const arranged = reduce(checked, { kind: "draft", draft: turned(shownDraft(checked)) });
+  assert.deepEqual([shownDraft(arranged).order, arranged.draft.isArranged], [[0, 1], true]);
+  const known = after({ kind: "opened", stack }, { kind: "check", check: { status: "done", ...found([1, 0]) } });
+  assert.deepEqual(shownDraft(known).order, [0, 1]);
+});
 
 test("the way through the page: start, setup, run, result, and back", () => {
   assert.equal(stepOf(INITIAL), "start");
@@ -101,7 +120,7 @@ test("the network stays ready whatever is opened; the thumbnails of the last sta
 });
 
 test("distances the worker took are the fields' new content, and must be checked again", () => {
-  const edited = after({ kind: "opened", stack }, { kind: "check", check: { status: "done", findings: [] } });
+  const edited = after({ kind: "opened", stack }, { kind: "check", check: { status: "done", ...found([0, 1]) } });
   const wrong = reduce(edited, { kind: "unfocused", problem: { message: "the same distance" } });
   assert.equal(wrong.draftProblem?.message, "the same distance");
   const planes = [
@@ -109,7 +128,7 @@ test("distances the worker took are the fields' new content, and must be checked
     { ...stack.planes[1], value: 1000 },
   ] as never;
   const right = reduce(wrong, { kind: "focused", stack: { ...stack, unit: "mm", planes } });
-  assert.deepEqual(right.draft, { unit: "mm", texts: { 0: "900", 1: "1000" }, order: [0, 1], leftOut: [] });
+  assert.deepEqual(right.draft, { unit: "mm", texts: { 0: "900", 1: "1000" }, order: [0, 1], leftOut: [], isArranged: false });
   assert.equal(right.draftProblem, undefined);
   assert.equal(right.check.status, "waiting");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { formatAlignment, parseAlignment } from "../../../src/align/alignment.ts";
+import { formatAlignment } from "../../../src/align/alignment.ts";
 import { IDENTITY } from "../../../src/align/similarity.ts";
 import type { ViewResult } from "../../../web/src/contract.ts";
 import { turnedFigures, turnedResult } from "../../../web/src/state/turn.ts";
@@ -26,6 +26,16 @@ const view = {
   summary: {
     distances: ["a", "b", "c"].map((file, value) => ({ file, value, unit: "index", source: "file order" })),
     range: [0.25, 2],
+    order: {
+      planes: [0, 1, 2],
+      nearest: "a",
+      certainty: "unknown",
+      probability: 0.5,
+      sorted: false,
+      reversed: false,
+      evidence: [],
+      sentence: "s",
+    },
     beyond: { nearer: 0, farther: 0.5 },
     aligned: { mode: "auto", reference: 0, leftOut: [{ plane: 2, reason: "dark" }] },
     findings: [{ code: "clipped", severity: "warning", message: "m", remedy: "r", plane: 0 }],
@@ -51,19 +61,20 @@ test("a turned result is mirrored in every map and every list of planes", () => 
   assert.deepEqual(focusDistances, [0, 1, 2]);
   assert.deepEqual([...sharpness.data], [5, 6, 3, 4, 1, 2]);
   assert.equal(findings[0]?.plane, 2);
-  const alignment = parseAlignment(alignmentJson ?? "");
-  assert.deepEqual([alignment.reference, alignment.frames.map(({ gain }) => gain[0])], [2, [3, 2, 1]]);
+  assert.equal(alignmentJson, view.alignmentJson, "which is in the order of the files");
   const { distances, range, beyond, aligned } = summary as unknown as Record<string, unknown>;
   assert.deepEqual(
     (distances as { file: string }[]).map(({ file }) => file),
     ["c", "b", "a"],
   );
   assert.deepEqual([range, beyond], [[0, 1.75], { nearer: 0.5, farther: 0 }]);
+  assert.deepEqual((summary["order"] as { nearest: string; reversed: boolean }).nearest, "c");
+  assert.match((summary["order"] as { sentence: string }).sentence, /c taken as nearest, because you turned/);
   assert.deepEqual(aligned, { mode: "auto", reference: 2, leftOut: [{ plane: 0, reason: "dark" }] });
 });
 
 test("turned twice, a result is what it was", () => {
-  assert.deepEqual(turnedResult(turnedResult(view)), view);
+  assert.deepEqual(turnedResult(turnedResult(view)), { ...view, unturned: undefined });
 });
 
 test("only a plane index can be turned: a distance in metres is known", () => {

@@ -10,6 +10,8 @@ export interface Draft {
   /** The images in use, near to far. */
   readonly order: readonly number[];
   readonly leftOut: readonly number[];
+  /** Whether the user has chosen the order: then nothing else is tried. */
+  readonly isArranged: boolean;
 }
 
 /** Names of the units; disparity is offered only if a file uses it. */
@@ -27,7 +29,8 @@ export const UNIT_SYMBOLS: Readonly<Record<Unit, string>> = { m: "m", cm: "cm", 
 
 export function draftOf({ unit, planes, leftOut }: OpenedStack): Draft {
   const texts = unit === "index" ? {} : Object.fromEntries(planes.map(({ frame, value }) => [frame, numberText(value)]));
-  return { unit, texts, order: planes.map(({ frame }) => frame), leftOut: leftOut.map(({ frame }) => frame) };
+  const isArranged = unit === "index" && planes.some(({ source }) => source === "argument");
+  return { unit, texts, order: planes.map(({ frame }) => frame), leftOut: leftOut.map(({ frame }) => frame), isArranged };
 }
 
 /** The images in another order. Distances stay at their places: what moves are the images. */
@@ -37,7 +40,7 @@ export function reordered(draft: Draft, order: readonly number[]): Draft {
     const text = draft.texts[draft.order[place] as number];
     if (text !== undefined) texts[frame] = text;
   });
-  return { ...draft, order, texts };
+  return { ...draft, order, texts, isArranged: true };
 }
 
 export const turned = (draft: Draft): Draft => reordered(draft, [...draft.order].reverse());
@@ -64,7 +67,7 @@ export function withFrame(draft: Draft, frame: number): Draft {
 }
 
 /** In the order of the file names. */
-export const inFileOrder = (draft: Draft): Draft => ({ ...draft, order: [...draft.order].sort((a, b) => a - b) });
+export const inFileOrder = (draft: Draft): Draft => ({ ...draft, order: [...draft.order].sort((a, b) => a - b), isArranged: false });
 
 /** As few digits as give the number back, six at most. */
 export const numberText = (value: number): string => String(Number(value.toPrecision(6)));
@@ -75,11 +78,9 @@ export function readDraft({
   texts,
   order,
   leftOut,
+  isArranged,
 }: Draft): { readonly choice: FocusChoice } | { readonly wrong: number; readonly text: string } | { readonly unfinished: number } {
-  if (unit === "index") {
-    const isByName = order.every((frame, place) => place === 0 || frame > (order[place - 1] as number));
-    return { choice: { unit, leftOut, ...(isByName ? {} : { order }) } };
-  }
+  if (unit === "index") return { choice: { unit, leftOut, ...(isArranged ? { order } : {}) } };
   const values: Record<number, number> = {};
   for (const frame of order) {
     const text = (texts[frame] ?? "").trim();

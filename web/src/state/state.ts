@@ -1,6 +1,5 @@
-import type { Finding } from "../../../src/check/finding.ts";
 import type { EngineInfo, View, ViewResult } from "../contract.ts";
-import type { Figures, FirstLook, OpenedStack, Problem } from "../worker/protocol.ts";
+import type { CheckAnswer, Figures, FirstLook, OpenedStack, Problem } from "../worker/protocol.ts";
 import { draftOf, type Draft } from "./distances.ts";
 import { FIRST_LOOK, type Look } from "./look.ts";
 import type { Progress, StageStep } from "./progress.ts";
@@ -18,7 +17,7 @@ export type OpeningState = { readonly done: number; readonly of: number } | unde
 export type CheckState =
   | { readonly status: "waiting" }
   | { readonly status: "busy"; readonly progress: Progress | undefined }
-  | { readonly status: "done"; readonly findings: readonly Finding[] }
+  | ({ readonly status: "done" } & CheckAnswer)
   | { readonly status: "failed"; readonly problem: Problem };
 
 export type FiguresState =
@@ -77,7 +76,7 @@ export const INITIAL: State = {
   opening: undefined,
   stack: undefined,
   thumbnails: {},
-  draft: { unit: "index", texts: {}, order: [], leftOut: [] },
+  draft: { unit: "index", texts: {}, order: [], leftOut: [], isArranged: false },
   draftProblem: undefined,
   align: true,
   check: { status: "waiting" },
@@ -126,6 +125,14 @@ export const stepOf = ({ place, run }: State): Step => (run ? "run" : place);
 export function reachable(wanted: Place, { stack, result }: Pick<State, "stack" | "result">): Place {
   if (wanted === "result" && result) return "result";
   return wanted !== "start" && stack ? "setup" : "start";
+}
+
+/** The draft with the images in the order that the check has found, unless the user has arranged them or their distances say it. */
+export function shownDraft({ draft, check }: Pick<State, "draft" | "check">): Draft {
+  if (check.status !== "done" || draft.unit !== "index" || draft.isArranged || check.order.planes.length !== draft.order.length)
+    return draft;
+  const order = check.order.planes.map((plane) => draft.order[plane] as number);
+  return order.every((frame, place) => frame === draft.order[place]) ? draft : { ...draft, order, isArranged: true };
 }
 
 export function reduce(state: State, action: Action): State {

@@ -1,4 +1,6 @@
-import { parseAlignment, reorderAlignment, formatAlignment } from "../../../src/align/alignment.ts";
+import { parseAlignment } from "../../../src/align/alignment.ts";
+import type { PlaneOrder } from "../../../src/check/planeOrder.ts";
+import { baseName } from "../../../src/stack/stackFormat.ts";
 import type { Finding } from "../../../src/check/finding.ts";
 import type { ViewResult } from "../contract.ts";
 import type { Figures } from "../worker/protocol.ts";
@@ -17,15 +19,13 @@ export function reversedPlanes(data: Float32Array, planes: number): Float32Array
  * plane keeps its p.
  */
 export function turnedResult(view: ViewResult): ViewResult {
-  const { result, planes, focusDistances, sharpness, summary, findings, alignmentJson } = view;
+  const { result, planes, focusDistances, sharpness, summary, alignmentJson } = view;
   if (result.unit !== "index") throw new RangeError("only depth as a plane index can be turned");
   const [first, last] = [focusDistances[0] as number, focusDistances.at(-1) as number];
   const mirrored = (value: number): number => first + last - value;
   const { depth, planeIndex, beyond, probability, range } = result;
   const alignment = alignmentJson === undefined ? undefined : parseAlignment(alignmentJson);
   const frames = alignment?.frames.length ?? planes.length;
-  const backwards = Array.from({ length: frames }, (_, n) => frames - 1 - n);
-  const turnedAlignment = alignment && reorderAlignment(alignment, backwards);
   return {
     ...view,
     result: {
@@ -39,11 +39,37 @@ export function turnedResult(view: ViewResult): ViewResult {
     planes: [...planes].reverse().map((plane) => ({ ...plane, value: mirrored(plane.value) })),
     focusDistances: [...focusDistances].reverse().map(mirrored),
     sharpness: { ...sharpness, data: reversedPlanes(sharpness.data, sharpness.planes) },
-    ...(turnedAlignment ? { alignmentJson: formatAlignment(turnedAlignment) } : {}),
-    findings: turnedFindings(findings, frames),
-    summary: turnedSummary(summary, { frames, mirrored }),
+    ...said(view, { frames, summary: turnedSummary(summary, { frames, mirrored }) }),
   };
 }
+
+/** What is said of the order: that the user turned it, or, turned back, what was said at first. */
+function said(
+  { findings, unturned, planes, ...view }: ViewResult,
+  { frames, summary }: { frames: number; summary: Summary },
+): Pick<ViewResult, "findings" | "summary" | "unturned"> {
+  const order = view.summary["order"] as PlaneOrder | undefined;
+  if (unturned) return { findings: unturned.findings, summary: withOrder(summary, unturned), unturned: undefined };
+  const nearest = baseName(planes.at(-1)?.file ?? "");
+  const sentence = `${nearest} taken as nearest, because you turned the order`;
+  const turned: PlaneOrder | undefined = order && {
+    ...order,
+    planes: [...order.planes].reverse(),
+    nearest,
+    certainty: "known",
+    probability: 1,
+    reversed: !order.reversed,
+    sentence,
+  };
+  const others = turnedFindings(findings, frames).map((each) => (each.code === "direction" ? { ...each, message: sentence } : each));
+  return { findings: others, summary: withOrder(summary, { order: turned, findings: others }), unturned: { order, findings } };
+}
+
+const withOrder = (summary: Summary, { order, findings }: NonNullable<ViewResult["unturned"]>): Summary => ({
+  ...summary,
+  ...(order ? { order } : {}),
+  ...("findings" in summary ? { findings } : {}),
+});
 
 const turnedFindings = (findings: readonly Finding[], frames: number): Finding[] =>
   findings.map((finding) => (finding.plane === undefined ? finding : { ...finding, plane: frames - 1 - finding.plane }));
@@ -52,8 +78,7 @@ type Summary = ViewResult["summary"];
 
 /** What result.json says of planes, in the new order. */
 function turnedSummary(summary: Summary, { frames, mirrored }: { frames: number; mirrored: (value: number) => number }): Summary {
-  const { distances, range, findings, beyond, aligned } = summary as Summary & {
-    readonly findings?: readonly Finding[];
+  const { distances, range, beyond, aligned } = summary as Summary & {
     readonly beyond?: { readonly nearer: number; readonly farther: number };
     readonly aligned?: { readonly reference?: number; readonly leftOut?: readonly { readonly plane: number }[] };
   };
@@ -62,7 +87,6 @@ function turnedSummary(summary: Summary, { frames, mirrored }: { frames: number;
     ...summary,
     distances: [...distances].reverse().map((distance) => ({ ...distance, value: mirrored(distance.value) })),
     range: [mirrored(range[1]), mirrored(range[0])],
-    ...(findings ? { findings: turnedFindings(findings, frames) } : {}),
     ...(beyond ? { beyond: { nearer: beyond.farther, farther: beyond.nearer } } : {}),
     ...(aligned
       ? {

@@ -104,12 +104,13 @@ export function shareLoaded({ stage, done, of }: StageStep): number {
 }
 
 /** What is known of the order of the images in the setup. */
-export function orderWords({ draft }: Pick<State, "draft">): { readonly known: boolean; readonly words: string } {
-  if (draft.unit !== "index") return { known: true, words: "by the focus distances below the images." };
-  return {
-    known: false,
-    words: "The images are in the order of their names; nothing says which end is nearer. If depth comes out inside out, turn it.",
-  };
+export function orderWords({ draft, check }: Pick<State, "draft" | "check">): { readonly title: string; readonly words: string } {
+  if (draft.unit !== "index") return { title: "Nearest first", words: "by the focus distances below the images." };
+  if (draft.isArranged) return { title: "Nearest first", words: "in the order you chose." };
+  if (check.status !== "done")
+    return { title: "Order unknown", words: "The images are in the order of their names; the check looks for signs of what is near." };
+  const { certainty, sentence: reason } = check.order;
+  return { title: certainty === "unknown" ? "Order unknown" : "Nearest first, probably", words: sentence(reason) };
 }
 
 /** "about 40 s left", "about 3 min left"; nothing while that is unknown. */

@@ -8,13 +8,14 @@ import { IS_STANDALONE } from "../standalone/isStandalone.ts";
 import { movePixel, type Pixel } from "../state/curve.ts";
 import { fullRange, percentText } from "../state/look.ts";
 import type { MeasuredLine } from "../state/measure.ts";
-import { follow, middleOf, pixelInFrame } from "../state/viewport.ts";
+import { follow, middleOf, pixelInFrame, type Place } from "../state/viewport.ts";
 import { CalibratePoints } from "./CalibratePoints.tsx";
 import { ColorPanel } from "./ColorPanel.tsx";
 import { CurvePanel } from "./CurvePanel.tsx";
 import { DepthLegend } from "./Legend.tsx";
 import { LineOverlay, ProfilePanel } from "./ProfilePanel.tsx";
 import { Picture } from "./Picture.tsx";
+import { PointerNote } from "./PointerNote.tsx";
 import { Readout } from "./Readout.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 import { ScaleBar } from "./ScaleBar.tsx";
@@ -31,7 +32,8 @@ export function DepthView({ result: view, state, controller }: ResultProps): VNo
   const doubtful = useMemo(() => doubtfulFraction(result, leastConfidence), [result, leastConfidence]);
   const source = useMemo(() => depthSource(result, { range, map, flip, hatched }), [result, range, map, flip, hatched]);
   const [chosen, setChosen] = useState<Pixel>({ x: Math.floor(depth.width / 2), y: Math.floor(depth.height / 2) });
-  const [hovered, setHovered] = useState<Pixel>();
+  const [pointer, setPointer] = useState<Place>();
+  const hovered = pointer && pixelInFrame(viewport, pointer, depth);
   const [line, setLine] = useState<Partial<MeasuredLine>>();
   const choose = (pixel: Pixel): void => {
     setChosen(pixel);
@@ -57,9 +59,7 @@ export function DepthView({ result: view, state, controller }: ResultProps): VNo
           onTap={(place) => {
             choose(pixelInFrame(viewport, place, depth));
           }}
-          onHover={(place) => {
-            setHovered(place && pixelInFrame(viewport, place, depth));
-          }}
+          onHover={setPointer}
           onKey={(event) => {
             const next = movePixel(chosen, event.key, { size: depth, far: event.shiftKey, zoom: viewport.zoom });
             if (event.key === "Enter" && line) choose(chosen);
@@ -70,7 +70,12 @@ export function DepthView({ result: view, state, controller }: ResultProps): VNo
             event.preventDefault();
             return true;
           }}
-          overlay={<ScaleBar result={result} viewport={viewport} />}
+          overlay={
+            <>
+              <ScaleBar result={result} viewport={viewport} />
+              {pointer && hovered && <PointerNote view={view} pixel={hovered} place={pointer} largest={full[1]} />}
+            </>
+          }
         >
           <Zoomed viewport={viewport}>
             <Picture source={source} viewport={viewport} label="Depth in colour" testId={TEST_IDS.depthCanvas} />

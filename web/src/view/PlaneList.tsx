@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { baseName } from "../../../src/stack/stackFormat.ts";
 import { TEST_IDS } from "../contract.ts";
 import { SOURCE_WORDS, UNIT_SYMBOLS, type Draft } from "../state/distances.ts";
+import { shownDraft } from "../state/state.ts";
 import type { OpenedPlane } from "../worker/protocol.ts";
 import type { ViewProps } from "./App.tsx";
 import { DecimalInput } from "./fields.tsx";
@@ -14,7 +15,8 @@ const LEAST_IMAGES = 2;
 
 /** One card per image in the order of focus, with a field for its distance, a handle to move it, and a button to leave it out. */
 export function PlaneList({ state, controller }: ViewProps): VNode {
-  const { draft, stack } = state;
+  const { stack } = state;
+  const draft = shownDraft(state);
   const [told, setTold] = useState("");
   const nameOf = (frame: number): string => baseName(fileOf(state, frame));
   const move = (frame: number, to: number): void => {

@@ -56,14 +56,14 @@ export function SetupView({ state, controller }: ViewProps): VNode | null {
 
 /** Says what is known of the order, with a button that reverses it. */
 function OrderRow({ state, controller }: ViewProps): VNode {
-  const { known, words } = orderWords(state);
+  const { title, words } = orderWords(state);
   return (
     <div class="order">
       <p>
-        <strong>{known ? "Nearest first" : "Order unknown"}</strong> <span class="quiet">{words}</span>
+        <strong>{title}.</strong> <span class="quiet">{words}</span>
       </p>
       <button type="button" data-testid={TEST_IDS.turn} title="Reverse the order of the images" onClick={() => void controller.turnStack()}>
-        {known ? "Nearest first" : "First image is nearest"} <span aria-hidden="true">⇄</span>
+        Nearest first <span aria-hidden="true">⇄</span>
         <span class="visually-hidden">: reverse the order</span>
       </button>
     </div>

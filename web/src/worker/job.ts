@@ -1,5 +1,4 @@
 import { reorderAlignment, resizeAlignment, type Alignment } from "../../../src/align/alignment.ts";
-import type { Finding } from "../../../src/check/finding.ts";
 import { describeRun } from "../../../src/depth/document.ts";
 import { estimateFrames, inspectFrames, savedAlignment } from "../../../src/depth/frames.ts";
 import { runDepth, type DepthRun, type DepthRunOptions } from "../../../src/depth/run.ts";
@@ -13,7 +12,7 @@ import { cachedSource, type ImageCache } from "./cachedSource.ts";
 import type { NetworkEngine } from "./engine.ts";
 import { figuresOf } from "./figures.ts";
 import { listUserFiles } from "./listing.ts";
-import type { Calls, Event, Figures, FocusChoice, OpenedStack, RunResult } from "./protocol.ts";
+import type { Calls, CheckAnswer, Event, Figures, FocusChoice, OpenedStack, RunResult } from "./protocol.ts";
 import { sharpnessMaps } from "./sharpness.ts";
 import { thumbnail } from "./thumbnail.ts";
 import { userFiles } from "./userFiles.ts";
@@ -102,15 +101,15 @@ export function describeJob({ id, names, source }: Job): OpenedStack {
 }
 
 /** The findings of the stack check; with `align`, also the alignment for the run that follows. */
-export async function checkJob(job: Job, align: boolean, caller: Caller): Promise<{ job: Job; findings: readonly Finding[] }> {
+export async function checkJob(job: Job, align: boolean, caller: Caller): Promise<{ job: Job; answer: CheckAnswer }> {
   const source = withThumbnails(job, caller);
   const options = stages(caller);
   const working = await readWorking(source, { ...options, workingSide: "auto" });
   const known = job.alignment && resizeAlignment(job.alignment, working.images[0] as Image);
   const small = align ? (known ?? (await estimateFrames(working, source, options))) : undefined;
-  const { findings } = await inspectFrames(working, source, { ...options, alignment: small });
+  const { findings, order } = await inspectFrames(working, source, { ...options, alignment: small });
   const alignment = job.alignment ?? (small && resizeAlignment(small, source.size));
-  return { job: { ...job, alignment }, findings };
+  return { job: { ...job, alignment }, answer: { findings, order } };
 }
 
 /** What `dualfocus depth` does, on the user's files. */

@@ -64,7 +64,7 @@ const handlers: Handlers = {
   check: async ({ align }, caller) => {
     const checked = await checkJob(current(), align, caller);
     job = checked.job;
-    return checked.findings;
+    return checked.answer;
   },
   run: async ({ align }, caller) => {
     const attempt = async (): Promise<Awaited<ReturnType<typeof runJob>>> => runJob(current(), { align, engine: await ready(), caller });

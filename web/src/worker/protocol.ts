@@ -1,3 +1,4 @@
+import type { PlaneOrder } from "../../../src/check/planeOrder.ts";
 import type { Finding } from "../../../src/check/finding.ts";
 import type { ErrorReport } from "../../../src/errors.ts";
 import type { DepthMap } from "../../../src/image/depthMap.ts";
@@ -88,12 +89,18 @@ export interface EngineWish {
   readonly threads?: number;
 }
 
+export interface CheckAnswer {
+  readonly findings: readonly Finding[];
+  /** Which image is taken as the nearest, and why; its planes are indices into the planes of the stack. */
+  readonly order: PlaneOrder;
+}
+
 /** The calls and their answers. One at a time, except `start`, `firstLook` and `cancel`. */
 export interface Calls {
   start: { ask: EngineWish & { readonly page: string }; answer: EngineInfo };
   open: { ask: { readonly name: string; readonly files: readonly UserFile[]; readonly focus?: FocusChoice }; answer: OpenedStack };
   focus: { ask: FocusChoice; answer: OpenedStack };
-  check: { ask: { readonly align: boolean }; answer: readonly Finding[] };
+  check: { ask: { readonly align: boolean }; answer: CheckAnswer };
   run: { ask: { readonly align: boolean }; answer: RunResult };
   /** Beside the others, as soon as the images have been read. */
   firstLook: { ask: Record<string, never>; answer: FirstLook };
