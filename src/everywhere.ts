@@ -9,6 +9,7 @@ export { DualFocusError, ERRORS, type ErrorCode, type ErrorFacts, type ErrorInfo
 export { createRandom, type Random, type RandomState } from "./random.ts";
 
 // From a stack to depth
+export type { Preference } from "./depth/allInFocus/prior.ts";
 export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./depth/estimate.ts";
 export type { Average, ErrorTable, NetworkFacts, TrainingRun } from "./network/facts.ts";
 export type { DepthNetwork } from "./network/depthNetwork.ts";
@@ -45,7 +46,15 @@ export { readModel, writeModel, type Model } from "./network/weightsFile.ts";
 export type { Storage, WeightArray, Weights } from "./io/safetensors.ts";
 
 // Results as files
-export { encodeOutputs, DEFAULT_OUTPUTS, OUTPUT_NAMES, type OutputFile, type OutputName, type OutputOptions } from "./output/outputs.ts";
+export {
+  encodeOutputs,
+  DEFAULT_OUTPUTS,
+  OUTPUT_NAMES,
+  type EncodeJpeg,
+  type OutputFile,
+  type OutputName,
+  type OutputOptions,
+} from "./output/outputs.ts";
 export type { ColorMap } from "./output/colorMap.ts";
 export type { MeshOptions } from "./output/model.ts";
 export type { Deflate } from "./io/pngWriter.ts";

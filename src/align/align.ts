@@ -77,6 +77,7 @@ export function alignedRows(image: Image, { transform, gain }: FrameAlignment): 
   return hasGain(gain) ? gainRows(placed, image, gain) : placed;
 }
 
-const hasMoved = ({ scale, angle, shift }: Similarity): boolean => scale !== 1 || angle !== 0 || shift[0] !== 0 || shift[1] !== 0;
+/** Whether a frame with this transform must be resampled. */
+export const hasMoved = ({ scale, angle, shift }: Similarity): boolean => scale !== 1 || angle !== 0 || shift[0] !== 0 || shift[1] !== 0;
 
 const hasGain = (gain: FrameAlignment["gain"]): boolean => gain.some((channel) => channel !== 1);

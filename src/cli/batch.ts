@@ -16,7 +16,8 @@ import { downloadResults, stackJob, uploadStack } from "../queue/stackJob.ts";
 import { withRedisQueue } from "../queue/redisQueue.ts";
 import type { FileStore } from "../queue/store.ts";
 import { finiteNumber, listOf, wholeNumber } from "./arguments.ts";
-import { reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
+import type { Preference } from "../depth/allInFocus/prior.ts";
+import { preferOption, reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
 import { failed, finished, reportBatch, stackFolders, type BatchEntry } from "./depthResults.ts";
 import { stoppable } from "./stop.ts";
 
@@ -29,6 +30,7 @@ interface BatchOptions {
   readonly model: DepthSettings["model"];
   readonly align: DepthSettings["align"];
   readonly reverse: boolean;
+  readonly prefer?: Preference;
   readonly size: DepthSettings["size"];
   readonly save: readonly OutputName[];
   readonly ahead: number;
@@ -58,6 +60,7 @@ export function batchCommand(): Command {
     .addOption(reverseOption())
     .addOption(sizeOption())
     .addOption(saveOption())
+    .addOption(preferOption())
     .option("--ahead <N>", "stacks in the queue at the same time", wholeNumber(1), 64)
     .option("--force", "compute again what is finished", false)
     .option("--json", "print the table as one JSON document", false)
@@ -76,8 +79,8 @@ interface Run {
 async function batch(folder: string, options: BatchOptions): Promise<void> {
   const names = await stackFolders(folder);
   const root = options.output ?? defaultOutput(folder);
-  const { distances, unit, model, align, reverse, size, save } = options;
-  const settings = depthSettings.safeParse({ distances, unit, model, align, reverse, size, save });
+  const { distances, unit, model, align, reverse, size, save, prefer } = options;
+  const settings = depthSettings.safeParse({ distances, unit, model, align, reverse, size, save, prefer });
   if (!settings.success)
     throw new UserError(settings.error.issues.map(({ message }) => message).join("; "), { exitCode: 2, remedy: "correct the option" });
   const store = await openStore(options.store);

@@ -11,7 +11,7 @@ import { openNetwork } from "../network/node/openNetwork.ts";
 import { DualFocusError } from "../errors.ts";
 import { UserError } from "../system/userError.ts";
 import { wholeNumber } from "./arguments.ts";
-import { colorsOption, reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
+import { colorsOption, preferOption, reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
 import { describeResult, failed, finished, reportBatch, stackFolders, type BatchEntry } from "./depthResults.ts";
 import { stoppable } from "./stop.ts";
 import { errorDocument, findingRemedy } from "./words.ts";
@@ -41,6 +41,7 @@ export function depthCommand(): Command {
     .option("--fill", "carry depth into areas where no plane is sharper than another (plain walls), from around them", false)
     .addOption(colorsOption())
     .option("--legend", "a legend below color.png, and a scale bar where the camera is known", false)
+    .addOption(preferOption())
     .option("--truth <FILE>", "true depth to compare with (npy, png, tif, exr, pfm); with --batch its name in each folder")
     .option("--threads <N>", "CPU threads (0: one per core)", wholeNumber(0), 0)
     .option("--batch", "the folder holds one sub-folder for each stack; finished ones are skipped", false)

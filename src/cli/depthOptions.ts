@@ -3,6 +3,7 @@ import { Option } from "commander";
 import { WORKING_SIDE } from "../depth/working.ts";
 import { COLOR_MAPS } from "../output/colorMap.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES, type OutputName } from "../output/outputs.ts";
+import { PREFERENCES } from "../depth/allInFocus/prior.ts";
 import { UNITS } from "../stack/stackFormat.ts";
 import { listOf, oneOf, parser } from "./arguments.ts";
 
@@ -29,6 +30,11 @@ export const colorsOption = (): Option =>
   new Option("--colors <MAP>", "colours of color.png; near-white is what Blender and Photoshop expect")
     .choices(COLOR_MAPS)
     .default("turbo");
+
+export const preferOption = (): Option =>
+  new Option("--prefer <near|far>", "what the all-in-focus image shows at edges that are seen through (default: what is sharper)").choices(
+    PREFERENCES,
+  );
 
 export const saveOption = (): Option =>
   new Option("--save <LIST>", `what to write, of ${OUTPUT_NAMES.join(", ")}; or all`)

@@ -2,7 +2,7 @@ import { depthMap, type DepthMap } from "../image/depthMap.ts";
 import type { Image } from "../image/image.ts";
 import { invalidFocusTrend } from "../metrics/focusTrend.ts";
 import { focalStack, type FocalStack } from "../stack/focalStack.ts";
-import { blendPlanes } from "./blend.ts";
+import { fuseImages } from "./allInFocus/fusion.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
 import type { FocusProbability, PredictOptions } from "../network/focusProbability.ts";
 import { depthMaps } from "./maps.ts";
@@ -23,7 +23,7 @@ export interface DepthEstimate {
   readonly beyond: Int8Array;
   /** p. */
   readonly probability: FocusProbability;
-  /** Every pixel blended from the planes in which it is sharp. */
+  /** Every detail from the plane in which it is sharpest; computed when it is first read. */
   readonly allInFocus: Image;
   /** Share of pixels whose p does not rise to a single peak and then fall. */
   readonly invalidFocusTrend: number;
@@ -39,11 +39,14 @@ export async function estimateDepth(stack: FocalStack, { network, ...options }: 
   const probability = await network.predict(checked, options);
   const { depth, ...maps } = depthMaps(probability, checked, network);
   const { width, height } = probability;
+  let fused: Image | undefined;
   return {
     depth: depthMap({ width, height, values: depth, space: checked.space }),
     ...maps,
     probability,
-    allInFocus: blendPlanes(checked.images, probability),
     invalidFocusTrend: invalidFocusTrend(probability),
+    get allInFocus() {
+      return (fused ??= fuseImages(checked.images, probability));
+    },
   };
 }

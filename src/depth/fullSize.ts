@@ -1,16 +1,16 @@
-import { alignedRows, type AlignedStack } from "../align/align.ts";
-import { resized } from "../align/similarity.ts";
-import type { Image } from "../image/image.ts";
+import { alignedRows, hasMoved, type AlignedStack } from "../align/align.ts";
+import { applyToPoint, resized, type Similarity } from "../align/similarity.ts";
+import type { Image, Size } from "../image/image.ts";
 import { resizeNearest } from "../image/resize.ts";
 import { imageRows } from "../image/rows.ts";
 import { enlarge, guidedEnlarge } from "../image/upsample.ts";
 import type { DepthResult, DepthUnit } from "../output/result.ts";
 import type { StackSource } from "../stack/stackSource.ts";
-import { createBlender } from "./blend.ts";
+import { createFusion, type Coverage, type FusionOptions } from "./allInFocus/fusion.ts";
 import type { DepthEstimate } from "./estimate.ts";
 import type { OnStage } from "./progress.ts";
 
-export interface FullSizeOptions {
+export interface FullSizeOptions extends FusionOptions {
   readonly estimate: DepthEstimate;
   readonly aligned: AlignedStack | undefined;
   /** Planes of the source that are in the estimate. */
@@ -21,19 +21,19 @@ export interface FullSizeOptions {
 
 /** The result in the size of the files, from the estimate in working size. */
 export async function fullSize(source: StackSource, options: FullSizeOptions): Promise<DepthResult> {
-  const { estimate, aligned, planes, onStage } = options;
-  const allInFocus = await fullImage(source, options);
-  const result = fullMaps(source, { estimate, allInFocus, aligned });
-  if (allInFocus !== estimate.allInFocus) onStage("enlarge", planes.length + 1, planes.length + 1);
+  const { estimate, aligned, planes, prefer, onStage } = options;
+  const isReady = estimate.probability.width === source.size.width && !aligned && !prefer; // else the frames are read again
+  const allInFocus = isReady ? estimate.allInFocus : await fullImage(source, options);
+  const exif = await source.readExif(aligned?.alignment.reference ?? planes[planes.length >> 1] ?? 0);
+  const result = fullMaps(source, { estimate, allInFocus, aligned, exif });
+  if (!isReady) onStage("enlarge", planes.length + 1, planes.length + 1);
   return result;
 }
 
-/** The all-in-focus image. Memory holds the sum, one plane, and the next plane, which is decoded meanwhile. */
-async function fullImage(source: StackSource, { estimate, aligned, planes, onStage, signal }: FullSizeOptions): Promise<Image> {
-  const { width } = estimate.allInFocus;
-  if (width === source.size.width) return estimate.allInFocus;
-  const blender = createBlender({ ...source.size, channels: source.channels }, estimate.probability);
-  const factor = source.size.width / width;
+/** The all-in-focus image. Memory holds its pyramid, one plane, and the next plane, which is decoded meanwhile. */
+async function fullImage(source: StackSource, { estimate, aligned, planes, prefer, onStage, signal }: FullSizeOptions): Promise<Image> {
+  const fusion = createFusion({ ...source.size, channels: source.channels }, estimate.probability, { prefer });
+  const factor = source.size.width / estimate.probability.width;
   const read = (n: number): Promise<Image> | undefined => {
     const plane = planes[n];
     const reading = plane === undefined ? undefined : source.readPlane(plane);
@@ -46,23 +46,41 @@ async function fullImage(source: StackSource, { estimate, aligned, planes, onSta
     const image = (await next) as Image;
     next = read(n + 1);
     const frame = aligned?.report[plane];
-    const rows = frame ? alignedRows(image, { ...frame, transform: resized(frame.transform, factor) }) : imageRows(image);
-    blender.add(rows, n);
+    if (!frame) fusion.add(imageRows(image), n);
+    else {
+      const transform = resized(frame.transform, factor);
+      fusion.add(alignedRows(image, { ...frame, transform }), n, coverage(transform, source.size, plane === aligned.alignment.reference));
+    }
     onStage("enlarge", n + 1, planes.length + 1); // the last step is for the maps
   }
-  return blender.finish();
+  return fusion.finish();
 }
 
-function fullMaps(
-  source: StackSource,
-  { estimate, allInFocus, aligned }: { estimate: DepthEstimate; allInFocus: Image; aligned: AlignedStack | undefined },
-): DepthResult {
+/** What an aligned frame covers. Beyond its edge the outermost pixels are repeated: that is not an image. */
+function coverage(transform: Similarity, { width, height }: Size, isReserve: boolean): Coverage {
+  if (!hasMoved(transform)) return { isReserve, covers: () => true };
+  return {
+    isReserve,
+    covers: (x, y, margin) => {
+      const [across, down] = applyToPoint(transform, [x - (width - 1) / 2, y - (height - 1) / 2]);
+      return Math.abs(across) <= width / 2 - margin && Math.abs(down) <= height / 2 - margin;
+    },
+  };
+}
+
+interface Maps extends Pick<FullSizeOptions, "estimate" | "aligned"> {
+  readonly allInFocus: Image;
+  readonly exif: Uint8Array | undefined;
+}
+
+function fullMaps(source: StackSource, { estimate, allInFocus, aligned, exif }: Maps): DepthResult {
   const { width, height } = source.size;
-  const small = estimate.allInFocus;
+  const small = { width: estimate.probability.width, height: estimate.probability.height };
   const same = small.width === width && small.height === height;
   const grown = (values: Float32Array): Float32Array => (same ? values : enlarge({ ...small, values }, source.size));
   const { values } = estimate.depth;
-  const depth = small.width < width ? guidedEnlarge({ ...small, values }, { small, guide: allInFocus }) : grown(values);
+  const depth =
+    small.width < width ? guidedEnlarge({ ...small, values }, { small: estimate.allInFocus, guide: allInFocus }) : grown(values);
   const { planes, values: data } = estimate.probability;
   return {
     depth: {
@@ -91,6 +109,7 @@ function fullMaps(
     },
     allInFocus,
     bits: source.bits,
+    ...(exif ? { exif } : {}),
     probability: { planes, width: small.width, height: small.height, data },
     ...(source.camera ? { camera: source.camera } : {}),
     ...(source.pixelSize === undefined ? {} : { pixelSize: source.pixelSize }),

@@ -7,6 +7,7 @@ import type { DepthNetwork } from "../network/depthNetwork.ts";
 import type { DepthResult } from "../output/result.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import { inFocusOrder, type StackSource } from "../stack/stackSource.ts";
+import type { Preference } from "./allInFocus/prior.ts";
 import { estimateDepth, type DepthEstimate } from "./estimate.ts";
 import { fillDepth } from "./fill.ts";
 import { alignFrames, estimateFrames, frameAlignment, hasKnownOrder, inspectFrames, knownOrder } from "./frames.ts";
@@ -24,6 +25,8 @@ export interface DepthRunOptions {
   readonly reverse?: boolean;
   /** Carry depth on into areas where no plane is sharper than another, from those around them. Default: false. */
   readonly fill?: boolean | undefined;
+  /** Which side wins in the all-in-focus image at edges that are seen through: the object or what lies behind it. Default: the sharper one. */
+  readonly prefer?: Preference | undefined;
   /** Called with how many of its steps a stage has done. */
   readonly onStage?: OnStage;
   /** Called with the findings of the stack check, as soon as they are known, and with the order of the planes. */
@@ -91,7 +94,7 @@ export async function runDepth(given: StackSource, chosen: DepthRunOptions): Pro
   const estimate = carried ? { ...measured, depth: carried.depth } : measured;
   const infer = clock();
 
-  const result = await fullSize(source, { estimate, aligned, planes, onStage, signal });
+  const result = await fullSize(source, { estimate, aligned, planes, prefer: options.prefer, onStage, signal });
   return {
     result,
     estimate,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { PREFERENCES } from "./allInFocus/prior.ts";
 import { UNITS } from "../stack/stackFormat.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
 
@@ -27,6 +28,10 @@ export const depthSettings = z
       .max(OUTPUT_NAMES.length)
       .default([...DEFAULT_OUTPUTS])
       .describe("what to write"),
+    prefer: z
+      .enum(PREFERENCES)
+      .optional()
+      .describe("which side wins in the all-in-focus image at edges that are seen through; the sharper one if left out"),
   })
   .superRefine(({ distances, unit = "m" }, context) => {
     const least = {

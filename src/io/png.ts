@@ -9,6 +9,8 @@ export interface PngPixels extends Size {
   readonly data: Uint8Array | Uint16Array;
   /** The `tEXt` chunks. */
   readonly text: Readonly<Record<string, string>>;
+  /** The `eXIf` chunk, when written. */
+  readonly exif?: Uint8Array | undefined;
 }
 
 /** The stored integers, for 16-bit depth and the like. Palettes become RGB; 1, 2 and 4 bits are spread to 8. */
@@ -67,26 +69,33 @@ export interface PngOptions {
   readonly depth?: 8 | 16;
   /** Goes into `tEXt` chunks. */
   readonly text?: Readonly<Record<string, string>>;
+  /** An EXIF block, as TIFF. */
+  readonly exif?: Uint8Array | undefined;
   readonly deflate?: Deflate | undefined;
 }
 
 /** Writes grey or RGB, 8 or 16 bits; values outside [0, 1] are clipped and NaN becomes 0. */
-export function encodePng(source: Image, { depth = 8, text = {}, deflate }: PngOptions = {}): Uint8Array {
+export function encodePng(source: Image, { depth = 8, text = {}, exif, deflate }: PngOptions = {}): Uint8Array {
   const { width, height, channels, data } = image(source);
+  return encodePngPixels({ width, height, channels, data: integers(data, depth), text, exif }, { deflate });
+}
+
+/** Values in [0, 1] as integers of 8 or 16 bits, clipped; NaN becomes 0. */
+export function integers(values: Float32Array, depth: 8 | 16): Uint8Array | Uint16Array {
   const top = depth === 8 ? 255 : 65535;
-  const pixels = depth === 8 ? new Uint8Array(data.length) : new Uint16Array(data.length);
-  for (let i = 0; i < data.length; i++) pixels[i] = Math.min(Math.max(data[i] as number, 0), 1) * top + 0.5;
-  return encodePngPixels({ width, height, channels, data: pixels, text }, { deflate });
+  const out = depth === 8 ? new Uint8Array(values.length) : new Uint16Array(values.length);
+  for (let i = 0; i < values.length; i++) out[i] = Math.min(Math.max(values[i] as number, 0), 1) * top + 0.5;
+  return out;
 }
 
 /** Writes integers as they are; the array type gives the bit depth. */
 export function encodePngPixels(
-  { width, height, channels, data, text = {} }: Omit<PngPixels, "text"> & Partial<PngPixels>,
+  { width, height, channels, data, text = {}, exif }: Omit<PngPixels, "text"> & Partial<PngPixels>,
   { deflate }: Pick<PngOptions, "deflate"> = {},
 ): Uint8Array {
   if (data.length !== width * height * channels)
     throw new RangeError(`encodePngPixels: ${width}×${height}×${channels} needs ${width * height * channels} values, got ${data.length}`);
-  return writePng({ width, height, channels, data, text }, deflate ? { deflate } : {});
+  return writePng({ width, height, channels, data, text, exif }, deflate ? { deflate } : {});
 }
 
 function withoutPalette(png: DecodedPng): DecodedPng {

@@ -15,7 +15,7 @@ const UP = 2; // the filter: each byte less the one above it
  * The bytes of a PNG file. Every row is stored as its difference from the row above: images and maps take half the space of plain values,
  * and less time to compress.
  */
-export function writePng({ text, ...pixels }: PngPixels, { deflate = deflateAnywhere }: { readonly deflate?: Deflate } = {}): Uint8Array {
+export function writePng({ text, exif, ...pixels }: PngPixels, { deflate = deflateAnywhere }: { readonly deflate?: Deflate } = {}): Uint8Array {
   const header = new Uint8Array(13);
   const view = new DataView(header.buffer);
   view.setUint32(0, pixels.width);
@@ -25,6 +25,7 @@ export function writePng({ text, ...pixels }: PngPixels, { deflate = deflateAnyw
   const chunks = [
     chunk("IHDR", header),
     ...Object.entries(text).map(([keyword, value]) => chunk("tEXt", latin1(`${keyword}\0${value}`))),
+    ...(exif ? [chunk("eXIf", exif)] : []),
     chunk("IDAT", deflate(filteredRows(pixels))),
     chunk("IEND", new Uint8Array(0)),
   ];
@@ -39,7 +40,7 @@ export function writePng({ text, ...pixels }: PngPixels, { deflate = deflateAnyw
 }
 
 /** Each row: the filter type, then its bytes; 16-bit samples have the high byte first. */
-function filteredRows({ width, height, channels, data }: Omit<PngPixels, "text">): Uint8Array {
+function filteredRows({ width, height, channels, data }: Omit<PngPixels, "text" | "exif">): Uint8Array {
   const samples = width * channels;
   const bytes = data instanceof Uint16Array ? 2 : 1;
   const out = new Uint8Array(height * (1 + samples * bytes));

@@ -2,10 +2,11 @@ import type { Image, Size } from "../image/image.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { FIELD_NAMES } from "../model/graph.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
+import { overPlanes } from "./coarseToFine.ts";
 import { createMerge } from "./merge.ts";
 import { crop, cropImage, packImages, paddedSize } from "./pad.ts";
-import { planeWindows, windowWeights, type PlaneWindow, type PlaneWindows } from "./planeWindows.ts";
-import type { Decode, Session, Value } from "./session.ts";
+import { planeWindows, type PlaneWindows } from "./planeWindows.ts";
+import type { Session, Value } from "./session.ts";
 import { stagedTiles, type RunnerOptions, type StageSessions, type TileRunner } from "./stages.ts";
 import { tilesOf, tileWeights, type Tile } from "./tiles.ts";
 
@@ -126,18 +127,6 @@ async function overTiles(runner: TileRunner, { tiles, windows, planes, width, he
   return merge?.finish() as Float32Array;
 }
 
-/** p of all planes; if they are too many for one run, a sparse run decides how much each dense window counts at a pixel. */
-async function overPlanes(
-  run: Decode,
-  { windows: { sparse, dense }, planes, pixels }: { windows: PlaneWindows; planes: number; pixels: number },
-): Promise<Float32Array> {
-  if (!sparse) return run(dense[0] as PlaneWindow);
-  const rough = meanPlane(await run(sparse), sparse, pixels);
-  const values = new Float32Array(planes * pixels);
-  for (const [i, window] of dense.entries()) addWindow(values, await run(window), { window, i, dense, rough });
-  return values;
-}
-
 async function runNetwork(session: Session, images: readonly Image[], least: number): Promise<FocusProbability> {
   const [{ width, height }] = images as [Image];
   const padded = paddedSize({ width, height }, { least });
@@ -152,27 +141,3 @@ async function runNetwork(session: Session, images: readonly Image[], least: num
 
 const fieldsOf = (outputs: Readonly<Record<string, Value>>): Fields =>
   Object.fromEntries(FIELD_NAMES.map((name) => [name, outputs[name]])) as Fields;
-
-/** Σ p_n n at each pixel, in planes of the whole stack. */
-function meanPlane(values: Float32Array, window: PlaneWindow, pixels: number): Float32Array {
-  const mean = new Float32Array(pixels);
-  window.forEach((plane, n) => {
-    for (let i = 0; i < pixels; i++) mean[i] = (mean[i] as number) + plane * (values[n * pixels + i] as number);
-  });
-  return mean;
-}
-
-function addWindow(
-  total: Float32Array,
-  values: Float32Array,
-  { window, i, dense, rough }: { window: PlaneWindow; i: number; dense: readonly PlaneWindow[]; rough: Float32Array },
-): void {
-  const pixels = rough.length;
-  const weight = rough.map((at) => windowWeights(dense, at)[i] as number);
-  window.forEach((plane, n) => {
-    for (let k = 0; k < pixels; k++) {
-      const at = plane * pixels + k;
-      total[at] = (total[at] as number) + (weight[k] as number) * (values[n * pixels + k] as number);
-    }
-  });
-}

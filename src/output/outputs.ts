@@ -1,8 +1,11 @@
+import type { Size } from "../image/image.ts";
 import { encodeExr } from "../io/exr.ts";
 import { encodeNpy } from "../io/npy.ts";
-import { encodePng, encodePngPixels } from "../io/png.ts";
+import { encodePng, encodePngPixels, integers } from "../io/png.ts";
+import { withJpegExif } from "../io/photoExif.ts";
 import type { Deflate } from "../io/pngWriter.ts";
 import { encodeTiff } from "../io/tiff.ts";
+import { canvasJpeg } from "./canvasJpeg.ts";
 import { encodeColorPicture } from "./colorPicture.ts";
 import type { ColorMap } from "./colorMap.ts";
 import { encodeDepth16 } from "./depthCode.ts";
@@ -21,6 +24,8 @@ export const OUTPUT_FILES = {
   npy: "depth.npy",
   color: "color.png",
   aif: "aif.png",
+  aifTiff: "aif.tif",
+  aifJpeg: "aif.jpg",
   confidence: "confidence.png",
   error: "error.tif",
   beyond: "beyond.png",
@@ -55,11 +60,17 @@ export interface OutputOptions {
   readonly leastConfidence?: number;
   /** The compressor for PNG files. Default: one that runs everywhere. */
   readonly deflate?: Deflate;
+  /** Encodes pixels of 8 bits as JPEG. Default: the browser's encoder; elsewhere there is none. */
+  readonly jpeg?: EncodeJpeg;
 }
+
+export type EncodeJpeg = (pixels: Size & { readonly channels: 1 | 3; readonly data: Uint8Array }) => Promise<Uint8Array>;
 
 /** What an output needs besides the depth map. */
 const NEEDS: Readonly<Partial<Record<OutputName, keyof DepthResult>>> = {
   aif: "allInFocus",
+  aifTiff: "allInFocus",
+  aifJpeg: "allInFocus",
   confidence: "confidence",
   error: "error",
   beyond: "beyond",
@@ -68,8 +79,8 @@ const NEEDS: Readonly<Partial<Record<OutputName, keyof DepthResult>>> = {
 };
 
 /** The outputs that this result has the data for. Does not read it: a map may be computed when it is first read. */
-export function availableOutputs(result: DepthResult): OutputName[] {
-  return OUTPUT_NAMES.filter((name) => (NEEDS[name] ?? "depth") in result);
+export function availableOutputs(result: DepthResult, { jpeg = canvasJpeg }: Pick<OutputOptions, "jpeg"> = {}): OutputName[] {
+  return OUTPUT_NAMES.filter((name) => (NEEDS[name] ?? "depth") in result && (name !== "aifJpeg" || jpeg !== undefined));
 }
 
 /** Encodes one file after the other, so that only one is in memory. A mesh without triangles is left out. */
@@ -78,8 +89,9 @@ export async function* encodeOutputs(
   names: readonly OutputName[],
   options: OutputOptions = {},
 ): AsyncGenerator<OutputFile> {
-  const available = availableOutputs(result);
+  const available = availableOutputs(result, options);
   const absent = names.find((name) => !available.includes(name));
+  if (absent === "aifJpeg" && "allInFocus" in result) throw new RangeError("encodeOutputs: aifJpeg needs the option jpeg outside browsers");
   if (absent !== undefined) throw new RangeError(`encodeOutputs: the result has no data for the output ${absent}`);
   for (const name of names) {
     const encoded = await ENCODERS[name](result, options);
@@ -91,7 +103,7 @@ export async function* encodeOutputs(
 const BEYOND = { nearer: 128, farther: 255 } as const;
 
 type Encoded = Pick<OutputFile, "bytes" | "encoding">;
-type Encoder = (result: DepthResult, options: OutputOptions) => Encoded | undefined | Promise<Encoded>;
+type Encoder = (result: DepthResult, options: OutputOptions) => Encoded | undefined | Promise<Encoded | undefined>;
 
 const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
   depth16: ({ depth, unit }, { deflate }) => {
@@ -129,8 +141,11 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
       },
     };
   },
-  aif: ({ allInFocus, bits = 8 }, { deflate }) =>
-    allInFocus && { bytes: encodePng(allInFocus, { depth: bits, deflate }), encoding: { bits } },
+  aif: ({ allInFocus, bits = 8, exif }, { deflate }) =>
+    allInFocus && { bytes: encodePng(allInFocus, { depth: bits, exif, deflate }), encoding: { bits } },
+  aifTiff: ({ allInFocus, bits = 8 }) =>
+    allInFocus && { bytes: encodeTiff([{ ...allInFocus, data: integers(allInFocus.data, bits) }]), encoding: { bits } },
+  aifJpeg: encodeJpegImage,
   confidence: ({ depth, confidence }, { deflate }) => {
     if (!confidence) return undefined;
     const data = confidence.map((value, pixel) => (isKnown(depth, pixel) ? value : 0));
@@ -171,6 +186,12 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
       encoding: { order: "plane, row, column" },
     },
 };
+
+async function encodeJpegImage({ allInFocus, exif }: DepthResult, { jpeg = canvasJpeg }: OutputOptions): Promise<Encoded | undefined> {
+  if (!allInFocus || !jpeg) return undefined;
+  const bytes = await jpeg({ ...allInFocus, data: integers(allInFocus.data, 8) as Uint8Array });
+  return { bytes: exif ? withJpegExif(bytes, exif) : bytes, encoding: { bits: 8 } };
+}
 
 /** Plane indices from 1, near to far, in 8 or 16 bits; 0 where depth is unknown. */
 function encodeIndex({ depth, planeIndex }: DepthResult, { deflate }: OutputOptions): Encoded | undefined {

@@ -19,6 +19,8 @@ export interface DepthResult {
   readonly allInFocus?: Image;
   /** Bits per sample of the input images; the all-in-focus image is written with as many. */
   readonly bits?: 8 | 16;
+  /** EXIF of the photograph that the others were aligned to, for the all-in-focus image. */
+  readonly exif?: Uint8Array;
   /** The plane in which each pixel is sharpest, from 0, near to far. */
   readonly planeIndex?: Uint8Array | Uint16Array;
   /** Focus probability [planes, height, width], in its own size. */

@@ -1,5 +1,6 @@
 import type { Image, Size } from "../image/image.ts";
 import { readPhotoFacts, type PhotoFacts } from "../io/exif.ts";
+import { copyExif } from "../io/photoExif.ts";
 import { turnUpright } from "../image/orient.ts";
 import { resize } from "../image/resize.ts";
 import { FormatError } from "../io/formatError.ts";
@@ -41,6 +42,8 @@ export interface StackSource {
   /** Assumptions made and things ignored, for the user. */
   readonly notes: readonly string[];
   readPlane(plane: number): Promise<Image>;
+  /** The EXIF block of the plane's file, for an image made from it; undefined where there is none. */
+  readExif(plane: number): Promise<Uint8Array | undefined>;
   /** The same image with at most `maxPixels`, in the size that `scaledSize` gives. */
   readScaled(plane: number, maxPixels: number): Promise<Image>;
 }
@@ -91,6 +94,7 @@ export function inFocusOrder(source: StackSource, order: readonly number[]): Sta
     frames: pick(source.frames),
     focus: pick(source.focus).map((focus, value) => ({ ...focus, value })),
     readPlane: (plane) => source.readPlane(order[plane] ?? plane),
+    readExif: (plane) => source.readExif(order[plane] ?? plane),
     readScaled: (plane, maxPixels) => source.readScaled(order[plane] ?? plane, maxPixels),
   };
 }
@@ -140,6 +144,7 @@ function stackSource({ name, set, kept, files, focus, camera, notes }: Parts): S
     ...(camera ? { camera } : {}),
     ...(pixelSize === undefined ? {} : { pixelSize }),
     readPlane: (plane) => read(plane),
+    readExif: async (plane) => copyExif(await files.readHead(focus.planes[plane]?.file ?? "", EXIF_WITHIN)),
     readScaled: (plane, maxPixels) => {
       const target = scaledSize(size, maxPixels);
       return read(plane, target.width === size.width && target.height === size.height ? undefined : target);
@@ -176,6 +181,9 @@ async function allFacts({ frames }: FrameSet, read: (file: string) => Promise<Ph
   for (const { file } of frames) facts.push(await read(file));
   return facts;
 }
+
+/** Bytes of a file in which its EXIF block ends. */
+const EXIF_WITHIN = 1 << 20;
 
 /** Cameras write their metadata well within the first megabyte, except in TIFF, HEIC and raw files, which are read whole up to 64 MB. */
 async function photoFacts(files: StackFiles, file: string): Promise<PhotoFacts> {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { blendPlanes } from "../../src/depth/blend.ts";
 import { enlarge, guidedEnlarge } from "../../src/image/upsample.ts";
 import { createRandom } from "../../src/random.ts";
 import type { Image } from "../../src/image/image.ts";
@@ -11,15 +10,6 @@ const grey = (width: number, height: number, at: (x: number, y: number) => numbe
   height,
   channels: 1,
   data: Float32Array.from({ length: width * height }, (_, i) => at(i % width, Math.floor(i / width))),
-});
-
-test("a pixel whose p is on one plane comes from that plane", () => {
-  const images = [0.1, 0.5, 0.9].map((value) => grey(3, 1, () => value));
-  const values = Float32Array.of(1, 0, 0, 0, 1, 0, 0, 0, 1);
-  const { data } = blendPlanes(images, { planes: 3, width: 3, height: 1, values });
-  [0.1, 0.5, 0.9].forEach((value, i) => {
-    assert.ok(Math.abs((data[i] as number) - value) < 1e-6);
-  });
 });
 
 test("enlarging keeps constants, and ramps away from the border", () => {

@@ -31,7 +31,8 @@ test("24 planes in windows of 10 find the plane each pixel is sharp in, and p su
   for (let i = 0; i < 360; i++) {
     const sum = Array.from({ length: 24 }, (_, n) => values[n * 360 + i] as number).reduce((total, p) => total + p, 0);
     assert.ok(Math.abs(sum - 1) < 1e-5);
-    assert.ok(Math.abs(peakOf(values, { i, pixels: 360, planes }) - focusAt(i % 40, Math.floor(i / 40))) <= 0.51);
+    // half a plane for the peak, and a quarter of the 2.6 planes between the coarse pass's, which sees a peak narrower than they are
+    assert.ok(Math.abs(peakOf(values, { i, pixels: 360, planes }) - focusAt(i % 40, Math.floor(i / 40))) <= 1.2);
   }
 });
 

@@ -8,15 +8,18 @@ import { readDepth } from "../../src/data/readDepth.ts";
 import { depthMap } from "../../src/image/depthMap.ts";
 import { decodeExr, exrChannel } from "../../src/io/exr.ts";
 import { decodeNpy } from "../../src/io/npy.ts";
+import { decodeTiff } from "../../src/io/tiff.ts";
 import { depthCode } from "../../src/output/depthCode.ts";
 import { availableOutputs, DEFAULT_OUTPUTS, encodeOutputs, OUTPUT_NAMES } from "../../src/output/outputs.ts";
-import type { OutputFile, OutputName } from "../../src/output/outputs.ts";
+import type { EncodeJpeg, OutputFile, OutputName } from "../../src/output/outputs.ts";
 import { validFraction, validRange } from "../../src/output/result.ts";
 import type { DepthResult } from "../../src/output/result.ts";
 import { encodeResultJson } from "../../src/output/resultJson.ts";
 import { createRandom } from "../../src/random.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { assertClose } from "../helpers/close.ts";
+
+const sharpJpeg: EncodeJpeg = ({ width, height, channels, data }) => sharp(data, { raw: { width, height, channels } }).jpeg().toBuffer();
 
 const size = { width: 7, height: 5 };
 const random = createRandom(1);
@@ -114,6 +117,29 @@ test("the all-in-focus picture has the bits of the input", async () => {
   );
 });
 
+test("the all-in-focus image as TIFF has the same integers, and a JPEG is what the given encoder makes", async () => {
+  const [page] = await decodeTiff((await encode("aifTiff")).bytes);
+  assert.deepEqual(
+    [...(page?.data ?? [])],
+    Array.from(result.allInFocus?.data ?? [], (value) => Math.round(value * 65535)),
+  );
+  const given: number[] = [];
+  const jpeg: EncodeJpeg = ({ data }) => {
+    given.push(...data);
+    return Promise.resolve(Uint8Array.of(0xff, 0xd8, 0xff, 0xd9));
+  };
+  const exif = Uint8Array.of(0x49, 0x49, 42, 0);
+  for await (const { file, bytes } of encodeOutputs({ ...result, exif }, ["aifJpeg"], { jpeg })) {
+    assert.equal(file, "aif.jpg");
+    assert.deepEqual([...bytes], [0xff, 0xd8, 0xff, 0xe1, 0, 12, ...Buffer.from("Exif\0\0"), ...exif, 0xff, 0xd9]);
+  }
+  assert.deepEqual(
+    given,
+    Array.from(result.allInFocus?.data ?? [], (value) => Math.round(value * 255)),
+  );
+  assert.ok(!availableOutputs(result).includes("aifJpeg"), "there is no encoder");
+});
+
 test("confidence and plane numbers are 0 where nothing is known", async () => {
   const confidence = decode((await encode("confidence")).bytes);
   assert.deepEqual(
@@ -168,7 +194,7 @@ test("probability keeps its own size", async () => {
 
 test("every output is written, each named as asked, and another program opens the pictures", async () => {
   const written: string[] = [];
-  for await (const { name, file, bytes } of encodeOutputs(result, OUTPUT_NAMES)) {
+  for await (const { name, file, bytes } of encodeOutputs(result, OUTPUT_NAMES, { jpeg: sharpJpeg })) {
     written.push(name);
     if (!file.endsWith(".png")) continue;
     const { width, format } = await sharp(bytes).metadata();
@@ -190,7 +216,7 @@ test("what the result does not hold is not on offer and is refused by name", asy
 test("nothing known at all still makes files, but no mesh", async () => {
   const blind: DepthResult = { ...result, depth: { ...result.depth, valid: new Uint8Array(35) } };
   const written: string[] = [];
-  for await (const { name } of encodeOutputs(blind, OUTPUT_NAMES)) written.push(name);
+  for await (const { name } of encodeOutputs(blind, OUTPUT_NAMES, { jpeg: sharpJpeg })) written.push(name);
   assert.deepEqual(
     written,
     OUTPUT_NAMES.filter((name) => name !== "glb"),

@@ -9,10 +9,12 @@ import { DualFocusError } from "../../errors.ts";
 import type { DepthMap } from "../../image/depthMap.ts";
 import type { DepthNetwork } from "../../network/depthNetwork.ts";
 import type { ColorMap } from "../../output/colorMap.ts";
-import { encodeOutputs, type OutputName } from "../../output/outputs.ts";
+import { JPEG_QUALITY } from "../../output/canvasJpeg.ts";
+import { encodeOutputs, type EncodeJpeg, type OutputName } from "../../output/outputs.ts";
 import { encodeResultJson } from "../../output/resultJson.ts";
 import { withStack, type StackSource } from "../../stack/node/openStack.ts";
 import type { Unit } from "../../stack/stackFormat.ts";
+import type { Preference } from "../allInFocus/prior.ts";
 import { describeRun, type DepthDocument } from "../document.ts";
 import { readingInput } from "../../system/errno.ts";
 import type { OnStage } from "../progress.ts";
@@ -50,6 +52,8 @@ export interface StackOptions {
   readonly colors?: ColorMap;
   /** Whether color.png has a legend below the image; default: false, so that it lies on the photo pixel by pixel. */
   readonly legend?: boolean;
+  /** Which side wins in the all-in-focus image at edges that are seen through. */
+  readonly prefer?: Preference | undefined;
   /** Replace what is in the output folder. */
   readonly force: boolean;
 }
@@ -101,6 +105,7 @@ async function depthOfSource(
       align,
       onStage: report.onStage,
       reverse: options.reverse ?? false,
+      prefer: options.prefer,
       onFindings: report.onFindings,
       signal,
       fill: options.fill,
@@ -113,7 +118,7 @@ async function depthOfSource(
 
 export const defaultOutput = (name: string): string => `${basename(resolve(name)).replace(/\.[^.]*$/, "")}-depth`;
 
-/** At the peak: the sum of the planes, one plane before and after alignment, the maps. */
+/** At the peak: the pyramid of the all-in-focus image, one plane before and after alignment, the maps. */
 const BYTES_PER_PIXEL = 80;
 
 /** Without this, the system would end the program on too large an image without a word. */
@@ -153,6 +158,12 @@ interface Writing {
 /** zlib's third level: half the time of its usual sixth, files a few hundredths larger. */
 const deflate = (bytes: Uint8Array): Uint8Array => deflateSync(bytes, { level: 3 });
 
+const jpeg: EncodeJpeg = async ({ width, height, channels, data }) => {
+  const { default: sharp } = await import("sharp"); // native code; loaded only by those who encode
+  const options = { quality: 100 * JPEG_QUALITY, chromaSubsampling: "4:4:4" };
+  return sharp(data, { raw: { width, height, channels } }).jpeg(options).toBuffer();
+};
+
 async function writeResults(folder: string, writing: Writing): Promise<DepthDocument> {
   const { source, run, options, trueDepth, onStage, signal } = writing;
   const before = performance.now();
@@ -161,6 +172,7 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
   let done = 0;
   for await (const { name, file, bytes, encoding: meaning } of encodeOutputs(run.result, options.save, {
     deflate,
+    jpeg,
     colorMap: options.colors ?? "turbo",
     legend: options.legend ?? false,
   })) {

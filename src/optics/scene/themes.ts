@@ -12,7 +12,7 @@ export interface ThemeSettings {
   readonly build: (stage: Stage) => void;
 }
 
-export type Theme = "desk" | "room" | "macro" | "slope" | "clutter" | "foliage" | "terrain" | "board" | "plain";
+export type Theme = "desk" | "room" | "macro" | "slope" | "clutter" | "foliage" | "terrain" | "board" | "plain" | "object";
 
 export const THEMES: Readonly<Record<Theme, ThemeSettings>> = {
   /** A table with objects, seen from above at an angle, and a wall behind it. */
@@ -32,6 +32,8 @@ export const THEMES: Readonly<Record<Theme, ThemeSettings>> = {
   board: { ratio: [1.03, 1.3], field: [15, 40], plainness: 0.1, build: board },
   /** A desk where most surfaces are bare. */
   plain: { ratio: [1.5, 4], field: [25, 60], plainness: 0.65, build: desk },
+  /** One object far in front of a bare background, as insects and products are photographed. Not drawn for training. */
+  object: { ratio: [1.05, 1.5], field: [15, 40], plainness: 0, build: object },
 };
 
 /** An infinite wall across the view at `depth`, slightly tilted. */
@@ -219,4 +221,16 @@ function board(stage: Stage): void {
       });
   }
   if (chance(random, 0.5)) addThin(stage, 1 + random.integer(2));
+}
+
+function object(stage: Stage): void {
+  const { random, primitives, near, far, slopeX, slopeY } = stage;
+  const centre = seenAt(stage, between(random, -0.15, 0.15), between(random, -0.15, 0.15), far);
+  const across = Math.min(slopeX, slopeY) * far;
+  const side = (): number => across * between(random, 0.4, 0.7);
+  const surface = material(stage, { depth: far });
+  primitives.push({ kind: "ellipsoid", centre, rotation: facing([0, 0, -1], between(random, 0, 6.3)), radii: [side(), side(), far - near], material: surface }); // prettier-ignore
+  const depth = far * between(random, 1.5, 3);
+  const background = { ...material(stage, { depth, plain: true }), textureSize: 1e3 * depth, specular: 0 };
+  primitives.push({ kind: "plane", centre: [0, 0, depth], rotation: facing([0, 0, -1], 0), material: background });
 }

@@ -29,7 +29,7 @@ export async function writeArchive(
     else onChunk(chunk);
   });
   const add = (file: string, bytes: Uint8Array): void => {
-    const entry = /\.(png|glb|exr)$/.test(file) ? new ZipPassThrough(file) : new ZipDeflate(file, { level: 6 }); // these formats are already compressed
+    const entry = /\.(png|jpg|glb|exr)$/.test(file) ? new ZipPassThrough(file) : new ZipDeflate(file, { level: 6 }); // these formats are already compressed
     zip.add(entry);
     entry.push(bytes, true);
   };

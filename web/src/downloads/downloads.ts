@@ -14,6 +14,8 @@ const LABELS: Readonly<Record<OutputName, string>> = {
   npy: "Depth, NumPy array",
   color: "Depth in colour with a legend, PNG",
   aif: "All-in-focus image, PNG",
+  aifTiff: "All-in-focus image, TIFF",
+  aifJpeg: "All-in-focus image, JPEG",
   confidence: "Confidence, 16-bit PNG",
   error: "Expected error of the depth, floating-point TIFF",
   beyond: "Pixels nearer or farther than every plane, PNG",
@@ -101,7 +103,7 @@ const USERS: Readonly<Partial<Record<keyof DepthResult, readonly OutputName[]>>>
   beyond: ["beyond"],
   planeIndex: ["index"],
   probability: ["probability"],
-  allInFocus: ["aif", "ply", "glb"],
+  allInFocus: ["aif", "aifTiff", "aifJpeg", "ply", "glb"],
 };
 
 /** The result without the maps that this output does not need: everything sent to a worker is copied. */

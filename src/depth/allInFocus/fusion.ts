@@ -1,0 +1,266 @@
+import { boxMean, type Plane } from "../../image/boxFilter.ts";
+import type { Window } from "../../image/crop.ts";
+import type { Image, Size } from "../../image/image.ts";
+import { expandedRows, halfSize, reduced, type Samples } from "../../image/pyramid.ts";
+import { imageRows, type PictureRows } from "../../image/rows.ts";
+import { enlarge } from "../../image/upsample.ts";
+import type { FocusProbability } from "../../network/focusProbability.ts";
+import { planePrior, type Preference } from "./prior.ts";
+
+/** Where the frame of a plane can be used. By default everywhere. */
+export interface Coverage {
+  /** Whether the frame covers a pixel of the result and all within `margin` pixels of it. */
+  readonly covers: (x: number, y: number, margin: number) => boolean;
+  /** Whether it may be used wherever no likelier plane covers the result: the frame that the others were aligned to. */
+  readonly isReserve: boolean;
+}
+
+export interface Fusion {
+  /** Adds the image of a plane, once. */
+  add(rows: PictureRows, plane: number, coverage?: Coverage): void;
+  /** The result, in [0, 1]; nothing can be added afterwards. */
+  finish(): Image;
+}
+
+export interface FusionOptions {
+  readonly prefer?: Preference | undefined;
+}
+
+/** Levels of the Laplacian pyramid above the coarsest: details of up to 16 pixels are chosen, what is coarser is averaged. */
+const LEVELS = 4;
+/** Sides of the tiles in which a plane is processed, and of what they see of their neighbours: the reach of the filters of all levels. */
+const TILE = 512;
+const MARGIN = 64;
+/** Energy is compared over squares of this radius, at each level in its own pixels. */
+const RADIUS = 1;
+/** What the reserve counts where it is not likely. */
+const RESERVE = 1e-6;
+
+/** The all-in-focus image of images in memory. */
+export function fuseImages(images: readonly Image[], probability: FocusProbability, options: FusionOptions = {}): Image {
+  const fusion = createFusion(images[0] as Image, probability, options);
+  images.forEach((image, plane) => {
+    fusion.add(imageRows(image), plane);
+  });
+  return fusion.finish();
+}
+
+/**
+ * The all-in-focus image, one plane after the other: the Laplacian pyramid (Burt and Adelson 1983) whose every detail is taken from the
+ * plane in which it is strongest, as photo stackers do it, but only among planes that the network's p allows there. Only the pyramid of
+ * the result is kept, 22 bytes per pixel in colour.
+ */
+export function createFusion(
+  { width, height, channels }: Pick<Image, "width" | "height" | "channels">,
+  probability: FocusProbability,
+  options: FusionOptions = {},
+): Fusion {
+  const prior = planePrior(probability, options);
+  const levels = createLevels({ width, height }, channels);
+  const tiles = tilesOf({ width, height });
+  return {
+    add(rows, plane, coverage) {
+      const least = coverage?.isReserve ? RESERVE : 0;
+      const maps = levels.map((size) => ({ choice: fitted(prior.choice(plane), size), share: fitted(prior.share(plane), size) }));
+      for (const tile of tiles) {
+        if (least === 0 && !counts(prior.choice(plane), tile, { width, height })) continue;
+        const covers = coverage && !coversTile(coverage.covers, tile) ? coverage.covers : undefined;
+        addTile({ levels, maps, covers, least }, cut(rows, tile, channels), tile);
+      }
+    },
+    finish: () => ({ width, height, channels, data: collapsed(levels) }),
+  };
+}
+
+/** A level of the result: the strongest detail so far and its score; at the coarsest level weighted sums and the sums of weights. */
+interface Level extends Size {
+  readonly channels: Image["channels"];
+  readonly data: Float32Array;
+  readonly score: Float32Array;
+}
+
+function createLevels(size: Size, channels: Image["channels"]): Level[] {
+  const levels: Level[] = [];
+  for (let level = 0, side = size; level <= LEVELS; level++, side = halfSize(side)) {
+    const area = side.width * side.height;
+    levels.push({ ...side, channels, data: new Float32Array(area * channels), score: new Float32Array(area) });
+    if (Math.min(side.width, side.height) < 2) break; // too small to be halved
+  }
+  return levels;
+}
+
+interface Tile extends Window {
+  /** What is seen of the image, in multiples of the coarsest level's pixels. */
+  readonly seen: Window;
+}
+
+function tilesOf({ width, height }: Size): Tile[] {
+  const spans = (length: number): { start: number; end: number; from: number; to: number }[] =>
+    Array.from({ length: Math.ceil(length / TILE) }, (_, i) => {
+      const [start, end] = [i * TILE, Math.min((i + 1) * TILE, length)];
+      return { start, end, from: Math.max(start - MARGIN, 0), to: Math.min(end + MARGIN, length) };
+    });
+  return spans(height).flatMap((down) =>
+    spans(width).map((across) => ({
+      left: across.start,
+      top: down.start,
+      width: across.end - across.start,
+      height: down.end - down.start,
+      seen: { left: across.from, top: down.from, width: across.to - across.from, height: down.to - down.from },
+    })),
+  );
+}
+
+type Covers = Coverage["covers"];
+
+/** At the corners, and so everywhere between them. */
+function coversTile(covers: Covers, { left, top, width, height }: Window): boolean {
+  const [right, bottom] = [left + width - 1, top + height - 1];
+  return [covers(left, top, MARGIN), covers(right, top, MARGIN), covers(left, bottom, MARGIN), covers(right, bottom, MARGIN)].every(
+    Boolean,
+  );
+}
+
+/** Whether the plane counts anywhere in the tile. */
+function counts({ width, height, values }: Plane, tile: Window, size: Size): boolean {
+  const span = (start: number, length: number, from: number, to: number): [number, number] => [
+    Math.max(Math.floor((start * from) / to) - 2, 0),
+    Math.min(Math.ceil(((start + length) * from) / to) + 2, from),
+  ];
+  const [left, right] = span(tile.left, tile.width, width, size.width);
+  const [top, bottom] = span(tile.top, tile.height, height, size.height);
+  for (let y = top; y < bottom; y++) for (let at = y * width + left; at < y * width + right; at++) if (values[at] !== 0) return true;
+  return false;
+}
+
+/** The map, halved until it is no larger than a level. */
+function fitted(map: Plane, { width, height }: Size): Plane {
+  let samples: Samples = { width: map.width, height: map.height, channels: 1, data: map.values };
+  while (samples.width >= 1.5 * width && samples.height >= 1.5 * height) samples = reduced(samples);
+  return { width: samples.width, height: samples.height, values: samples.data };
+}
+
+function cut(rows: PictureRows, { seen }: Tile, channels: number): Samples {
+  const data = new Float32Array(seen.width * seen.height * channels);
+  const span = { from: seen.left, to: seen.left + seen.width };
+  for (let y = 0; y < seen.height; y++)
+    data.set(rows(seen.top + y, span).subarray(span.from * channels, span.to * channels), y * seen.width * channels);
+  return { width: seen.width, height: seen.height, channels, data };
+}
+
+interface Target {
+  readonly levels: readonly Level[];
+  /** What the plane counts at each level. */
+  readonly maps: readonly { readonly choice: Plane; readonly share: Plane }[];
+  /** Given only where the frame does not cover the whole tile. */
+  readonly covers: Covers | undefined;
+  /** What the plane counts at least. */
+  readonly least: number;
+}
+
+function addTile({ levels, maps, covers, least }: Target, tileImage: Samples, tile: Tile): void {
+  let samples = tileImage;
+  for (const [n, level] of levels.entries()) {
+    const scale = 2 ** n;
+    const seen = { left: tile.seen.left / scale, top: tile.seen.top / scale, width: samples.width, height: samples.height };
+    const part = {
+      left: tile.left / scale,
+      top: tile.top / scale,
+      width: Math.ceil(tile.width / scale),
+      height: Math.ceil(tile.height / scale),
+    };
+    const { choice, share } = maps[n] as Target["maps"][number];
+    const where = { level, seen, part, scale, covers, least };
+    if (n === levels.length - 1) addShare(samples, enlarge(share, level, part), where);
+    else {
+      const smaller = reduced(samples);
+      subtract(samples, smaller);
+      chooseStrongest(samples, enlarge(choice, level, part), where);
+      samples = smaller;
+    }
+  }
+}
+
+/** Leaves of the samples what the smaller level does not have. */
+function subtract({ width, height, channels, data }: Samples, smaller: Samples): void {
+  const rowAt = expandedRows(smaller, { width, height });
+  const row = width * channels;
+  for (let y = 0, at = 0; y < height; y++) {
+    const coarse = rowAt(y);
+    for (let i = 0; i < row; i++, at++) data[at] = (data[at] as number) - (coarse[i] as number);
+  }
+}
+
+interface Place {
+  readonly level: Level;
+  /** What the samples show, and which part of it is the tile's; both in pixels of the level. */
+  readonly seen: Window;
+  readonly part: Window;
+  readonly scale: number;
+  readonly covers: Covers | undefined;
+  readonly least: number;
+}
+
+function chooseStrongest(detail: Samples, prior: Float32Array, { level, seen, part, scale, covers, least }: Place): void {
+  const { channels } = level;
+  const energy = energyOf(detail);
+  for (let y = 0, i = 0; y < part.height; y++) {
+    const inSeen = (part.top - seen.top + y) * seen.width + part.left - seen.left;
+    const inLevel = (part.top + y) * level.width + part.left;
+    for (let x = 0; x < part.width; x++, i++) {
+      if (covers && !covers((part.left + x) * scale, (part.top + y) * scale, 3 * scale)) continue;
+      const weight = Math.max(prior[i] as number, least);
+      const score = weight * ((energy[inSeen + x] as number) + 1e-12); // a plane that counts wins over none
+      if (!(score > (level.score[inLevel + x] as number))) continue;
+      level.score[inLevel + x] = score;
+      const [from, to] = [(inSeen + x) * channels, (inLevel + x) * channels];
+      for (let c = 0; c < channels; c++) level.data[to + c] = detail.data[from + c] as number;
+    }
+  }
+}
+
+/** Σ over channels of the squared detail, mean over a square. */
+function energyOf({ width, height, channels, data }: Samples): Float32Array {
+  const values = new Float32Array(width * height);
+  for (let i = 0, at = 0; i < values.length; i++) {
+    let sum = 0;
+    for (const end = at + channels; at < end; at++) sum += (data[at] as number) * (data[at] as number);
+    values[i] = sum;
+  }
+  return boxMean({ width, height, values }, RADIUS);
+}
+
+function addShare(samples: Samples, share: Float32Array, { level, seen, part, scale, covers }: Place): void {
+  const { channels } = level;
+  for (let y = 0, i = 0; y < part.height; y++) {
+    const inSeen = (part.top - seen.top + y) * seen.width + part.left - seen.left;
+    const inLevel = (part.top + y) * level.width + part.left;
+    for (let x = 0; x < part.width; x++, i++) {
+      if (covers && !covers((part.left + x) * scale, (part.top + y) * scale, 2 * scale)) continue;
+      const weight = share[i] as number;
+      level.score[inLevel + x] = (level.score[inLevel + x] as number) + weight;
+      const [from, to] = [(inSeen + x) * channels, (inLevel + x) * channels];
+      for (let c = 0; c < channels; c++) level.data[to + c] = (level.data[to + c] as number) + weight * (samples.data[from + c] as number);
+    }
+  }
+}
+
+/** The image of the pyramid, clipped to [0, 1]; the levels are used up. */
+function collapsed(levels: readonly Level[]): Float32Array {
+  const coarsest = levels.at(-1) as Level;
+  for (let i = 0, at = 0; i < coarsest.score.length; i++)
+    for (const end = at + coarsest.channels; at < end; at++)
+      coarsest.data[at] = (coarsest.data[at] as number) / (coarsest.score[i] as number);
+  for (let n = levels.length - 2; n >= 0; n--) {
+    const { width, height, channels, data } = levels[n] as Level;
+    const rowAt = expandedRows(levels[n + 1] as Level, { width, height });
+    const row = width * channels;
+    for (let y = 0, at = 0; y < height; y++) {
+      const coarse = rowAt(y);
+      for (let i = 0; i < row; i++, at++) data[at] = (data[at] as number) + (coarse[i] as number);
+    }
+  }
+  const { data } = levels[0] as Level;
+  for (let i = 0; i < data.length; i++) data[i] = Math.min(Math.max(data[i] as number, 0), 1);
+  return data;
+}
