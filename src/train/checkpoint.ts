@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import type { Tensor } from "../engine/engine.ts";
@@ -68,8 +69,17 @@ export async function saveCheckpoint(file: string, { engine, trainer, ...positio
     checkValues(raw, name, position.step);
     tensors.set(name, raw);
   }
-  const metadata = { kind: KIND, position: JSON.stringify(position) };
+  const text = JSON.stringify(position);
+  const metadata = { kind: KIND, position: text, checksum: checksum(tensors, text) };
   await writeAtomically(file, encodeSafetensors({ tensors, metadata }));
+}
+
+/** SHA-256 of everything that a run continues from: one flipped bit of a moment would go unnoticed for the rest of it. */
+function checksum(tensors: ReadonlyMap<string, RawTensor>, position: string): string {
+  const hash = createHash("sha256").update(position);
+  for (const [name, { dtype, shape, bytes }] of [...tensors].sort(([a], [b]) => (a < b ? -1 : 1)))
+    hash.update(`\n${name} ${dtype} [${shape.join(", ")}]\n`).update(bytes);
+  return hash.digest("hex");
 }
 
 interface State {
@@ -112,6 +122,9 @@ export async function readCheckpoint(file: string): Promise<Checkpoint> {
 function parseCheckpoint({ tensors, metadata }: SafetensorsFile, file: string): Checkpoint {
   if (metadata.kind !== KIND) throw new FormatError(`${file}: holds weights, but is not a checkpoint to resume`);
   const { config, ...rest } = parsePosition(metadata.position ?? "", file);
+  const { checksum: expected } = metadata; // checkpoints of older versions have none
+  if (expected !== undefined && expected !== checksum(tensors, metadata.position ?? ""))
+    throw new FormatError(`${file}: is damaged: its checksum does not match its contents`);
   return { ...rest, config: checkConfig(config, file), tensors, file };
 }
 

@@ -1,13 +1,25 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cannotWrite } from "../system/errno.ts";
 import { duration } from "../output/duration.ts";
 import type { LogEntry } from "./loop.ts";
 
 /** One JSON object a line. A resumed run drops what a killed one logged after its last checkpoint. */
 export function openLog(file: string, { from }: { readonly from: number }): (entry: LogEntry) => void {
   const kept = existsSync(file) ? readLog(file).filter(({ step }) => step <= from && from > 0) : [];
-  writeFileSync(file, kept.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+  const writing = (write: () => void): void => {
+    try {
+      write();
+    } catch (cause) {
+      throw cannotWrite(file, cause);
+    }
+  };
+  writing(() => {
+    writeFileSync(file, kept.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+  });
   return (entry) => {
-    appendFileSync(file, `${JSON.stringify(entry)}\n`);
+    writing(() => {
+      appendFileSync(file, `${JSON.stringify(entry)}\n`);
+    });
   };
 }
 

@@ -80,7 +80,7 @@ function runMember(args: readonly string[], place: string): Promise<Member> {
   const watch = setInterval(() => {
     const now = readQuietly(place);
     if (now !== last) [last, since] = [now, performance.now()];
-    else if (performance.now() - since > 1000 * PATIENCE) {
+    else if (now !== "" && performance.now() - since > 1000 * PATIENCE) {
       endless = true;
       child.kill("SIGKILL");
     }

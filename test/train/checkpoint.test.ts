@@ -10,6 +10,7 @@ import { writeAtomically } from "../../src/system/atomicFile.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { DualFocusError } from "../../src/errors.ts";
 import { FormatError } from "../../src/io/formatError.ts";
+import { decodeSafetensors, encodeSafetensors } from "../../src/io/safetensors.ts";
 import { generateTextures } from "../../src/optics/texture/texture.ts";
 import {
   averagedWeights,
@@ -21,7 +22,7 @@ import {
   type Checkpoint,
 } from "../../src/train/checkpoint.ts";
 import { ConfigError, overrideConfig, type TrainConfig } from "../../src/train/config.ts";
-import { readLog } from "../../src/train/log.ts";
+import { openLog, readLog } from "../../src/train/log.ts";
 import { smoke } from "../../src/train/presets.ts";
 import { DivergedError } from "../../src/train/loop.ts";
 import { runFiles, runTraining, type TrainRequest } from "../../src/train/run.ts";
@@ -80,6 +81,32 @@ test("a cut-off or foreign file is refused by name", async () => {
   writeFileSync(cut, readFileSync(checkpoint));
   truncateSync(cut, 100_000);
   await assert.rejects(readCheckpoint(cut), /cut\.safetensors: truncated/);
+});
+
+test("one flipped bit anywhere is refused; a checkpoint of an older version, which has no checksum, is not", async () => {
+  const { checkpoint } = runFiles(join(folder, "whole"));
+  const good = readFileSync(checkpoint);
+  const file = join(folder, "flipped.safetensors");
+  for (const share of [0.0001, 0.02, 0.3, 0.6, 0.999999]) {
+    const bytes = Buffer.from(good);
+    const at = Math.floor(share * bytes.length);
+    bytes[at] = (bytes[at] ?? 0) ^ 4;
+    writeFileSync(file, bytes);
+    await assert.rejects(readCheckpoint(file), (error) => error instanceof FormatError && error.message.startsWith(`${file}: `));
+  }
+  const { tensors, metadata } = decodeSafetensors(good);
+  const { kind = "", position = "" } = metadata;
+  writeFileSync(file, encodeSafetensors({ tensors, metadata: { kind, position } }));
+  assert.equal((await readCheckpoint(file)).step, 9);
+});
+
+test("a disk that is full when a line is logged is reported as such", () => {
+  const file = join(folder, "log.jsonl");
+  symlinkSync("/dev/full", file);
+  const write = (): void => {
+    openLog(file, { from: 0 })({ step: 1, seconds: 1 });
+  };
+  assert.throws(write, (error) => error instanceof DualFocusError && /log\.jsonl: cannot be written: the disk is full/.test(error.message));
 });
 
 /** The lines of a run that is told to stop before it begins: it opens its data, saves and ends. */
