@@ -102,9 +102,11 @@ test("one flipped bit anywhere is refused; a checkpoint of an older version, whi
 
 test("a disk that is full when a line is logged is reported as such", () => {
   const file = join(folder, "log.jsonl");
-  symlinkSync("/dev/full", file);
+  const log = openLog(file, { from: 0 });
+  rmSync(file);
+  symlinkSync("/dev/full", file); // not before it is opened: it can be read without end
   const write = (): void => {
-    openLog(file, { from: 0 })({ step: 1, seconds: 1 });
+    log({ step: 1, seconds: 1 });
   };
   assert.throws(write, (error) => error instanceof DualFocusError && /log\.jsonl: cannot be written: the disk is full/.test(error.message));
 });
