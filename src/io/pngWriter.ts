@@ -15,7 +15,10 @@ const UP = 2; // the filter: each byte less the one above it
  * The bytes of a PNG file. Every row is stored as its difference from the row above: images and maps take half the space of plain values,
  * and less time to compress.
  */
-export function writePng({ text, exif, ...pixels }: PngPixels, { deflate = deflateAnywhere }: { readonly deflate?: Deflate } = {}): Uint8Array {
+export function writePng(
+  { text, exif, ...pixels }: PngPixels,
+  { deflate = deflateAnywhere }: { readonly deflate?: Deflate } = {},
+): Uint8Array {
   const header = new Uint8Array(13);
   const view = new DataView(header.buffer);
   view.setUint32(0, pixels.width);

@@ -353,10 +353,8 @@ test("a missing file is named, with exit code 3", async (context) => {
   const folder = slantedFolder("broken");
   rmSync(join(folder, "scene1", "depth.npy"));
   const args = ["--dataset", "folder", "--data", folder, "--model", "laplacian"];
-  await assert.rejects(
-    run(context, args),
-    (error: UserError) => error.exitCode === 3 && /scene1\/depth\.npy is missing/.test(error.message),
-  );
+  const missing = run(context, args);
+  await assert.rejects(missing, (error: UserError) => error.exitCode === 3 && /scene1\/depth\.npy is missing/.test(error.message));
   const nowhere = run(context, ["--dataset", "fod500", "--data", join(root, "nowhere"), "--model", "rdf"]);
   await assert.rejects(nowhere, (error: UserError) => error.exitCode === 3 && error.message.includes("000400_Dpt.exr"));
   await assert.rejects(

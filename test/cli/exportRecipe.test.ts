@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 
 import { decodeNpy } from "../../src/io/npy.ts";
-import type { Image } from "../../src/image/image.ts";
 import { resize } from "../../src/image/resize.ts";
 import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import { openStack } from "../../src/stack/node/openStack.ts";
@@ -30,11 +29,12 @@ test("the exported graph, run by the recipe of docs/library.md, gives the depth 
   assert.equal(code, 0, err);
   const expected = decodeNpy(readFileSync(join(output, "depth.npy"))).data as Float32Array;
 
-  const { files, focusDistances, readPlane, size } = await openStack(desk);
+  const source = await openStack(desk);
+  const { files, focusDistances, size } = source;
   const [width, height] = [2 * size.width, 2 * size.height]; // 768×512: multiples of 32
   const images = new Float32Array(files.length * 3 * width * height);
   for (const n of files.keys()) {
-    const { data } = resize(await readPlane(n), { width, height, filter: "lanczos" }) as Image;
+    const { data } = resize(await source.readPlane(n), { width, height, filter: "lanczos" });
     for (let i = 0; i < width * height; i++)
       for (let c = 0; c < 3; c++) images[(n * 3 + c) * width * height + i] = data[3 * i + c] as number;
   }

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
+import type { Size } from "../../../src/image/image.ts";
 import { doubtfulFraction, doubtfulPixels } from "../../../src/output/trust.ts";
 import { TEST_IDS } from "../contract.ts";
 import { depthSource } from "../paint.ts";
@@ -48,14 +49,7 @@ export function DepthView({ result: view, state, controller }: ResultProps): VNo
           onViewport={(next) => {
             controller.setLook({ viewport: next });
           }}
-          stage={{
-            role: "slider",
-            "aria-label": "Selected pixel; arrow keys move it, with Shift ten times as far; plus and minus zoom",
-            "aria-valuemin": 0,
-            "aria-valuemax": depth.width * depth.height - 1,
-            "aria-valuenow": chosen.y * depth.width + chosen.x,
-            "aria-valuetext": `column ${chosen.x + 1}, row ${chosen.y + 1}`,
-          }}
+          stage={pixelSlider(chosen, depth)}
           onTap={(place) => {
             choose(pixelInFrame(viewport, place, depth));
           }}
@@ -103,6 +97,16 @@ export function DepthView({ result: view, state, controller }: ResultProps): VNo
     </div>
   );
 }
+
+const pixelSlider = ({ x, y }: Pixel, { width, height }: Size) =>
+  ({
+    role: "slider",
+    "aria-label": "Selected pixel; arrow keys move it, with Shift ten times as far; plus and minus zoom",
+    "aria-valuemin": 0,
+    "aria-valuemax": width * height - 1,
+    "aria-valuenow": y * width + x,
+    "aria-valuetext": `column ${x + 1}, row ${y + 1}`,
+  }) as const;
 
 const percent = ({ x, y }: { x: number; y: number }): { left: string; top: string } => ({ left: `${100 * x}%`, top: `${100 * y}%` });
 
