@@ -74,7 +74,6 @@ const usage = (name: string, args: readonly string[], message: RegExp, remedy: R
 
 refuses("stacks that are none: nothing there, nothing in it, one picture, no pictures", () => {
   mkdirSync(join(root, "stacks", "empty"));
-  put(join(root, "stacks", "raw", "a.NEF"), "raw");
   put(join(root, "stacks", "one", "a.png"), planes[0] as Uint8Array);
   put(join(root, "stacks", "text", "notes.txt"), "no picture");
   const at = (name: string): string => join(root, "stacks", name);
@@ -82,9 +81,8 @@ refuses("stacks that are none: nothing there, nothing in it, one picture, no pic
     usage("no stack", [], /missing required argument 'stack'/),
     input("an empty name", [""], /there is no such file or folder/, /check|name/),
     input("no such folder", [at("nowhere")], /nowhere: there is no such file or folder/, /check|name/),
-    input("an empty folder", [at("empty")], /empty: no images in it/, /put jpg, png/),
-    input("raw files", [at("raw")], /only raw files such as a\.NEF/, /export them as 16-bit TIFF/),
-    input("no pictures", [at("text")], /text: no images in it/, /put jpg, png/),
+    input("an empty folder", [at("empty")], /empty: no images in it/, /put JPEG, HEIC, PNG/),
+    input("no pictures", [at("text")], /text: no images in it/, /put JPEG, HEIC, PNG/),
     input("one picture", [at("one")], /one: one image is not a focal stack/, /at least two images/),
     input("one file", [join(good, "a.png")], /a\.png: one image is not a focal stack/, /at least two images/),
     input("a file twice", [join(good, "a.png"), join(good, "a.png")], /a\.png: is given twice/, /\w/),
@@ -112,7 +110,7 @@ refuses("files that are no pictures, or not whole", async () => {
     input("half a TIFF", [spoilt("half tiff", "d.tif", tiff.subarray(0, tiff.length / 2))], /d\.tif: not a readable TIFF/, remedy),
     input("a TIFF's head", [spoilt("tiff head", "d.tif", tiff.subarray(0, 8))], /d\.tif: not a readable TIFF/, remedy),
     input("random bytes", [spoilt("noise", "d.webp", noise.subarray(0, 999))], /d\.webp: not a readable image/, remedy),
-    input("a HEIC without content", [spoilt("heic", "d.heic", "\0\0\0\u0018ftypheic")], /d\.heic: not a readable HEIC/, remedy),
+    input("a HEIC without content", [spoilt("heic", "d.heic", "\0\0\0\u0018ftypheic")], /d\.heic: not a readable/, remedy),
     input("a raw file without content", [spoilt("raw", "d.raf", "FUJIFILMCCD-RAW 0201")], /d\.raf: not a readable raw file/, remedy),
     input("a bitmap without content", [spoilt("bmp", "d.bmp", `BM${"\0".repeat(30)}`)], /d\.bmp: not a readable BMP/, remedy),
   ];
@@ -200,7 +198,7 @@ refuses("focus distances that cannot be", () => {
       message: /no focus distances found/,
       remedy: /--distances or a stack\.json/,
     },
-    usage("a unit nobody knows", [good, "--unit", "feet"], /'feet' is invalid. Allowed choices are m, mm/),
+    usage("a unit nobody knows", [good, "--unit", "feet"], /'feet' is invalid. Allowed choices are m, cm, mm/),
   ];
 });
 
