@@ -55,7 +55,8 @@ test("directories that loop, overlap, lie outside or do not end are refused", as
   await assert.rejects(check(rawTiff([good], { after: 4000, last: 1e6 })), /truncated: a directory at 1000000/);
   await assert.rejects(check(rawTiff([], { last: 8, after: 4 }).fill(255, 8)), /truncated: a directory of 65535 fields/);
   await assert.rejects(check(new Uint8Array([0x49, 0x49, 42, 0])), /truncated/);
-  await assert.rejects(check(rawTiff([pageWith({ tag: 258, type: 77, value: 1 })])), /tag 258 has the unknown type 77/);
+  await assert.rejects(check(rawTiff([pageWith({ tag: 270, type: 77, value: 1 })])), /tag 270 has the unknown type 77/);
+  await assert.rejects(check(rawTiff([pageWith({ tag: 258, type: 11, value: 1 })])), /tag 258 \(BitsPerSample\) is of type 11/);
   await assert.rejects(check(rawTiff([pageWith({ tag: 256, type: 2, value: 64 })])), /tag 256 \(ImageWidth\) is 1 values of type 2/);
   // The second directory begins within the first: in the value of its first field, whose lower half then counts 4000 fields.
   const fields = Array.from({ length: 5000 }, () => ({ tag: 1, type: 1, value: 40_000 * 65_536 + 4000 }));
