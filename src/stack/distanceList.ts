@@ -19,7 +19,7 @@ export function parseDistances(text: string): Quantity[] {
     .map((word) => {
       const quantity = parseQuantity(word);
       if (quantity) return quantity;
-      const message = `“${word}” is not a focus distance; expected numbers such as 0.5 or 650mm`;
+      const message = `“${quoted(word)}” is not a focus distance; expected numbers such as 0.5 or 650mm`;
       throw new DualFocusError("distances-invalid", message, { facts: { word } });
     });
 }
@@ -40,7 +40,7 @@ export function parseDistanceFile(text: string, file = "distance list"): Distanc
   const entries = rows.map(({ number, cells }) => {
     const cell = cells[columns.distance] ?? "";
     const quantity = parseQuantity(cell);
-    if (!quantity) throw new FormatError(`${file}: line ${number}: “${cell}” is not a focus distance`);
+    if (!quantity) throw new FormatError(`${file}: line ${number}: “${quoted(cell)}” is not a focus distance`);
     const name = columns.name === undefined ? undefined : cells[columns.name];
     const scaled = quantity.unit || !columns.unit ? quantity : { value: quantity.value * columns.unit.factor, unit: columns.unit.unit };
     return { quantity: scaled, ...(name ? { file: name } : {}) };
@@ -73,3 +73,6 @@ function chooseColumns(
     .find((found) => found !== undefined);
   return { distance: Math.max(distance, 0), ...(name >= 0 ? { name } : {}), ...(unit ? { unit } : {}) };
 }
+
+/** As much of a word as a message needs. */
+const quoted = (word: string): string => (word.length > 40 ? `${word.slice(0, 40)}…` : word);
