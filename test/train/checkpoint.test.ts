@@ -169,7 +169,7 @@ test("weights that the last update spoilt do not replace a good checkpoint", asy
   const request = { config: wild, folder: join(folder, "parts"), device: "cpu", threads: 1, checkpoint: await readCheckpoint(file) };
   await assert.rejects(
     runTraining({ ...request, stop: new AbortController().signal, progress: () => undefined }),
-    (error) => error instanceof DivergedError && /weights\..* holds .*e\+36 after step 10/.test(error.message),
+    (error) => error instanceof DivergedError && /weights\..* holds .*e\+3\d after step 10/.test(error.message),
   );
   assert.deepEqual([readFileSync(file), readFileSync(weights)], before);
 });
