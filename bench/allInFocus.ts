@@ -18,6 +18,7 @@ import { randomScene } from "../src/optics/scene/random.ts";
 import type { Theme } from "../src/optics/scene/themes.ts";
 import { generateTextures, splitTextures } from "../src/optics/texture/texture.ts";
 import { option } from "./timing.ts";
+import { laplacianEnergy } from "../test/helpers/laplacianEnergy.ts";
 
 const PLANES = 10;
 const [size, samples] = [Number(option("size", "320")), Number(option("samples", "128"))];
@@ -43,23 +44,11 @@ function ssim(a: Image, b: Image): number {
   return mx.reduce((sum, _, i) => sum + at(i), 0) / mx.length;
 }
 
-/** Mean squared Laplacian over squares of 9 pixels. */
-function sharpness(image: Image): Float32Array {
-  const { width, height, values } = luminance(image);
-  const at = (x: number, y: number): number =>
-    values[Math.min(Math.max(y, 0), height - 1) * width + Math.min(Math.max(x, 0), width - 1)] as number;
-  const squares = values.map((value, i) => {
-    const [x, y] = [i % width, Math.floor(i / width)];
-    return (4 * value - at(x - 1, y) - at(x + 1, y) - at(x, y - 1) - at(x, y + 1)) ** 2;
-  });
-  return boxMean({ width, height, values: squares }, 4);
-}
-
 /** Where the sharpest frame has detail, and clearly more than the softest: elsewhere the energy is noise. */
 const isTextured = (best: number, least: number): boolean => best > 0.03 ** 2 && best > 4 * least;
 
 function sharpShare(image: Image, frames: readonly Float32Array[]): number {
-  const found = sharpness(image);
+  const found = laplacianEnergy(image);
   let [textured, kept] = [0, 0];
   found.forEach((energy, i) => {
     const all = frames.map((frame) => frame[i] as number);
@@ -130,7 +119,7 @@ try {
       "average by p²": average(images, probability),
       ...(hasEnfuse ? { enfuse: enfuse(folder, files, 5), "enfuse, window of 9": enfuse(folder, files, 9) } : {}),
     };
-    const frames = images.map(sharpness);
+    const frames = images.map(laplacianEnergy);
     for (const [name, image] of Object.entries(results)) {
       const found = [psnr(image, truth), ssim(image, truth), sharpShare(image, frames)];
       rows.set(name, [...(rows.get(name) ?? []), found]);

@@ -1,4 +1,4 @@
-import { boxMean, type Plane } from "../image/boxFilter.ts";
+import { smooth, type Plane } from "../image/boxFilter.ts";
 
 /** Side of a block, in pixels at the checked size. */
 export const BLOCK = 16;
@@ -29,10 +29,6 @@ export function blockSharpness(frames: readonly Plane[]): BlockSharpness {
 
 /** The share of blocks assumed to show only noise. */
 const QUIETEST = 0.03;
-
-/** Two box filters: close to a Gaussian, without side lobes. */
-const smooth = ({ width, height, values }: Plane, radius: number): Float32Array =>
-  boxMean({ width, height, values: boxMean({ width, height, values }, radius) }, radius);
 
 function blockEnergy({ width, height }: Plane, sharp: Float32Array, blurred: Float32Array): Float64Array {
   const [columns, rows] = [Math.floor(width / BLOCK), Math.floor(height / BLOCK)];

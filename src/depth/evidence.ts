@@ -1,4 +1,4 @@
-import { boxMean } from "../image/boxFilter.ts";
+import { boxMean, smooth } from "../image/boxFilter.ts";
 import type { Image, Size } from "../image/image.ts";
 import { luminance } from "../image/luminance.ts";
 
@@ -57,7 +57,7 @@ function energyRange(
   const least = new Float32Array(size.width * size.height).fill(Infinity);
   const most = new Float32Array(size.width * size.height);
   for (const frame of frames) {
-    const [sharp, blurred] = [fine === 0 ? frame : smooth(frame, fine, size), smooth(frame, coarse, size)];
+    const [sharp, blurred] = [fine === 0 ? frame : smooth({ ...size, values: frame }, fine), smooth({ ...size, values: frame }, coarse)];
     const energy = boxMean({ ...size, values: sharp.map((value, i) => (value - (blurred[i] as number)) ** 2) }, WINDOW);
     for (let i = 0; i < energy.length; i++) {
       const value = energy[i] as number;
@@ -67,10 +67,6 @@ function energyRange(
   }
   return { least, most };
 }
-
-/** Two box filters: close to a Gaussian, without side lobes. */
-const smooth = (values: Float32Array, radius: number, size: Size): Float32Array =>
-  boxMean({ ...size, values: boxMean({ ...size, values }, radius) }, radius);
 
 function quantile(values: Float32Array, share: number): number {
   const sorted = Float32Array.from(values).sort();

@@ -1,5 +1,6 @@
 import type { DepthMap } from "../image/depthMap.ts";
 import type { Image, Size } from "../image/image.ts";
+import { enlarge } from "../image/upsample.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import type { DepthEstimate } from "./estimate.ts";
 import { focusEvidence } from "./evidence.ts";
@@ -58,7 +59,7 @@ export function fillSurface(request: FillRequest): Float32Array {
   while (Math.min((pyramid[0] as Level).width, (pyramid[0] as Level).height) >= 2 * COARSEST) pyramid.unshift(halved(pyramid[0] as Level));
   let solution: Float32Array | undefined;
   pyramid.forEach((at, k) => {
-    const start = solution ? doubled(solution, pyramid[k - 1] as Level, at) : weightedMean(at);
+    const start = solution ? enlarge({ ...(pyramid[k - 1] as Level), values: solution }, at) : weightedMean(at);
     solution = conjugateGradients(at, start, k === 0 ? STEPS.coarsest : STEPS.finer);
   });
   return solution as Float32Array;
@@ -113,24 +114,6 @@ function halved({ width: w, height: h, values, weights, guide }: Level): Level {
       small.weights[i] = weight; // the sum: two rows of pairs over twice the distance are as stiff as one pair
     }
   return level({ width, height, ...small, guide: { width, height, channels, data } });
-}
-
-/** The solution on the next finer level, bilinear. */
-function doubled(values: Float32Array, { width: w, height: h }: Size, { width, height }: Size): Float32Array {
-  const fine = new Float32Array(width * height);
-  for (let y = 0, i = 0; y < height; y++) {
-    const v = Math.min(Math.max((y - 0.5) / 2, 0), h - 1);
-    const [top, fy] = [Math.floor(v), v - Math.floor(v)];
-    const bottom = Math.min(top + 1, h - 1);
-    for (let x = 0; x < width; x++, i++) {
-      const u = Math.min(Math.max((x - 0.5) / 2, 0), w - 1);
-      const [left, fx] = [Math.floor(u), u - Math.floor(u)];
-      const next = Math.min(left + 1, w - 1);
-      const at = (row: number): number => (values[row * w + left] as number) * (1 - fx) + (values[row * w + next] as number) * fx;
-      fine[i] = at(top) * (1 - fy) + at(bottom) * fy;
-    }
-  }
-  return fine;
 }
 
 function weightedMean({ values, weights }: Level): Float32Array {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { PREFERENCES } from "./allInFocus/prior.ts";
-import { UNITS } from "../stack/stackFormat.ts";
+import { LEAST_DISTANCE, UNITS } from "../stack/stackFormat.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
 
 export const MODEL_NAMES = ["small", "base"] as const;
@@ -34,17 +34,9 @@ export const depthSettings = z
       .describe("which side wins in the all-in-focus image at edges that are seen through; the sharper one if left out"),
   })
   .superRefine(({ distances, unit = "m" }, context) => {
-    const least = {
-      m: Number.MIN_VALUE,
-      cm: Number.MIN_VALUE,
-      mm: Number.MIN_VALUE,
-      um: Number.MIN_VALUE,
-      dpt: 0,
-      disparity: -Infinity,
-      index: -Infinity,
-    }[unit];
     for (const [n, value] of distances?.entries() ?? [])
-      if (value < least) context.addIssue({ code: "custom", path: ["distances", n], message: `${value} ${unit} is not a focus distance` });
+      if (value < LEAST_DISTANCE[unit])
+        context.addIssue({ code: "custom", path: ["distances", n], message: `${value} ${unit} is not a focus distance` });
   });
 
 export type DepthSettings = z.infer<typeof depthSettings>;

@@ -30,3 +30,6 @@ export function boxMean({ width, height, values }: Plane, radius: number): Float
 function addRow(columns: Float64Array, values: Float32Array, start: number, sign: 1 | -1): void {
   for (let x = 0; x < columns.length; x++) columns[x] = (columns[x] as number) + sign * (values[start + x] as number);
 }
+
+/** Two box filters: close to a Gaussian, without side lobes. */
+export const smooth = (plane: Plane, radius: number): Float32Array => boxMean({ ...plane, values: boxMean(plane, radius) }, radius);

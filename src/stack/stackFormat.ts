@@ -58,18 +58,20 @@ export function naturalOrder(names: readonly string[]): string[] {
   return [...names].sort((a, b) => compare(a, b) || (a < b ? -1 : 1));
 }
 
+/** The least number that is a focus distance. */
+export const LEAST_DISTANCE: Readonly<Record<Unit, number>> = {
+  m: Number.MIN_VALUE,
+  cm: Number.MIN_VALUE,
+  mm: Number.MIN_VALUE,
+  um: Number.MIN_VALUE,
+  dpt: 0,
+  disparity: -Infinity,
+  index: -Infinity,
+};
+
 /** Near to far, in metres where the unit allows it. A plane at infinity (0 dpt) keeps the whole stack in dioptres. */
 export function orderPlanes<P extends StackPlane>(planes: readonly P[], unit: Unit): OrderedPlanes<P> {
-  const least = {
-    m: Number.MIN_VALUE,
-    cm: Number.MIN_VALUE,
-    mm: Number.MIN_VALUE,
-    um: Number.MIN_VALUE,
-    dpt: 0,
-    disparity: -Infinity,
-    index: -Infinity,
-  }[unit];
-  const bad = planes.find(({ value }) => !Number.isFinite(value) || value < least);
+  const bad = planes.find(({ value }) => !Number.isFinite(value) || value < LEAST_DISTANCE[unit]);
   if (bad) {
     const { file, value, source } = bad;
     const message = `${file}: ${value} ${unit} is not a focus distance${fromSource(source)}`;

@@ -2,15 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createFusion, fuseImages } from "../../src/depth/allInFocus/fusion.ts";
-import { boxMean } from "../../src/image/boxFilter.ts";
 import { cropImage } from "../../src/image/crop.ts";
 import type { Image } from "../../src/image/image.ts";
-import { luminance } from "../../src/image/luminance.ts";
 import { imageRows } from "../../src/image/rows.ts";
 import type { FocusProbability } from "../../src/network/focusProbability.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
 import { gaussianBlur, slantedStack, texture } from "../helpers/texturedStack.ts";
+import { laplacianEnergy } from "../helpers/laplacianEnergy.ts";
 
 const grey = (width: number, height: number, at: (x: number, y: number) => number): Image => ({
   width,
@@ -32,18 +31,6 @@ function probabilityAt(
     column.forEach((value, n) => (values[n * area + i] = value / sum));
   }
   return { planes, width, height, values };
-}
-
-/** Mean squared Laplacian of the brightness over 9×9 pixels. */
-function sharpness(image: Image): Float32Array {
-  const { width, height, values } = luminance(image);
-  const at = (x: number, y: number): number =>
-    values[Math.min(Math.max(y, 0), height - 1) * width + Math.min(Math.max(x, 0), width - 1)] as number;
-  const squares = values.map((value, i) => {
-    const [x, y] = [i % width, Math.floor(i / width)];
-    return (4 * value - at(x - 1, y) - at(x + 1, y) - at(x, y - 1) - at(x, y + 1)) ** 2;
-  });
-  return boxMean({ width, height, values: squares }, 4);
 }
 
 const rms = (a: Image, b: Image): number =>
@@ -70,7 +57,7 @@ test("a slanted plane is nowhere softer than its sharpest frame, and nearer to t
   // The network is wrong by up to half a plane.
   const probability = probabilityAt({ planes: 5, width: 160, height: 64 }, (x) => 0.6 + (2.8 * x) / 159 + 0.5 * Math.sin(x / 9));
   const fused = fuseImages(stack.images, probability);
-  const [found, ...frames] = [fused, ...stack.images].map(sharpness) as [Float32Array, ...Float32Array[]];
+  const [found, ...frames] = [fused, ...stack.images].map(laplacianEnergy) as [Float32Array, ...Float32Array[]];
   let [textured, kept] = [0, 0];
   found.forEach((energy, i) => {
     const best = Math.max(...frames.map((frame) => frame[i] as number));

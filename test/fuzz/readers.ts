@@ -34,6 +34,7 @@ import { quadrants, ramp10 } from "../io/heifFiles.ts";
 import { mat5, writeHdf5 } from "../io/hdf5Files.ts";
 import { greyPage, rawTiff } from "../io/hostileTiff.ts";
 import { callAddon, hasAddon } from "./addonCalls.ts";
+import { crc32 } from "../io/crc32.ts";
 
 /** Something that takes bytes from strangers. */
 export interface Reader {
@@ -120,15 +121,6 @@ function repairPng(bytes: Uint8Array): void {
     view.setUint32(at + 8 + length, crc32(bytes.subarray(at + 4, at + 8 + length)));
     at += 12 + length;
   }
-}
-
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return (crc ^ 0xffffffff) >>> 0;
 }
 
 const folder = await mkdtemp(join(tmpdir(), "dualfocus-fuzz-"));

@@ -2,6 +2,7 @@ import { deflateSync } from "node:zlib";
 import sharp, { type Sharp } from "sharp";
 import { dngFile } from "../io/dngFile.ts";
 import { quadrants } from "../io/heifFiles.ts";
+import { crc32 } from "../io/crc32.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -17,15 +18,6 @@ export async function pngClaiming(width: number, height: number): Promise<Bytes>
   bytes.writeUInt32BE(height, 20);
   bytes.writeUInt32BE(crc32(bytes.subarray(12, 29)), 29);
   return new Uint8Array(bytes);
-}
-
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return (crc ^ 0xffffffff) >>> 0;
 }
 
 /** A small JPEG whose frame header claims another size. */

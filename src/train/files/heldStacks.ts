@@ -64,7 +64,7 @@ export interface HoldOptions {
   readonly progress: (line: string) => void;
 }
 
-/** Of a rolling set, one stack is replaced every so many steps: decoding must not keep the device waiting. */
+/** Steps after which a rolling set replaces one stack: decoding must not keep the device waiting. */
 const REFILL_EVERY = 8;
 
 /**
