@@ -1,6 +1,6 @@
 // Training under faults: kills at random moments, a full disk, damaged checkpoints, the loss of one of two processes. Every run that went on
 // after a fault is compared, bit for bit, with one that had none.
-//   nice node --import tsx bench/trainFaults.ts [--kills 50] [--steps 40] [--damages 200] [--losses 5] [--disk yes] [--seed 1]
+//   nice node --import tsx bench/trainFaults.ts [--kills 50] [--steps 20] [--damages 200] [--losses 5] [--disk yes] [--seed 1]
 // Needs the native addon and /dev/full, a device of Linux on which every write fails as on a full disk. Exits with 1 if anything was lost.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { option } from "./timing.ts";
 
 const [kills, steps, damages, losses, seed] = [
   option("kills", "50"),
-  option("steps", "40"),
+  option("steps", "20"),
   option("damages", "200"),
   option("losses", "5"),
   option("seed", "1"),
@@ -143,8 +143,11 @@ async function fillDisk(expected: string): Promise<void> {
   let [clear, equal] = [0, 0];
   for (const [n, file] of files.entries()) {
     const name = `full${n}`;
-    const half = train(name, ["--steps", String(Math.floor(steps / 2))]);
-    await half.ended;
+    const first = train(name);
+    await first.started;
+    process.kill(first.pid, "SIGKILL"); // a run of fewer steps would have had another schedule of its learning rate
+    if ((await first.ended).signal === null)
+      throw new Error(`${name}: the run came to its end before the disk was full; give it more --steps`);
     const place = join(folder, name, file);
     const before = existsSync(place) ? readFileSync(place) : undefined;
     rmSync(place, { force: true });
@@ -172,7 +175,10 @@ async function damage(): Promise<void> {
       return bytes;
     },
     "cut off": (bytes) => bytes.subarray(0, random.integer(bytes.length)),
-    "a sector of zeros": (bytes) => bytes.fill(0, 4096 * random.integer(bytes.length >> 12), undefined).subarray(0, bytes.length),
+    "a sector of zeros": (bytes) => {
+      const at = 4096 * random.integer(bytes.length >> 12);
+      return bytes.fill(0, at, at + 4096);
+    },
     "two sectors exchanged": (bytes) => {
       const [a, b] = [4096 * random.integer(bytes.length >> 12), 4096 * random.integer(bytes.length >> 12)];
       const kept = Buffer.from(bytes.subarray(a, a + 4096));
@@ -238,7 +244,7 @@ async function loseMembers(): Promise<void> {
     fault: "one of two processes killed",
     tried: losses,
     good: ended,
-    what: `ended all and said which (${longest.toFixed(0)} s at most)`,
+    what: `ended all and said which (${longest.toFixed(1)} s at most)`,
   });
   report({ fault: "its checkpoint", tried: losses, good: loadable, what: "loads" });
   report({ fault: "two processes resumed", tried: losses, good: equal, what: "ended bit for bit as two without faults" });
