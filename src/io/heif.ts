@@ -68,8 +68,8 @@ interface Property {
   readonly reader: Reader;
 }
 
-/** Boxes that reach beyond the bytes end with them. */
-function boxesOf(bytes: Uint8Array, { start, end }: { start: number; end: number }): Box[] {
+/** The boxes of an ISO base media file, one after the other. Those that reach beyond the bytes end with them. */
+export function boxesOf(bytes: Uint8Array, { start, end }: { start: number; end: number }): Box[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const boxes: Box[] = [];
   for (let at = start; at + 8 <= end;) {

@@ -1,10 +1,10 @@
 import { DualFocusError, type ErrorCode } from "../errors.ts";
 import { isBmp } from "../io/bmp.ts";
 import { isHeif } from "../io/heif.ts";
-import { isRaw, largestRawSize } from "../io/raw.ts";
+import { isCanonMovie, isFuji, isRaw, largestRawSize } from "../io/raw.ts";
 import { orderPlanes } from "../stack/stackFormat.ts";
 import type { DepthSettings } from "../depth/settings.ts";
-import { diskFiles } from "../stack/node/diskFiles.ts";
+import { diskFiles, readBytes } from "../stack/node/diskFiles.ts";
 import type { ImageInfo } from "../stack/stackFiles.ts";
 import type { Limits } from "./limits.ts";
 import { invalid, Problem, tooLarge } from "./problem.ts";
@@ -23,8 +23,13 @@ export interface CheckedFrame {
 
 const HEAD_BYTES = 64;
 
-/** The accepted formats, by their first bytes. Nothing else reaches a decoder: no SVG, no PDF, no GIF. */
+/**
+ * The accepted formats, by their first bytes. Nothing else reaches a decoder: no SVG, no PDF, no GIF. Raw files come first, as where they are
+ * decoded: an ISO file may say that it is several formats.
+ */
 const KINDS: readonly { readonly ending: string; readonly matches: (head: Buffer) => boolean }[] = [
+  { ending: "cr3", matches: isCanonMovie },
+  { ending: "raf", matches: isFuji },
   { ending: "jpg", matches: (head) => head.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff])) },
   { ending: "png", matches: (head) => head.subarray(0, 8).equals(Buffer.from("\x89PNG\r\n\x1a\n", "latin1")) },
   { ending: "tif", matches: (head) => ["II*\0", "MM\0*", "II+\0", "MM\0+"].includes(head.toString("latin1", 0, 4)) },
@@ -35,7 +40,9 @@ const KINDS: readonly { readonly ending: string; readonly matches: (head: Buffer
   { ending: "dng", matches: (head) => ["IIRO", "IIRS", "MMOR", "IIU\0"].includes(head.toString("latin1", 0, 4)) }, // Olympus, Panasonic
 ];
 
-/** Where the directories of a raw file laid out as TIFF are. */
+const RAW_ENDINGS = ["cr3", "raf", "dng"];
+
+/** As many as tell a raw file from a TIFF where it is decoded. */
 const RAW_HEAD_BYTES = 1 << 20;
 
 /** Reads the header only: format, size and number of pages, before a pixel is decoded. `name` is for people. */
@@ -45,25 +52,25 @@ export async function checkFrame(file: string, { name, limits }: { name: string;
   const kind = KINDS.find(({ matches }) => matches(head));
   if (!kind)
     throw new Problem("unsupported-type", {
-      detail: `${name} is not JPEG, HEIC, PNG, TIFF, WebP, AVIF, BMP or a raw file laid out as TIFF`,
+      detail: `${name} is not JPEG, HEIC, PNG, TIFF, WebP, AVIF, BMP or the raw file of a camera`,
       remedy: "convert it to one of these",
     });
-  const raw = ["tif", "dng"].includes(kind.ending) ? await rawSize(file, name) : undefined;
+  const raw = [...RAW_ENDINGS, "tif"].includes(kind.ending) ? await rawSize(file, name) : undefined;
   if (kind.ending === "tif" && !raw) await checkTiff(file, { name, limits });
   const info: Shape = raw ?? (await readHeader(file, name));
   const { width, height } = info;
   if (width * height > limits.pixels)
     throw tooLarge(`${name} has ${width}×${height} pixels; at most ${limits.pixels / 1e6} megapixels are accepted`);
-  return { file, ending: raw ? "dng" : kind.ending, width, height, pages: info.tiff?.pages.length ?? 1 };
+  return { file, ending: raw && kind.ending === "tif" ? "dng" : kind.ending, width, height, pages: info.tiff?.pages.length ?? 1 };
 }
 
 type Shape = Pick<ImageInfo, "width" | "height" | "tiff">;
 
-/** Of a raw file, as its directories state it: only a job, in a process of its own, runs the decoder. */
+/** Of a raw file, as it states it: only a job, in a process of its own, runs the decoder. */
 async function rawSize(file: string, name: string): Promise<Shape | undefined> {
   const head = await diskFiles.readHead(file, RAW_HEAD_BYTES);
   if (!isRaw(head)) return undefined;
-  const size = largestRawSize(head);
+  const size = largestRawSize(await readBytes(file)); // RAF has its directory behind the preview, of any length
   if (!size) throw refused("bad-file", `${name} is a raw file that does not state its size`);
   return size;
 }

@@ -68,7 +68,7 @@ export const depthForm = z.object({
     .array(z.any().meta({ type: "string", format: "binary" }))
     .min(1)
     .describe(
-      "the images in their order: JPEG, HEIC, PNG, TIFF, WebP, AVIF, BMP or raw files laid out as TIFF (DNG, NEF, ARW, CR2 …), or one multi-page TIFF. Their names are ignored.",
+      "the images in their order: JPEG, HEIC, PNG, TIFF, WebP, AVIF, BMP or raw files (DNG, CR2, CR3, NEF, ARW, RAF, ORF …), or one multi-page TIFF. Their names are ignored.",
     ),
   options: depthSettings.meta({ id: "DepthOptions", description: "JSON; each of its fields may be left out" }).optional(),
 });

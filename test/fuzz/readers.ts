@@ -33,6 +33,7 @@ import { dngFile } from "../io/dngFile.ts";
 import { quadrants, ramp10 } from "../io/heifFiles.ts";
 import { mat5, writeHdf5 } from "../io/hdf5Files.ts";
 import { greyPage, rawTiff } from "../io/hostileTiff.ts";
+import { cr3File, rafFile } from "../io/rawLayouts.ts";
 import { callAddon, hasAddon } from "./addonCalls.ts";
 import { crc32 } from "../io/crc32.ts";
 
@@ -90,6 +91,11 @@ const tiffs = async (): Promise<Uint8Array[]> => {
 };
 
 const dng = (): Uint8Array => dngFile({ width: 32, height: 24, channels: 1, data: new Float32Array(768).fill(0.4) });
+
+async function raws(): Promise<Uint8Array[]> {
+  const jpeg = new Uint8Array(await picture.clone().jpeg().toBuffer());
+  return [dng(), rafFile({ width, height }, jpeg), cr3File({ width, height }, jpeg)];
+}
 
 /** A bitmap as Windows writes it. */
 function bmp(bits: 8 | 24): Uint8Array {
@@ -185,13 +191,13 @@ export const READERS: Readonly<Record<string, Reader>> = {
     },
   },
   upload: {
-    seeds: async () => [...(await pictures()), ...(await tiffs())],
+    seeds: async () => [...(await pictures()), ...(await tiffs()), ...(await raws())],
     read: (bytes, file) => checkFrame(onDisk(bytes, file), { name: file, limits: DEFAULT_LIMITS }),
   },
   heif: { seeds: () => Promise.resolve([quadrants(), ramp10()]), read: readHeifHeader },
   heic: { seeds: () => Promise.resolve([quadrants(), ramp10()]), read: decodeHeic },
   raw: {
-    seeds: () => Promise.resolve([dng()]),
+    seeds: raws,
     read: async (bytes, file) => {
       const size = largestRawSize(bytes);
       if (isRaw(bytes) && size && size.width * size.height < 1e6) await readImage(onDisk(bytes, file));

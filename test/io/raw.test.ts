@@ -8,6 +8,7 @@ import { embeddedJpeg, isRaw, largestRawSize } from "../../src/io/raw.ts";
 import { encodeTiff } from "../../src/io/tiff.ts";
 import { createRandom } from "../../src/random.ts";
 import { dngFile } from "./dngFile.ts";
+import { cr3File, rafFile } from "./rawLayouts.ts";
 
 const size = { width: 96, height: 64 };
 
@@ -41,6 +42,29 @@ test("cameras' own formats are told by their first bytes", () => {
   const bytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.padEnd(64, "\0"), "latin1"));
   const marks = ["FUJIFILMCCD-RAW 0201", "IIRO\x08", "IIU\0\x08", "II*\0\x10\0\0\0CR\x02", "\0\0\0\x18ftypcrx \0\0\0\x01crx isom"];
   assert.deepEqual(marks.map((mark) => isRaw(bytes(mark))), [true, true, true, true, true]); // prettier-ignore
+});
+
+test("the largest size that a raw file states is found wherever it stands", async () => {
+  const [sensor, larger] = [
+    { width: 6032, height: 4028 },
+    { width: 70_000, height: 5000 },
+  ];
+  const preview = new Uint8Array(await sharp(Buffer.alloc(80 * 32 * 3), { raw: { width: 80, height: 32, channels: 3 } }).jpeg().toBuffer()); // prettier-ignore
+  const small = { width: 40, height: 30 };
+  assert.deepEqual(largestRawSize(rafFile(sensor, preview)), sensor);
+  assert.deepEqual(largestRawSize(rafFile(small, preview)), { width: 80, height: 32 }, "the JPEG may be what is decoded");
+  assert.deepEqual(largestRawSize(cr3File(sensor, preview)), sensor);
+  assert.deepEqual(largestRawSize(cr3File(sensor, preview, { compressed: larger })), larger);
+  assert.deepEqual(largestRawSize(cr3File(small, preview)), { width: 80, height: 32 });
+  const raf = rafFile(sensor, preview);
+  for (const length of [20, 95, 96, 170, raf.length - 21]) largestRawSize(raf.slice(0, length)); // cut off anywhere
+  assert.equal(largestRawSize(raf.slice(0, 96)), undefined);
+  assert.equal(largestRawSize(cr3File(sensor, new Uint8Array()).slice(0, 40)), undefined);
+  assert.equal(
+    largestRawSize(Uint8Array.from([0, 0, 0, 16, ...Buffer.from("ftypcrx "), 0, 0, 0, 0, 0, 0, 0, 2])),
+    undefined,
+    "a box of 2 bytes",
+  );
 });
 
 test("LibRaw develops the mosaic back into the image, in 16 bits", async () => {

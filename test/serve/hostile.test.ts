@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { JobView } from "../../src/serve/schemas.ts";
 import { tiffBomb } from "../io/hostileTiff.ts";
+import { cr3File, rafFile } from "../io/rawLayouts.ts";
 import * as files from "./hostileFiles.ts";
 import { BOUNDARY, frame, multipart, optionsPart, tiff, type Part } from "./hostileFiles.ts";
 import { filesIn, sendRaw, stackPictures, withServer, type TestServer } from "./server.ts";
@@ -12,6 +13,11 @@ const limits = { frames: 8, fileBytes: 300_000, requestBytes: 1_000_000, idleSec
 const pictures = stackPictures();
 const frames = pictures.map((bytes) => frame(bytes));
 const [a, b, c] = frames as [Part, Part, Part];
+const [SMALL, LARGE] = [
+  { width: 64, height: 48 },
+  { width: 40_000, height: 30_000 },
+]; // pixels
+const [small, jpegBomb] = [await files.jpegClaiming(64, 48), await files.jpegClaiming(65_000, 65_000)];
 const type = `Content-Type: multipart/form-data; boundary=${BOUNDARY}`;
 
 interface Request {
@@ -125,6 +131,15 @@ const HOSTILE: readonly (readonly [name: string, status: number, bytes: Buffer])
   ["a DNG bomb", 413, post([a, b, frame(files.dngClaiming(40_000, 30_000))])],
   ["a DNG without a size", 422, post([a, b, frame(files.dngClaiming(0, 0))])],
   ["a raw file of nothing but its mark", 422, post([a, b, frame("IIRO\x08\0\0\0")])],
+  ["a DNG with a JPEG bomb as its preview", 413, post([a, b, frame(Buffer.concat([files.dngClaiming(16, 16), jpegBomb]))])],
+  ["a RAF bomb", 413, post([a, b, frame(rafFile(LARGE, small))])],
+  ["a RAF with a JPEG bomb as its preview", 413, post([a, b, frame(rafFile(SMALL, jpegBomb))])],
+  ["a RAF of nothing but its mark", 422, post([a, b, frame("FUJIFILMCCD-RAW 0201")])],
+  ["a CR3 bomb", 413, post([a, b, frame(cr3File(LARGE, small))])],
+  ["a CR3 whose compressed data are larger than its track", 413, post([a, b, frame(cr3File(SMALL, small, { compressed: LARGE }))])],
+  ["a CR3 that says it is a HEIC as well", 413, post([a, b, frame(cr3File(SMALL, jpegBomb, { brands: "heiccrx mif1" }))])],
+  ["a CR3 that says it is an AVIF as well", 413, post([a, b, frame(cr3File(SMALL, jpegBomb, { brands: "avifcrx mif1" }))])],
+  ["a CR3 of nothing but its brand", 422, post([a, b, frame("\0\0\0\x18ftypcrx \0\0\0\x01crx isom")])],
   ["a bitmap bomb", 413, post([a, b, frame(files.bmpClaiming(40_000, 30_000))])],
   ["a bitmap of nothing but its mark", 422, post([a, b, frame(`BM${"\0".repeat(30)}`)])],
   [

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import sharp from "sharp";
 import { createDirectoryStore } from "../../src/queue/directoryStore.ts";
 import { createProcessRunner } from "../../src/queue/processRunner.ts";
 import { DualFocusError } from "../../src/errors.ts";
@@ -10,6 +11,7 @@ import { loggedRunner, type Log } from "../../src/serve/log.ts";
 import type { JobView } from "../../src/serve/schemas.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { runCommand } from "../helpers/command.ts";
+import { cr3File, rafFile } from "../io/rawLayouts.ts";
 import { filesIn, idleRunner, stackForm, stackPictures, withServer, type TestServer } from "./server.ts";
 
 const pictures = stackPictures();
@@ -87,6 +89,26 @@ test("a job sent over HTTP gives byte for byte what the command gives", async (c
     assert.equal(gone.status, 204);
     assert.deepEqual(filesIn(store), [], "nothing of a deleted job is left");
     assert.equal((await fetch(`${server.url}/v1/jobs/${job.id}`)).status, 404);
+  });
+});
+
+test("raw files of other layouts than TIFF are taken, as the command takes them", async () => {
+  const folder = temporaryFolder();
+  const runner = await createProcessRunner({ store: folder, processes: 1, threads: 1 });
+  const previews = await Promise.all(pictures.map(async (bytes) => new Uint8Array(await sharp(bytes).jpeg().toBuffer())));
+  const sensor = { width: 64, height: 48 };
+  await withServer({ runner, store: createDirectoryStore(folder) }, async (server) => {
+    const depthOf = async (images: readonly Uint8Array<ArrayBuffer>[]): Promise<Buffer> => {
+      const response = await fetch(`${server.url}/v1/depth`, { method: "POST", body: stackForm(images, options) });
+      assert.equal(response.status, 202, await response.clone().text());
+      const job = (await response.json()) as JobView;
+      const last = (await followed(server, job)).at(-1)?.job;
+      assert.equal(last?.state, "done", JSON.stringify(last));
+      return Buffer.from(await (await fetch(`${server.url}/v1/jobs/${job.id}/results/npy`)).arrayBuffer());
+    };
+    const expected = await depthOf(previews);
+    assert.ok((await depthOf(previews.map((jpeg) => rafFile(sensor, jpeg)))).equals(expected), "RAF");
+    assert.ok((await depthOf(previews.map((jpeg) => cr3File(sensor, jpeg)))).equals(expected), "CR3");
   });
 });
 
