@@ -8,7 +8,7 @@ import { cannotRead } from "../system/errno.ts";
 import { UserError } from "../system/userError.ts";
 import { DEVICES, type DeviceName } from "../network/node/devices.ts";
 import { createEmbeddedQueue } from "../queue/embeddedQueue.ts";
-import { openStore } from "../queue/openStore.ts";
+import { isBucket, openStore } from "../queue/openStore.ts";
 import { createProcessRunner, SLOT_MEMORY, TIME_LIMIT } from "../queue/processRunner.ts";
 import type { JobQueue } from "../queue/queue.ts";
 import { createRedisQueue, withRedisQueue } from "../queue/redisQueue.ts";
@@ -103,7 +103,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const log = createLog(process.stderr);
   const tokens = await readTokens(options);
   const store = await openStore(options.store);
-  if (options.store.includes("://")) {
+  if (isBucket(options.store)) {
     await removeAbandoned(tmpdir());
     await withTemporaryFolder(tmpdir(), (uploads) => run(options, { log, tokens, store, uploads }));
     return;

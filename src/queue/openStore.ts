@@ -4,6 +4,11 @@ import { createDirectoryStore } from "./directoryStore.ts";
 import { createS3Store } from "./s3Store.ts";
 import type { FileStore } from "./store.ts";
 
+const schemeOf = (place: string): string | undefined => /^([a-z0-9+]+):\/\//i.exec(place)?.[1]?.toLowerCase();
+
+/** Whether the store is reached by keys from the environment. */
+export const isBucket = (place: string): boolean => schemeOf(place) !== undefined;
+
 /**
  * A directory (made if it is not there), or `s3://bucket/prefix` with keys, region and endpoint from the variables that every S3 tool
  * reads: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL.
@@ -14,7 +19,7 @@ export async function openStore(
   place: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<FileStore> {
-  const scheme = /^([a-z0-9+]+):\/\//i.exec(place)?.[1]?.toLowerCase();
+  const scheme = schemeOf(place);
   if (scheme === undefined) {
     await makeFolder(place, { mode: 0o700 });
     return createDirectoryStore(place);

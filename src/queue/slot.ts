@@ -3,7 +3,9 @@ import { fileURLToPath } from "node:url";
 import type { DeviceName } from "../network/node/devices.ts";
 
 import { DualFocusError, type ErrorReport } from "../errors.ts";
+import { childEnvironment } from "../system/childEnvironment.ts";
 import type { Job } from "./job.ts";
+import { isBucket } from "./openStore.ts";
 import type { JobProgress } from "./queue.ts";
 import type { RunOptions } from "./runner.ts";
 
@@ -117,7 +119,10 @@ function startProcess({ store, scratch, device, threads, memory, together }: Slo
   const file = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./slotMain.ts" : "./slotMain.js", import.meta.url));
   const child = fork(file, {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    env: { ...process.env, VIPS_CONCURRENCY: String(threads) }, // the decoder's threads
+    env: {
+      ...childEnvironment(["system", "device", ...(isBucket(store) ? ["bucket" as const] : [])]),
+      VIPS_CONCURRENCY: String(threads), // the decoder's threads
+    },
   });
   post(child, { type: "start", options: { store, scratch, device, threads, memory, together } });
   return child;

@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 import { DualFocusError, type ErrorReport } from "../errors.ts";
+import { childEnvironment } from "../system/childEnvironment.ts";
 import type { CheckedFrame } from "./frames.ts";
 import type { Limits } from "./limits.ts";
 import { invalid, Problem, tooLarge, type ProblemCode } from "./problem.ts";
@@ -86,7 +87,10 @@ interface Checker {
 }
 
 function startChecker({ memory, program }: { memory: number; program: URL }): Checker {
-  const child = fork(fileURLToPath(program), [String(memory)], { stdio: ["ignore", "ignore", "ignore", "ipc"] });
+  const child = fork(fileURLToPath(program), [String(memory)], {
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+    env: childEnvironment(["system"]),
+  });
   child.on("error", () => undefined); // seen as its end
   let resting: NodeJS.Timeout | undefined;
   return {

@@ -6,7 +6,10 @@ process.on("message", ({ file }: { file: string }) => {
   if (file.includes("forever")) for (;;);
   if (file.includes("memory")) for (;;) held.push(new Uint8Array(16 << 20).fill(1));
   if (file.includes("crash")) process.abort();
-  process.send?.({ type: "checked", frame: { file, ending: "png", width: 64, height: 48, pages: 1, pid: process.pid } });
+  process.send?.({
+    type: "checked",
+    frame: { file, ending: "png", width: 64, height: 48, pages: 1, pid: process.pid, environment: process.env },
+  });
 });
 process.on("disconnect", () => process.exit(0));
 limitMemory(Number(process.argv[2]));

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { DualFocusError } from "../../errors.ts";
 import { FormatError } from "../../io/formatError.ts";
+import { childEnvironment } from "../../system/childEnvironment.ts";
 import { removeAbandoned, withTemporaryFolder } from "../../system/temporaryFolder.ts";
 import type { Listing } from "../listing.ts";
 import { baseName, naturalOrder } from "../stackFormat.ts";
@@ -133,7 +134,7 @@ async function run(
   read: (stdout: Readable) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   signal?.throwIfAborted();
-  const child: Program = spawn(programs[program], args, { stdio: ["ignore", "pipe", "pipe"] });
+  const child: Program = spawn(programs[program], args, { stdio: ["ignore", "pipe", "pipe"], env: childEnvironment(["system"]) });
   const stop = (): void => void child.kill();
   signal?.addEventListener("abort", stop, { once: true });
   try {
