@@ -5,7 +5,7 @@ import { resizeNearest } from "../image/resize.ts";
 import { imageRows } from "../image/rows.ts";
 import { enlarge, guidedEnlarge } from "../image/upsample.ts";
 import type { DepthResult, DepthUnit } from "../output/result.ts";
-import type { StackSource } from "../stack/stackSource.ts";
+import type { PhotoMetadata, StackSource } from "../stack/stackSource.ts";
 import { createFusion, type Coverage, type FusionOptions } from "./allInFocus/fusion.ts";
 import type { DepthEstimate } from "./estimate.ts";
 import type { OnStage } from "./progress.ts";
@@ -24,8 +24,8 @@ export async function fullSize(source: StackSource, options: FullSizeOptions): P
   const { estimate, aligned, planes, prefer, onStage } = options;
   const isReady = estimate.probability.width === source.size.width && !aligned && !prefer; // else the frames are read again
   const allInFocus = isReady ? estimate.allInFocus : await fullImage(source, options);
-  const exif = await source.readExif(aligned?.alignment.reference ?? planes[planes.length >> 1] ?? 0);
-  const result = fullMaps(source, { estimate, allInFocus, aligned, exif });
+  const metadata = await source.readMetadata(aligned?.alignment.reference ?? planes[planes.length >> 1] ?? 0);
+  const result = fullMaps(source, { estimate, allInFocus, aligned, metadata });
   if (!isReady) onStage("enlarge", planes.length + 1, planes.length + 1);
   return result;
 }
@@ -70,10 +70,10 @@ function coverage(transform: Similarity, { width, height }: Size, isReserve: boo
 
 interface Maps extends Pick<FullSizeOptions, "estimate" | "aligned"> {
   readonly allInFocus: Image;
-  readonly exif: Uint8Array | undefined;
+  readonly metadata: PhotoMetadata;
 }
 
-function fullMaps(source: StackSource, { estimate, allInFocus, aligned, exif }: Maps): DepthResult {
+function fullMaps(source: StackSource, { estimate, allInFocus, aligned, metadata }: Maps): DepthResult {
   const { width, height } = source.size;
   const small = { width: estimate.probability.width, height: estimate.probability.height };
   const same = small.width === width && small.height === height;
@@ -109,7 +109,7 @@ function fullMaps(source: StackSource, { estimate, allInFocus, aligned, exif }: 
     },
     allInFocus,
     bits: source.bits,
-    ...(exif ? { exif } : {}),
+    ...metadata,
     probability: { planes, width: small.width, height: small.height, data },
     ...(source.camera ? { camera: source.camera } : {}),
     ...(source.pixelSize === undefined ? {} : { pixelSize: source.pixelSize }),

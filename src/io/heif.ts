@@ -15,8 +15,11 @@ export interface HeifHeader extends Size {
 /** Whether the bytes begin a HEIF file: what phones write as .heic, .heif or .hif. AVIF, which has other decoders, does not count. */
 export function isHeif(head: Uint8Array): boolean {
   const brands = brandsOf(head);
-  return brands.some((brand) => /^(hei[cxms]|hev[cxms]|mif1|msf1)$/.test(brand)) && !brands.some((brand) => /^avi[fs]$/.test(brand));
+  return brands.some((brand) => /^(hei[cxms]|hev[cxms]|mif1|msf1)$/.test(brand)) && !isAvif(head);
 }
+
+/** AVIF has the same boxes. */
+export const isAvif = (head: Uint8Array): boolean => brandsOf(head).some((brand) => /^avi[fs]$/.test(brand));
 
 /** The brands that an ISO base media file names in its first box. */
 export function brandsOf(head: Uint8Array): string[] {

@@ -1,20 +1,31 @@
-import { tiffAt, type Tiff } from "./exif.ts";
-import { isHeif, readHeifHeader } from "./heif.ts";
+import type { Size } from "../image/image.ts";
+import { directory, integers, tiffAt, uint32, type Tiff } from "./exif.ts";
+import { isAvif, isHeif, readHeifHeader } from "./heif.ts";
 
 /**
- * The EXIF block of a photograph, for an image made from it: upright, so its orientation is 1, and without the thumbnail of the original.
- * From the first bytes of a JPEG, PNG, WebP or HEIF file; undefined where there is none, or it is damaged. Never throws.
+ * The EXIF block of a photograph, for an image of this size made from it: see `adaptExif`. From the first bytes of a JPEG, PNG, WebP, HEIF
+ * or AVIF file; undefined where there is none, or it is damaged. Never throws.
  */
-export function copyExif(head: Uint8Array): Uint8Array | undefined {
+export function copyExif(head: Uint8Array, size: Size): Uint8Array | undefined {
   try {
     const found = jpegExif(head) ?? pngExif(head) ?? webpExif(head) ?? heifExif(head);
-    const block = found?.slice();
-    const tiff = block && tiffAt(block, 0);
-    if (!tiff) return undefined;
-    makeUpright(tiff);
-    return block;
+    return found && adaptExif(found, size);
   } catch {
     return undefined; // offsets that lead outside
+  }
+}
+
+/** A copy of the block for an upright image of this size: orientation 1, its own size, no thumbnail. Undefined if it is damaged. */
+export function adaptExif(block: Uint8Array, size: Size): Uint8Array | undefined {
+  const copy = block.slice();
+  const tiff = tiffAt(copy, 0);
+  if (!tiff) return undefined;
+  try {
+    makeUpright(tiff);
+    setSize(tiff, size);
+    return copy;
+  } catch {
+    return undefined;
   }
 }
 
@@ -31,7 +42,24 @@ function makeUpright({ view, little }: Tiff): void {
   view.setUint32(start + 2 + 12 * count, 0, little);
 }
 
-const MARK = "Exif\0\0";
+const TAG = { exif: 0x8769, width: 0xa002, height: 0xa003 } as const;
+
+/** Of the image as EXIF states it, in 16 or 32 bits. */
+function setSize(tiff: Tiff, { width, height }: Size): void {
+  const { view, little } = tiff;
+  const [start] = integers(tiff, directory(tiff, uint32(tiff, 4)).get(TAG.exif));
+  const fields = directory(tiff, start ?? -1);
+  for (const [tag, side] of [
+    [TAG.width, width],
+    [TAG.height, height],
+  ] as const) {
+    const field = fields.get(tag);
+    if (field?.type === 3) view.setUint16(field.at, side, little);
+    if (field?.type === 4) view.setUint32(field.at, side, little);
+  }
+}
+
+export const EXIF_MARK = "Exif\0\0";
 
 const textAt = (bytes: Uint8Array, at: number, length: number): string => String.fromCharCode(...bytes.subarray(at, at + length));
 
@@ -42,7 +70,7 @@ function jpegExif(head: Uint8Array): Uint8Array | undefined {
   if (head[0] !== 0xff || head[1] !== 0xd8) return undefined;
   const view = viewOf(head);
   for (let at = 2; at + 4 < head.length && head[at] === 0xff && head[at + 1] !== 0xda; at += 2 + view.getUint16(at + 2))
-    if (head[at + 1] === 0xe1 && textAt(head, at + 4, 6) === MARK) return head.subarray(at + 10, at + 2 + view.getUint16(at + 2));
+    if (head[at + 1] === 0xe1 && textAt(head, at + 4, 6) === EXIF_MARK) return head.subarray(at + 10, at + 2 + view.getUint16(at + 2));
   return undefined;
 }
 
@@ -60,7 +88,7 @@ function webpExif(head: Uint8Array): Uint8Array | undefined {
   for (let at = 12; at + 8 <= head.length; at += 8 + even(view.getUint32(at + 4, true))) {
     if (textAt(head, at, 4) !== "EXIF") continue;
     const block = head.subarray(at + 8, at + 8 + view.getUint32(at + 4, true));
-    return textAt(block, 0, 6) === MARK ? block.subarray(6) : block;
+    return textAt(block, 0, 6) === EXIF_MARK ? block.subarray(6) : block;
   }
   return undefined;
 }
@@ -69,25 +97,8 @@ const even = (size: number): number => size + (size & 1);
 
 /** The item starts with the distance to the TIFF header. */
 function heifExif(head: Uint8Array): Uint8Array | undefined {
-  if (!isHeif(head)) return undefined;
+  if (!isHeif(head) && !isAvif(head)) return undefined;
   const { exif } = readHeifHeader(head);
   if (!exif || exif.start + exif.length > head.length) return undefined;
   return head.subarray(exif.start + 4 + viewOf(head).getUint32(exif.start), exif.start + exif.length);
-}
-
-/** Most bytes of one segment of a JPEG, with its length. */
-const MOST = 65535;
-
-/** A JPEG file without EXIF, given this block; left as it is if the block is too long for a JPEG. */
-export function withJpegExif(jpeg: Uint8Array, exif: Uint8Array): Uint8Array {
-  const length = 2 + MARK.length + exif.length;
-  if (length > MOST) return jpeg;
-  const segment = new Uint8Array(2 + length);
-  segment.set([0xff, 0xe1, length >> 8, length & 255, ...new TextEncoder().encode(MARK)]);
-  segment.set(exif, 4 + MARK.length);
-  const file = new Uint8Array(jpeg.length + segment.length);
-  file.set(jpeg.subarray(0, 2));
-  file.set(segment, 2);
-  file.set(jpeg.subarray(2), 2 + segment.length);
-  return file;
 }

@@ -11,6 +11,8 @@ export interface PngPixels extends Size {
   readonly text: Readonly<Record<string, string>>;
   /** The `eXIf` chunk, when written. */
   readonly exif?: Uint8Array | undefined;
+  /** The ICC profile, when written. */
+  readonly profile?: Uint8Array | undefined;
 }
 
 /** The stored integers, for 16-bit depth and the like. Palettes become RGB; 1, 2 and 4 bits are spread to 8. */
@@ -71,13 +73,15 @@ export interface PngOptions {
   readonly text?: Readonly<Record<string, string>>;
   /** An EXIF block, as TIFF. */
   readonly exif?: Uint8Array | undefined;
+  /** An ICC profile. */
+  readonly profile?: Uint8Array | undefined;
   readonly deflate?: Deflate | undefined;
 }
 
 /** Writes grey or RGB, 8 or 16 bits; values outside [0, 1] are clipped and NaN becomes 0. */
-export function encodePng(source: Image, { depth = 8, text = {}, exif, deflate }: PngOptions = {}): Uint8Array {
+export function encodePng(source: Image, { depth = 8, text = {}, exif, profile, deflate }: PngOptions = {}): Uint8Array {
   const { width, height, channels, data } = image(source);
-  return encodePngPixels({ width, height, channels, data: integers(data, depth), text, exif }, { deflate });
+  return encodePngPixels({ width, height, channels, data: integers(data, depth), text, exif, profile }, { deflate });
 }
 
 /** Values in [0, 1] as integers of 8 or 16 bits, clipped; NaN becomes 0. */
@@ -90,12 +94,12 @@ export function integers(values: Float32Array, depth: 8 | 16): Uint8Array | Uint
 
 /** Writes integers as they are; the array type gives the bit depth. */
 export function encodePngPixels(
-  { width, height, channels, data, text = {}, exif }: Omit<PngPixels, "text"> & Partial<PngPixels>,
+  { width, height, channels, data, text = {}, exif, profile }: Omit<PngPixels, "text"> & Partial<PngPixels>,
   { deflate }: Pick<PngOptions, "deflate"> = {},
 ): Uint8Array {
   if (data.length !== width * height * channels)
     throw new RangeError(`encodePngPixels: ${width}×${height}×${channels} needs ${width * height * channels} values, got ${data.length}`);
-  return writePng({ width, height, channels, data, text, exif }, deflate ? { deflate } : {});
+  return writePng({ width, height, channels, data, text, exif, profile }, deflate ? { deflate } : {});
 }
 
 function withoutPalette(png: DecodedPng): DecodedPng {

@@ -16,7 +16,7 @@ const UP = 2; // the filter: each byte less the one above it
  * and less time to compress.
  */
 export function writePng(
-  { text, exif, ...pixels }: PngPixels,
+  { text, exif, profile, ...pixels }: PngPixels,
   { deflate = deflateAnywhere }: { readonly deflate?: Deflate } = {},
 ): Uint8Array {
   const header = new Uint8Array(13);
@@ -27,6 +27,7 @@ export function writePng(
   header[9] = COLOR_TYPE[pixels.channels];
   const chunks = [
     chunk("IHDR", header),
+    ...(profile ? [chunk("iCCP", joined(latin1("ICC\0\0"), deflate(profile)))] : []),
     ...Object.entries(text).map(([keyword, value]) => chunk("tEXt", latin1(`${keyword}\0${value}`))),
     ...(exif ? [chunk("eXIf", exif)] : []),
     chunk("IDAT", deflate(filteredRows(pixels))),
@@ -43,7 +44,7 @@ export function writePng(
 }
 
 /** Each row: the filter type, then its bytes; 16-bit samples have the high byte first. */
-function filteredRows({ width, height, channels, data }: Omit<PngPixels, "text" | "exif">): Uint8Array {
+function filteredRows({ width, height, channels, data }: Omit<PngPixels, "text" | "exif" | "profile">): Uint8Array {
   const samples = width * channels;
   const bytes = data instanceof Uint16Array ? 2 : 1;
   const out = new Uint8Array(height * (1 + samples * bytes));
@@ -68,6 +69,13 @@ function chunk(type: string, content: Uint8Array): Uint8Array {
   bytes.set(content, 8);
   view.setUint32(8 + content.length, checksum(bytes.subarray(4, 8 + content.length)));
   return bytes;
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
 }
 
 function latin1(text: string): Uint8Array {

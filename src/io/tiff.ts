@@ -1,7 +1,9 @@
 import type { GeoTIFF, GeoTIFFImage } from "geotiff";
 import { image, type Image, type Size } from "../image/image.ts";
+import { directory, tiffAt, uint32, type Tiff } from "./exif.ts";
 import { decodingAsync } from "./formatError.ts";
 import { checkTiffDirectories, memorySource } from "./tiffDirectories.ts";
+import { isPhotoTag } from "./tiffMetadata.ts";
 
 export type TiffValues = Uint8Array | Uint16Array | Uint32Array | Int8Array | Int16Array | Int32Array | Float32Array | Float64Array;
 
@@ -178,67 +180,116 @@ export type WritableTiffPage = Omit<TiffPage, "data" | "channels"> & {
   readonly channels: 1 | 3;
   readonly data: Uint8Array | Uint16Array | Float32Array;
   /** The ICC profile. */
-  readonly profile?: Uint8Array;
+  readonly profile?: Uint8Array | undefined;
 };
 
-/** Writes uncompressed little-endian TIFF, one strip per page. */
-export function encodeTiff(pages: readonly WritableTiffPage[]): Uint8Array {
-  const parts = pages.map((page) => ({ page, ...tagsOf(page) }));
-  const bytes = new Uint8Array(8 + parts.reduce((sum, { length }) => sum + length, 0));
+export interface TiffOptions {
+  /** The EXIF block of the first page, whose byte order the file then has; its offsets lead nowhere outside. */
+  readonly exif?: Uint8Array | undefined;
+}
+
+/**
+ * Writes uncompressed TIFF, one strip per page; little-endian without EXIF. An EXIF block is a small TIFF: the file begins with it, so that
+ * every offset in it holds, those of maker notes included, and the first page's directory takes over the fields of the block's.
+ */
+export function encodeTiff(pages: readonly WritableTiffPage[], { exif }: TiffOptions = {}): Uint8Array {
+  const block = exif && tiffAt(exif, 0);
+  const little = block?.little ?? true;
+  const photo = block ? photoEntries(block) : [];
+  const parts = pages.map((page, index) => ({ page, ...tagsOf(page, index === 0 ? photo : []) }));
+  const head = exif ? even(exif.length) : 8;
+  const bytes = new Uint8Array(head + parts.reduce((sum, { length }) => sum + length, 0));
   const view = new DataView(bytes.buffer);
-  bytes.set([0x49, 0x49, 42, 0]);
-  view.setUint32(4, pages.length === 0 ? 0 : 8, true);
-  let at = 8;
+  bytes.set(exif ?? [0x49, 0x49, 42, 0]);
+  view.setUint32(4, pages.length === 0 ? 0 : head, little);
+  let at = head;
   for (const [index, { page, tags, directory, length }] of parts.entries()) {
     let extra = at + directory;
     const place = (size: number): number => (extra += size) - size;
-    view.setUint16(at, tags.length, true);
-    for (const [i, { tag, type, values }] of tags.entries()) {
+    view.setUint16(at, tags.length, little);
+    for (const [i, tag] of tags.entries()) {
       const entry = at + 2 + 12 * i;
-      const size = TYPE_SIZE[type];
-      view.setUint16(entry, tag, true);
-      view.setUint16(entry + 2, type, true);
-      view.setUint32(entry + 4, values.length, true);
-      const start = size * values.length <= 4 ? entry + 8 : place(even(size * values.length));
-      if (start !== entry + 8) view.setUint32(entry + 8, start, true);
-      for (const [j, value] of values.entries()) writeValue(view, start + size * j, { size, value });
+      if ("entry" in tag) bytes.set(tag.entry, entry);
+      else writeTag(view, { ...tag, entry, place, little });
     }
     const stripEntry = at + 2 + 12 * tags.findIndex(({ tag }) => tag === 273);
-    view.setUint32(stripEntry + 8, extra, true);
-    bytes.set(new Uint8Array(page.data.buffer, page.data.byteOffset, page.data.byteLength), extra);
-    view.setUint32(at + directory - 4, index + 1 < parts.length ? at + length : 0, true);
+    view.setUint32(stripEntry + 8, extra, little);
+    bytes.set(samplesOf(page.data, little), extra);
+    view.setUint32(at + directory - 4, index + 1 < parts.length ? at + length : 0, little);
     at += length;
   }
   return bytes;
 }
 
+/** The bytes of the pixels. */
+function samplesOf(data: WritableTiffPage["data"], little: boolean): Uint8Array {
+  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  const size = data.BYTES_PER_ELEMENT;
+  if (little || size === 1) return bytes;
+  const swapped = new Uint8Array(bytes.length);
+  for (let at = 0; at < bytes.length; at += size) for (let i = 0; i < size; i++) swapped[at + i] = bytes[at + size - 1 - i] as number;
+  return swapped;
+}
+
 interface Tag {
   readonly tag: number;
   readonly type: 2 | 3 | 4 | 7; // ASCII, SHORT, LONG, any bytes
-  readonly values: readonly number[];
+  readonly values: readonly number[] | Uint8Array;
+}
+
+/** A field as it stands in another directory of the file. */
+interface CopiedTag {
+  readonly tag: number;
+  readonly entry: Uint8Array;
 }
 
 const TYPE_SIZE = { 2: 1, 3: 2, 4: 4, 7: 1 } as const;
 
 const even = (size: number): number => size + (size & 1);
 
-function writeValue(view: DataView, at: number, { size, value }: { size: number; value: number }): void {
-  if (size === 1) view.setUint8(at, value);
-  else if (size === 2) view.setUint16(at, value, true);
-  else view.setUint32(at, value, true);
+/** What the directory of a page takes over from the block. */
+function photoEntries(block: Tiff): CopiedTag[] {
+  const { view } = block;
+  const start = uint32(block, 4);
+  return [...directory(block, start).keys()].filter(isPhotoTag).map((tag) => {
+    let entry = start + 2;
+    while (view.getUint16(entry, block.little) !== tag) entry += 12;
+    return { tag, entry: new Uint8Array(view.buffer, view.byteOffset + entry, 12) };
+  });
 }
 
-function tagsOf({ width, height, channels, data, description, profile }: WritableTiffPage): {
-  tags: Tag[];
-  directory: number;
-  length: number;
-} {
+interface Placed extends Tag {
+  readonly entry: number;
+  /** Room for values outside the directory. */
+  readonly place: (size: number) => number;
+  readonly little: boolean;
+}
+
+function writeTag(view: DataView, { tag, type, values, entry, place, little }: Placed): void {
+  const size = TYPE_SIZE[type];
+  view.setUint16(entry, tag, little);
+  view.setUint16(entry + 2, type, little);
+  view.setUint32(entry + 4, values.length, little);
+  const start = size * values.length <= 4 ? entry + 8 : place(even(size * values.length));
+  if (start !== entry + 8) view.setUint32(entry + 8, start, little);
+  for (const [i, value] of values.entries()) {
+    const at = start + size * i;
+    if (size === 1) view.setUint8(at, value);
+    else if (size === 2) view.setUint16(at, value, little);
+    else view.setUint32(at, value, little);
+  }
+}
+
+function tagsOf(
+  { width, height, channels, data, description, profile }: WritableTiffPage,
+  photo: readonly CopiedTag[],
+): { tags: (Tag | CopiedTag)[]; directory: number; length: number } {
   if (data.length !== width * height * channels)
     throw new RangeError(`encodeTiff: ${width}×${height}×${channels} needs ${width * height * channels} values, got ${data.length}`);
   const [format, bits] = SAMPLES[data.constructor.name as keyof typeof SAMPLES];
   const each = (value: number): number[] => Array.from({ length: channels }, () => value);
   const text = description === undefined ? [] : [...new TextEncoder().encode(description), 0];
-  const tags: Tag[] = [
+  const own: Tag[] = [
     { tag: 256, type: 4, values: [width] },
     { tag: 257, type: 4, values: [height] },
     { tag: 258, type: 3, values: each(bits) },
@@ -250,9 +301,11 @@ function tagsOf({ width, height, channels, data, description, profile }: Writabl
     { tag: 278, type: 4, values: [height] },
     { tag: 279, type: 4, values: [data.byteLength] },
     { tag: 339, type: 3, values: each(format) },
-    ...(profile ? [{ tag: 34675, type: 7 as const, values: [...profile] }] : []),
+    ...(profile ? [{ tag: 34675, type: 7 as const, values: profile }] : []),
   ];
+  const taken = new Set(own.map(({ tag }) => tag));
+  const tags = [...own, ...photo.filter(({ tag }) => !taken.has(tag))].sort((a, b) => a.tag - b.tag);
   const directory = 2 + 12 * tags.length + 4;
-  const outside = tags.map(({ type, values }) => TYPE_SIZE[type] * values.length).filter((size) => size > 4);
+  const outside = own.map(({ type, values }) => TYPE_SIZE[type] * values.length).filter((size) => size > 4);
   return { tags, directory, length: directory + outside.reduce((sum, size) => sum + even(size), 0) + even(data.byteLength) };
 }

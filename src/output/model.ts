@@ -3,6 +3,7 @@ import { encodeGlb } from "../io/glb.ts";
 import type { TexturedMesh } from "../io/glb.ts";
 import { encodePly } from "../io/ply.ts";
 import { encodePngPixels } from "../io/png.ts";
+import { bytesToSrgb } from "../io/profileColours.ts";
 import type { Canvas } from "./canvas.ts";
 import { paintDepth } from "./colorPicture.ts";
 import { backProject, describeProjection, distances, projectionOf } from "./projection.ts";
@@ -175,9 +176,13 @@ function withoutShreds(triangles: Uint32Array, points: number): Uint32Array {
   return triangles.filter((_, i) => (sizes[root(triangles[i - (i % 3)] as number)] as number) >= least);
 }
 
+/** In sRGB, which is what point clouds and textures are taken for. */
 function pictureOf(result: DepthResult): Canvas {
-  const { allInFocus } = result;
-  return allInFocus ? bytesOf(allInFocus) : paintDepth(result);
+  const { allInFocus, profile } = result;
+  if (!allInFocus) return paintDepth(result);
+  const picture = bytesOf(allInFocus);
+  if (profile) bytesToSrgb(picture.data, profile);
+  return picture;
 }
 
 function bytesOf({ width, height, channels, data }: Image): Canvas {

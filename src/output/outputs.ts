@@ -1,8 +1,8 @@
 import type { Size } from "../image/image.ts";
 import { encodeExr } from "../io/exr.ts";
+import { withJpegMetadata } from "../io/jpegMetadata.ts";
 import { encodeNpy } from "../io/npy.ts";
 import { encodePng, encodePngPixels, integers } from "../io/png.ts";
-import { withJpegExif } from "../io/photoExif.ts";
 import type { Deflate } from "../io/pngWriter.ts";
 import { encodeTiff } from "../io/tiff.ts";
 import { canvasJpeg } from "./canvasJpeg.ts";
@@ -141,10 +141,13 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
       },
     };
   },
-  aif: ({ allInFocus, bits = 8, exif }, { deflate }) =>
-    allInFocus && { bytes: encodePng(allInFocus, { depth: bits, exif, deflate }), encoding: { bits } },
-  aifTiff: ({ allInFocus, bits = 8 }) =>
-    allInFocus && { bytes: encodeTiff([{ ...allInFocus, data: integers(allInFocus.data, bits) }]), encoding: { bits } },
+  aif: ({ allInFocus, bits = 8, exif, profile }, { deflate }) =>
+    allInFocus && { bytes: encodePng(allInFocus, { depth: bits, exif, profile, deflate }), encoding: { bits } },
+  aifTiff: ({ allInFocus, bits = 8, exif, profile }) =>
+    allInFocus && {
+      bytes: encodeTiff([{ ...allInFocus, data: integers(allInFocus.data, bits), profile }], { exif }),
+      encoding: { bits },
+    },
   aifJpeg: encodeJpegImage,
   confidence: ({ depth, confidence }, { deflate }) => {
     if (!confidence) return undefined;
@@ -187,10 +190,13 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     },
 };
 
-async function encodeJpegImage({ allInFocus, exif }: DepthResult, { jpeg = canvasJpeg }: OutputOptions): Promise<Encoded | undefined> {
+async function encodeJpegImage(
+  { allInFocus, exif, profile }: DepthResult,
+  { jpeg = canvasJpeg }: OutputOptions,
+): Promise<Encoded | undefined> {
   if (!allInFocus || !jpeg) return undefined;
   const bytes = await jpeg({ ...allInFocus, data: integers(allInFocus.data, 8) as Uint8Array });
-  return { bytes: exif ? withJpegExif(bytes, exif) : bytes, encoding: { bits: 8 } };
+  return { bytes: withJpegMetadata(bytes, { exif, profile }), encoding: { bits: 8 } };
 }
 
 /** Plane indices from 1, near to far, in 8 or 16 bits; 0 where depth is unknown. */

@@ -21,6 +21,8 @@ export interface DepthResult {
   readonly bits?: 8 | 16;
   /** EXIF of the photograph that the others were aligned to, for the all-in-focus image. */
   readonly exif?: Uint8Array;
+  /** Its ICC profile: how the numbers of the all-in-focus image look. Without one they are sRGB. */
+  readonly profile?: Uint8Array;
   /** The plane in which each pixel is sharpest, from 0, near to far. */
   readonly planeIndex?: Uint8Array | Uint16Array;
   /** Focus probability [planes, height, width], in its own size. */

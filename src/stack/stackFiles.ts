@@ -1,6 +1,7 @@
 import type { Image, Size } from "../image/image.ts";
 import { FormatError } from "../io/formatError.ts";
 import type { ImageHeader } from "../io/imageHeader.ts";
+import type { ByteSource } from "../io/tiffDirectories.ts";
 import type { TiffInfo, TiffPage } from "../io/tiff.ts";
 
 /** An image before its pixels are read. Width and height as stored, before it is turned upright. */
@@ -41,6 +42,8 @@ export interface StackFiles {
   readText(file: string): Promise<string>;
   /** The first bytes of a file; fewer if it is shorter. */
   readHead(file: string, length: number): Promise<Uint8Array>;
+  /** The file, piece by piece. */
+  bytes(file: string): Promise<ByteSource>;
   /** What the headers say; enough to refuse a stack before any of it is decoded. */
   probe(file: string): Promise<ImageInfo>;
   /** Anything but a TIFF: grey or RGB in [0, 1], upright, alpha dropped. */

@@ -1,6 +1,6 @@
 import type { Image, Size } from "../image/image.ts";
 import { readPhotoFacts, type PhotoFacts } from "../io/exif.ts";
-import { copyExif } from "../io/photoExif.ts";
+import { photoMetadata, type PhotoMetadata } from "../io/photoMetadata.ts";
 import { turnUpright } from "../image/orient.ts";
 import { resize } from "../image/resize.ts";
 import { FormatError } from "../io/formatError.ts";
@@ -13,6 +13,8 @@ import { findFocus, type Focus, type FocusOptions, type Frame } from "./focus.ts
 import { findFrames, type FrameSet } from "./frames.ts";
 import type { Listing } from "./listing.ts";
 import type { ReadOptions, StackFiles } from "./stackFiles.ts";
+
+export type { PhotoMetadata };
 
 /** A stack, near to far, read one plane at a time: never more than one image in memory. */
 export interface StackSource {
@@ -42,8 +44,8 @@ export interface StackSource {
   /** Assumptions made and things ignored, for the user. */
   readonly notes: readonly string[];
   readPlane(plane: number): Promise<Image>;
-  /** The EXIF block of the plane's file, for an image made from it; undefined where there is none. */
-  readExif(plane: number): Promise<Uint8Array | undefined>;
+  /** EXIF and ICC profile of the plane's file, for an image made from it. */
+  readMetadata(plane: number): Promise<PhotoMetadata>;
   /** The same image with at most `maxPixels`, in the size that `scaledSize` gives. */
   readScaled(plane: number, maxPixels: number): Promise<Image>;
 }
@@ -94,7 +96,7 @@ export function inFocusOrder(source: StackSource, order: readonly number[]): Sta
     frames: pick(source.frames),
     focus: pick(source.focus).map((focus, value) => ({ ...focus, value })),
     readPlane: (plane) => source.readPlane(order[plane] ?? plane),
-    readExif: (plane) => source.readExif(order[plane] ?? plane),
+    readMetadata: (plane) => source.readMetadata(order[plane] ?? plane),
     readScaled: (plane, maxPixels) => source.readScaled(order[plane] ?? plane, maxPixels),
   };
 }
@@ -144,7 +146,7 @@ function stackSource({ name, set, kept, files, focus, camera, notes }: Parts): S
     ...(camera ? { camera } : {}),
     ...(pixelSize === undefined ? {} : { pixelSize }),
     readPlane: (plane) => read(plane),
-    readExif: async (plane) => copyExif(await files.readHead(focus.planes[plane]?.file ?? "", EXIF_WITHIN)),
+    readMetadata: async (plane) => photoMetadata(await files.bytes(focus.planes[plane]?.file ?? ""), { ...size, channels }),
     readScaled: (plane, maxPixels) => {
       const target = scaledSize(size, maxPixels);
       return read(plane, target.width === size.width && target.height === size.height ? undefined : target);
@@ -181,9 +183,6 @@ async function allFacts({ frames }: FrameSet, read: (file: string) => Promise<Ph
   for (const { file } of frames) facts.push(await read(file));
   return facts;
 }
-
-/** Bytes of a file in which its EXIF block ends. */
-const EXIF_WITHIN = 1 << 20;
 
 /** Cameras write their metadata well within the first megabyte, except in TIFF, HEIC and raw files, which are read whole up to 64 MB. */
 async function photoFacts(files: StackFiles, file: string): Promise<PhotoFacts> {

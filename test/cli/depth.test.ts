@@ -5,12 +5,14 @@ import { test } from "node:test";
 import sharp from "sharp";
 import type { DepthDocument } from "../../src/depth/node/stackRun.ts";
 import { readDepth } from "../../src/data/readDepth.ts";
+import { withJpegMetadata } from "../../src/io/jpegMetadata.ts";
 import { decodeNpy, encodeNpy } from "../../src/io/npy.ts";
-import { decodePng, decodePngPixels, encodePng } from "../../src/io/png.ts";
+import { decodePng, decodePngPixels, encodePng, encodePngPixels } from "../../src/io/png.ts";
 import { decodeTiff } from "../../src/io/tiff.ts";
 import { OUTPUT_NAMES } from "../../src/output/outputs.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { runCommand } from "../helpers/command.ts";
+import { exifBlock } from "../io/exifFiles.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
 
 const root = temporaryFolder();
@@ -179,6 +181,53 @@ test("pictures larger than the working size give maps in full size, 16 bits kept
   const middle = (32 * 96 + 48) * 3;
   assert.ok(Math.abs((blended.data[middle] as number) - (sharpPicture.data[middle] as number)) < 0.1);
 });
+
+test("photos in Display P3, turned by their camera, of 8 or 16 bits: the all-in-focus image looks as they do and keeps EXIF, in every format", async (context) => {
+  const p3 = (await sharp(await sharp(Buffer.alloc(3), { raw: { width: 1, height: 1, channels: 3 } }).withIccProfile("p3").png().toBuffer()).metadata()).icc; // prettier-ignore
+  const exif = exifBlock({ main: [[271, 2, "DualFocus"], [274, 3, [6]]] }); // prettier-ignore
+  for (const [format, depth] of [
+    ["jpeg", "uchar"],
+    ["png", "ushort"],
+  ] as const) {
+    // prettier-ignore
+    const folder = join(root, `p3 ${format}`);
+    for (const [n, { width, height, data }] of stack.images.entries()) {
+      const tinted = data.map((value, i) => value * ([1, 0.35, 0.5][i % 3] as number)); // saturated, so that the profile matters
+      const image = { width, height, channels: 3 as const, data: tinted };
+      const plain = await sharp(encodePng(image)).jpeg({ quality: 95, chromaSubsampling: "4:4:4" }).toBuffer();
+      const metadata = { exif, profile: p3 };
+      const file = format === "png" ? encodePng(image, { depth: 16, ...metadata }) : withJpegMetadata(plain, metadata);
+      put(join(folder, `${n}.${format}`), file);
+    }
+    const output = `${folder} out`;
+    const { code, err } = await runCommand(context, "depth", folder, "-o", output, "--align", "off", "--save", "aif,aifTiff,aifJpeg");
+    assert.equal(code, 0, err);
+    const first = readFileSync(join(folder, `0.${format}`));
+    const wanted = await meanColour(first);
+    const [inP3] = await meanColour(first, { ignoreIcc: true });
+    assert.ok(Math.abs((wanted[0] as number) - (inP3 as number)) > 6, "taken for sRGB, it would look different");
+    for (const name of ["aif.png", "aif.tif", "aif.jpg"]) {
+      const bytes = readFileSync(join(output, name));
+      const metadata = await sharp(bytes).metadata();
+      assert.deepEqual([metadata.width, metadata.height, metadata.depth], [64, 96, name === "aif.jpg" ? "uchar" : depth], name);
+      assert.deepEqual(metadata.icc, (await sharp(first).metadata()).icc, `the profile of ${name}`);
+      assert.ok(bytes.includes("DualFocus"), `EXIF of ${name}`);
+      assert.equal(metadata.orientation, 1, name);
+      const found = await meanColour(bytes);
+      for (const [c, value] of found.entries())
+        assert.ok(Math.abs(value - (wanted[c] as number)) < 2, `${name}: ${found.join()} instead of ${wanted.join()}`);
+    }
+  }
+});
+
+/** In sRGB, by Little CMS, which libvips does not ask for files of 16 bits: the same numbers with the same profile in 8. */
+async function meanColour(bytes: Uint8Array, { ignoreIcc = false } = {}): Promise<number[]> {
+  const { icc } = await sharp(bytes).metadata();
+  const { data, info } = await sharp(bytes, { ignoreIcc: true }).toColourspace("srgb").raw().toBuffer({ resolveWithObject: true });
+  const file = encodePngPixels({ width: info.width, height: info.height, channels: 3, data: new Uint8Array(data), profile: icc });
+  const shown = await sharp(file, { ignoreIcc }).toColourspace("srgb").raw().toBuffer();
+  return [0, 1, 2].map((c) => shown.reduce((sum, value, i) => sum + (i % 3 === c ? value : 0), 0) / (shown.length / 3));
+}
 
 test("what the stack check finds is printed on stderr and kept in the document", async (context) => {
   const folder = putPlanes("blank");

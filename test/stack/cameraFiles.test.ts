@@ -6,7 +6,9 @@ import sharp from "sharp";
 import type { Image } from "../../src/image/image.ts";
 import { readImage } from "../../src/stack/node/diskFiles.ts";
 import { openStack } from "../../src/stack/node/openStack.ts";
+import { readPhotoFacts } from "../../src/io/exif.ts";
 import { encodePngPixels } from "../../src/io/png.ts";
+import { bytesToSrgb } from "../../src/io/profileColours.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { assertClose } from "../helpers/close.ts";
 import { dngFile } from "../io/dngFile.ts";
@@ -26,7 +28,7 @@ const even = (...colour: [number, number, number]): Image => ({
 
 const pixel = ({ width, data }: Image, x: number, y: number): number[] => [...data.subarray(3 * (y * width + x), 3 * (y * width + x) + 3)];
 
-test("a stack of HEIC files: sRGB from their profile, distances from their EXIF block", async () => {
+test("a stack of HEIC files: numbers as stored and the profile that explains them, distances from their EXIF block", async () => {
   const folder = join(root, "heic");
   for (const [n, name] of ["IMG_1.HEIC", "IMG_2.HEIC"].entries()) {
     const bytes = Buffer.from(quadrants());
@@ -39,11 +41,16 @@ test("a stack of HEIC files: sRGB from their profile, distances from their EXIF 
   assert.deepEqual([stack.size, stack.bits, stack.channels, stack.notes], [{ width: 66, height: 50 }, 8, 3, []]);
   assertClose([stack.camera?.focalLength ?? 0, stack.camera?.fNumber ?? 0], [0.0057, 1.8], 1e-9);
   const plane = await stack.readPlane(0);
-  assertClose(pixel(plane, 16, 12), [200 / 255, 40 / 255, 40 / 255], 0.03); // not the 184, 55, 45 of Display P3
-  assertClose(pixel(plane, 50, 12), [40 / 255, 200 / 255, 40 / 255], 0.03);
+  assertClose(pixel(plane, 16, 12), [184 / 255, 55 / 255, 45 / 255], 0.03); // in Display P3; 200, 40, 40 in sRGB
+  const { profile, exif } = await stack.readMetadata(0);
+  assert.match(Buffer.from(profile ?? []).toString("latin1"), /acsp/);
+  assert.equal(exif && readPhotoFacts(exif).fNumber, 1.8);
+  const shown = Uint8Array.from(pixel(plane, 16, 12), (value) => 255 * value + 0.5);
+  bytesToSrgb(shown, profile ?? new Uint8Array());
+  assertClose(shown, [200, 40, 40], 0.02);
   const small = await stack.readScaled(0, 33 * 25);
   assert.deepEqual([small.width, small.height], [33, 25]);
-  assertClose(pixel(small, 8, 6), [200 / 255, 40 / 255, 40 / 255], 0.03);
+  assertClose(pixel(small, 8, 6), [184 / 255, 55 / 255, 45 / 255], 0.03);
 });
 
 test("10-bit HEIC makes a stack of 16 bits", async () => {
@@ -61,8 +68,8 @@ test("HEIC files of wavering orientation are all turned like the most of them", 
   const stack = await openStack(folder);
   assert.deepEqual([stack.size, stack.orientation], [{ width: 50, height: 66 }, 6]);
   assert.match(stack.notes.join(), /2\.heic: its orientation differs/);
-  for (const plane of [0, 1, 2]) assertClose(pixel(await stack.readPlane(plane), 12, 16), [40 / 255, 40 / 255, 200 / 255], 0.04);
-  assertClose(pixel(await readImage(join(folder, "2.heic")), 16, 12), [200 / 255, 40 / 255, 40 / 255], 0.03);
+  for (const plane of [0, 1, 2]) assertClose(pixel(await stack.readPlane(plane), 12, 16), [40 / 255, 40 / 255, 192 / 255], 0.04);
+  assertClose(pixel(await readImage(join(folder, "2.heic")), 16, 12), [184 / 255, 55 / 255, 45 / 255], 0.03);
 });
 
 test("a stack of raw files: 16 bits, upright, distances from EXIF; preferred to the JPEGs beside them", async () => {

@@ -40,8 +40,8 @@ export async function forSharp(file: string, bytes: Uint8Array, orientation?: nu
   if (isBmp(bytes)) return { bytes: encodeTiff([decodeBmp(bytes, file)]), orientation };
   if (isRaw(bytes)) return developed(file, { bytes, orientation });
   if (!isHeif(bytes)) return { bytes, orientation };
-  const { orientation: own, profile } = readHeifHeader(bytes, file);
-  const upright = { ...(await decodeHeic(bytes, file)), ...(profile ? { profile } : {}) };
+  const { orientation: own } = readHeifHeader(bytes, file);
+  const upright = await decodeHeic(bytes, file);
   if (orientation === undefined || orientation === own) return { bytes: encodeTiff([upright]), orientation: 1 };
   const stored = turnUpright<Uint8Array | Uint16Array>(upright, INVERSE[own] ?? own);
   return { bytes: encodeTiff([{ ...upright, ...stored, channels: 3 }]), orientation };

@@ -4,6 +4,7 @@ import type { Sharp } from "sharp";
 import type { Image } from "../../image/image.ts";
 import { turnUpright, uprightSize } from "../../image/orient.ts";
 import { decodingAsync, FormatError } from "../../io/formatError.ts";
+import { copyProfile } from "../../io/iccProfile.ts";
 import { readPhotoFacts } from "../../io/exif.ts";
 import { imageHeader } from "../../io/imageHeader.ts";
 import { pixelsToImage } from "../../io/png.ts";
@@ -37,6 +38,14 @@ const readHead = (file: string, length: number): Promise<Uint8Array> =>
       return read(0, Math.min(length, size));
     }),
   );
+
+/** Opens the file anew for each piece: nothing has to be closed. */
+const bytesOf = async (file: string): Promise<ByteSource> => {
+  const { size } = await reading(file, () => stat(file));
+  const read = (offset: number, length: number): Promise<Uint8Array> =>
+    reading(file, () => withHandle(file, async (handle) => (await fileSource(handle)).read(offset, length)));
+  return { size, read };
+};
 
 async function withHandle<T>(file: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
   const handle = await open(file);
@@ -92,7 +101,13 @@ async function withSharp<T>(
   if (read.length === 0) throw new FormatError(`${file}: the file is empty`);
   const { bytes, orientation: wanted } = await forSharp(file, read, orientation);
   const { default: sharp } = await import("sharp"); // native code; loaded only by those who decode
-  return decodingAsync({ file, format: "image" }, () => decode(sharp(bytes, { failOn: "truncated", limitInputPixels: 1e9 }), wanted));
+  const options = { failOn: "truncated", limitInputPixels: 1e9 } as const;
+  return decodingAsync({ file, format: "image" }, async () => {
+    const { space } = await sharp(bytes, options).metadata();
+    // Numbers stay as they are where results take over the profile; any other one, of CMYK or a raw file's preview, is applied.
+    const ignoreIcc = copyProfile(read, isGrey(space) ? 1 : 3) !== undefined;
+    return decode(sharp(bytes, { ...options, ignoreIcc }), wanted);
+  });
 }
 
 /** Where size and orientation stand: well within this many bytes. */
@@ -115,7 +130,7 @@ async function probe(file: string): Promise<ImageInfo> {
 
 const isGrey = (space: string): boolean => space === "b-w" || space === "grey16";
 
-/** jpg, png, webp, avif, heic, raw …: 16 bits kept, alpha dropped, CMYK converted to sRGB. Without `orientation`, the file's own. */
+/** jpg, png, webp, avif, heic, raw …: 16 bits kept, alpha dropped, CMYK converted to sRGB; RGB in the space of its profile. Without `orientation`, the file's own. */
 const decodeImage = (file: string, { orientation: asked, size }: Partial<ReadOptions>): Promise<Image> =>
   withSharp(
     file,
@@ -150,4 +165,4 @@ export async function readImage(file: string): Promise<Image> {
 }
 
 /** Files on a disk. */
-export const diskFiles: StackFiles = { readText, readHead, probe, readImage: decodeImage, readTiffPage: readPage };
+export const diskFiles: StackFiles = { readText, readHead, bytes: bytesOf, probe, readImage: decodeImage, readTiffPage: readPage };

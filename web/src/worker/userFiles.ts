@@ -46,6 +46,10 @@ export function userFiles(given: readonly UserFile[], onProbed: () => void = () 
       return find(path).text();
     },
     readHead,
+    bytes: (path) => {
+      const read = (offset: number, length: number): Promise<Uint8Array> => bytesOf(path, find(path).slice(offset, offset + length));
+      return Promise.resolve({ size: find(path).size, read });
+    },
     probe: (path) => {
       const known = probed.get(path) ?? probeFile(path).finally(onProbed);
       probed.set(path, known);
