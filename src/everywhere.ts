@@ -60,9 +60,10 @@ export type { MeshOptions } from "./output/model.ts";
 export type { Deflate } from "./io/pngWriter.ts";
 export type { DepthResult, DepthUnit } from "./output/result.ts";
 export { FormatError } from "./io/formatError.ts";
+export type { PhotoMetadata } from "./io/photoMetadata.ts";
 export { decodePng, encodePng, type PngOptions } from "./io/png.ts";
 export { decodeNpy, encodeNpy, type NpyArray } from "./io/npy.ts";
-export { decodeTiff, encodeTiff, tiffImage, type TiffPage, type TiffValues, type WritableTiffPage } from "./io/tiff.ts";
+export { decodeTiff, encodeTiff, tiffImage, type TiffOptions, type TiffPage, type TiffValues, type WritableTiffPage } from "./io/tiff.ts";
 
 // How good is it
 export { measure, meanMetrics, type DepthMetrics, type MeasureOptions } from "./metrics/meter.ts";
