@@ -13,6 +13,9 @@ export const SWEEP_SIDE = 480;
 
 const [COLUMNS, ROWS] = [12, 9];
 
+/** Smaller frames leave blocks without pixels. */
+export const SWEEP_LEAST: Size = { width: 2 * COLUMNS, height: 2 * ROWS };
+
 /** `values`: grey, row by row, 0 to 255. */
 export function describeFrame({ width, height, values }: Size & { readonly values: Uint8Array }): SweepFrame {
   const [detail, tone, count] = [0, 0, 0].map(() => new Float64Array(COLUMNS * ROWS)) as [Float64Array, Float64Array, Float64Array];

@@ -8,6 +8,7 @@ import { openHdf5 } from "../../src/data/hdf5.ts";
 import { readDepth } from "../../src/data/readDepth.ts";
 import { readPhotoFacts } from "../../src/io/exif.ts";
 import { decodeExr, encodeExr } from "../../src/io/exr.ts";
+import { FormatError } from "../../src/io/formatError.ts";
 import { imageHeader } from "../../src/io/imageHeader.ts";
 import { decodeBmp } from "../../src/io/bmp.ts";
 import { decodeHeic } from "../../src/io/heic.ts";
@@ -28,6 +29,8 @@ import { diskFiles, readImage } from "../../src/stack/node/diskFiles.ts";
 import { openStack } from "../../src/stack/node/openStack.ts";
 import { readStack } from "../../src/stack/stackSource.ts";
 import { imageJStack, omeStack } from "../../src/stack/omeTiff.ts";
+import { complaintOf, describeFrames, frameCountOf } from "../../src/stack/node/ffmpegOutput.ts";
+import { chooseSweep, type SweepFrame } from "../../src/stack/sweep.ts";
 import { parseStackJson } from "../../src/stack/stackFormat.ts";
 import { dngFile } from "../io/dngFile.ts";
 import { quadrants, ramp10 } from "../io/heifFiles.ts";
@@ -107,6 +110,20 @@ function bmp(bits: 8 | 24): Uint8Array {
   bytes.writeUInt16LE(1, 26);
   bytes.writeUInt16LE(bits, 28);
   return new Uint8Array(bytes);
+}
+
+/** Grey frames as ffmpeg prints them, whose detail comes and goes. */
+function sweepFrames(): Uint8Array {
+  const [columns, rows] = [24, 18];
+  const frames = Array.from({ length: 12 }, (_, n) => {
+    const contrast = 100 * Math.exp(-(((n - 6) / 3) ** 2));
+    return Buffer.from(Array.from({ length: columns * rows }, (_pixel, i) => 128 + (((i * 7919) % 251) / 251 - 0.5) * contrast));
+  });
+  return new Uint8Array(Buffer.concat(frames.flatMap((frame) => [Buffer.from(`P5\n${columns} ${rows}\n255\n`), frame])));
+}
+
+async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 5000) yield await Promise.resolve(bytes.subarray(at, at + 5000));
 }
 
 const weights = new Map([
@@ -202,6 +219,29 @@ export const READERS: Readonly<Record<string, Reader>> = {
       const size = largestRawSize(bytes);
       if (isRaw(bytes) && size && size.width * size.height < 1e6) await readImage(onDisk(bytes, file));
       embeddedJpeg(bytes);
+    },
+  },
+  video: {
+    // what ffmpeg prints; ffmpeg itself is not ours
+    seeds: () => Promise.resolve([sweepFrames()]),
+    read: async (bytes, file) => {
+      const frames: SweepFrame[] = [];
+      await describeFrames(piecesOf(bytes), { file, onFrame: (frame) => frames.push(frame) });
+      const choice = chooseSweep(frames);
+      if (choice?.frames.some((frame) => !(frame >= 0 && frame < frames.length))) throw new Error("frames that are not there were chosen");
+    },
+  },
+  videoFacts: {
+    seeds: () => Promise.resolve([text('{"programs": [], "streams": [{"avg_frame_rate": "30000/1001", "nb_frames": "68"}], "format": {"duration": "2.27"}}')]),
+    read: (bytes, file) => {
+      const count = frameCountOf(asText(bytes), file);
+      if (!Number.isSafeInteger(count) || count < 0) throw new Error(`${count} frames`);
+    },
+  }, // prettier-ignore
+  videoComplaints: {
+    seeds: () => Promise.resolve([text("[mov,mp4 @ 0x55f9afc49800] moov atom not found\nfile:/home/me/a.mp4: Invalid data found\n")]),
+    read: (bytes, file) => {
+      throw new FormatError(`${file}: not a readable video: ${complaintOf(asText(bytes))}`);
     },
   },
   bmp: { seeds: () => Promise.resolve([bmp(24), bmp(8)]), read: decodeBmp },

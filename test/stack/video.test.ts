@@ -128,6 +128,22 @@ test("what is no video, no sweep or not alone is refused", { skip }, async () =>
   await assert.rejects(withStack([sound], {}, use), /sound\.mp4: there is no video in it/);
 });
 
+test("a list of other files that is called a video opens none of them; frames of a few pixels are refused", { skip }, async () => {
+  const use = (): Promise<never> => assert.fail("it was opened");
+  const pattern = (file: string, size: string): string => {
+    execFileSync("ffmpeg", ["-v", "error", "-y", "-f", "lavfi", "-i", `testsrc=size=${size}:rate=10:duration=0.4`, join(root, file)]);
+    return join(root, file);
+  };
+  pattern("private.mp4", "160x120");
+  put(join(root, "list.mp4"), "ffconcat version 1.0\nfile private.mp4\n");
+  put(join(root, "playlist.mp4"), "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nprivate.mp4\n#EXT-X-ENDLIST\n");
+  for (const name of ["list.mp4", "playlist.mp4"])
+    await assert.rejects(withStack([join(root, name)], {}, use), new RegExp(`${name.replace(".", "\\.")}: not a readable video: `));
+  await assert.rejects(withStack([pattern("tiny.mp4", "16x16")], {}, use), { code: "image-too-small" });
+  for (const ending of ["mov", "mkv", "webm", "avi", "3gp", "mts"])
+    await assert.rejects(withStack([pattern(`whole.${ending}`, "176x144")], {}, use), { code: "no-sweep" }, `${ending} is read`);
+});
+
 test("without ffmpeg the message says how to install it", async () => {
   put(join(root, "a.mp4"), "x");
   const programs = { ffmpeg: join(root, "no-ffmpeg"), ffprobe: join(root, "no-ffprobe") };

@@ -9,7 +9,8 @@ import { childEnvironment } from "../../system/childEnvironment.ts";
 import { removeAbandoned, withTemporaryFolder } from "../../system/temporaryFolder.ts";
 import type { Listing } from "../listing.ts";
 import { baseName, naturalOrder } from "../stackFormat.ts";
-import { chooseSweep, describeFrame, SWEEP_SIDE, type SweepFrame } from "../sweep.ts";
+import { chooseSweep, SWEEP_SIDE, type SweepFrame } from "../sweep.ts";
+import { complaintOf, describeFrames, frameCountOf } from "./ffmpegOutput.ts";
 
 export interface VideoOptions {
   /** Frames to choose; by default as many as the sweep needs. */
@@ -63,10 +64,15 @@ interface Running {
   readonly programs: { readonly ffmpeg: string; readonly ffprobe: string };
 }
 
-/** Only this file is opened: a video may name others, or addresses. */
-const input = (file: string): string[] => ["-protocol_whitelist", "file", "-i", `file:${resolve(file)}`];
+/** Containers that hold what they show. Others (playlists, lists of files) are descriptions of what else to open. */
+const CONTAINERS = "mov,matroska,avi,mpegts";
 
-/** As the file states it, or from its length; 0 if it states neither. */
+/** Only this file is opened: a video may name others, or addresses. */
+const input = (file: string): string[] => [
+  ...["-protocol_whitelist", "file", "-format_whitelist", CONTAINERS],
+  ...["-i", `file:${resolve(file)}`],
+];
+
 async function frameCount(running: Running): Promise<number> {
   const entries = "stream=nb_frames,avg_frame_rate:format=duration";
   const args = ["-v", "error", "-select_streams", "v:0", "-show_entries", entries, "-of", "json", ...input(running.file)];
@@ -74,15 +80,7 @@ async function frameCount(running: Running): Promise<number> {
   await run(running, "ffprobe", args, async (stdout) => {
     for await (const chunk of stdout) text.push(chunk as Buffer);
   });
-  const { streams = [], format = {} } = JSON.parse(Buffer.concat(text).toString() || "{}") as {
-    streams?: { nb_frames?: string; avg_frame_rate?: string }[];
-    format?: { duration?: string };
-  };
-  const [stream] = streams;
-  if (!stream) throw new FormatError(`${running.file}: there is no video in it`);
-  const [above = 0, below = 1] = (stream.avg_frame_rate ?? "").split("/").map(Number);
-  const guessed = Math.round((Number(format.duration ?? 0) * above) / below);
-  return Number(stream.nb_frames ?? 0) || (Number.isFinite(guessed) ? guessed : 0);
+  return frameCountOf(Buffer.concat(text).toString(), running.file);
 }
 
 /** Frames get even times, or ffmpeg would repeat and drop some to fill the gaps. */
@@ -93,25 +91,9 @@ async function lookAt(running: Running, onFrame: (frame: SweepFrame) => void): P
   const side = (length: string): string => `'min(${SWEEP_SIDE},${length})'`;
   const scale = `scale=w=${side("iw")}:h=${side("ih")}:force_original_aspect_ratio=decrease:flags=area`;
   const args = ["-map", "0:v:0", "-vf", `${EVEN_TIMES},${scale},format=gray`, "-r", "25", "-c:v", "pgm", "-f", "image2pipe", "pipe:1"];
-  await run(running, "ffmpeg", ["-v", "error", "-nostdin", ...input(running.file), ...args], async (stdout) => {
-    let held: Buffer = Buffer.alloc(0);
-    for await (const chunk of stdout) {
-      held = held.length === 0 ? (chunk as Buffer) : Buffer.concat([held, chunk as Buffer]);
-      for (let image = pgmAt(held); image; image = pgmAt(held)) {
-        onFrame(describeFrame(image));
-        held = held.subarray(image.end);
-      }
-    }
-  });
-}
-
-/** The image at the head of the bytes, if it is there as a whole. */
-function pgmAt(bytes: Buffer): { width: number; height: number; values: Uint8Array; end: number } | undefined {
-  const header = /^P5\s+(\d+)\s+(\d+)\s+255\s/.exec(bytes.toString("latin1", 0, 40));
-  if (!header) return undefined;
-  const [width, height] = [Number(header[1]), Number(header[2])];
-  const end = header[0].length + width * height;
-  return bytes.length < end ? undefined : { width, height, values: bytes.subarray(header[0].length, end), end };
+  await run(running, "ffmpeg", ["-v", "error", "-nostdin", ...input(running.file), ...args], (stdout) =>
+    describeFrames(stdout as AsyncIterable<Buffer>, { file: running.file, onFrame }),
+  );
 }
 
 async function extract(running: Running, { frames, folder }: { frames: readonly number[]; folder: string }): Promise<void> {
@@ -123,6 +105,9 @@ async function extract(running: Running, { frames, folder }: { frames: readonly 
   for (const [n, name] of names.entries())
     await rename(join(folder, name), join(folder, `frame_${String(frames[n]).padStart(5, "0")}.png`));
 }
+
+/** Letters that are kept of what a program complains about: a damaged video may give it a reason in every frame. */
+const COMPLAINTS = 4096;
 
 type Program = ChildProcessByStdio<null, Readable, Readable>;
 
@@ -138,13 +123,13 @@ async function run(
   const stop = (): void => void child.kill();
   signal?.addEventListener("abort", stop, { once: true });
   try {
-    const complaints: string[] = [];
-    child.stderr.setEncoding("utf8").on("data", (text: string) => complaints.push(text));
+    let complaints = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints = (complaints + text).slice(-COMPLAINTS)));
     const ended = new Promise<number | null>((done, fail) => child.once("error", fail).once("close", done));
     ended.catch(() => undefined);
     await Promise.all([read(child.stdout).finally(() => child.stdout.resume()), ended]);
     signal?.throwIfAborted();
-    if ((await ended) !== 0) throw new FormatError(`${file}: not a readable video: ${reasonOf(complaints.join(""))}`);
+    if ((await ended) !== 0) throw new FormatError(`${file}: not a readable video: ${complaintOf(complaints)}`);
   } catch (cause) {
     child.kill();
     signal?.throwIfAborted();
@@ -156,10 +141,4 @@ async function run(
   } finally {
     signal?.removeEventListener("abort", stop);
   }
-}
-
-/** The first complaint, without where in ffmpeg it arose and without the path. */
-function reasonOf(complaints: string): string {
-  const [line = ""] = complaints.trim().split("\n").slice(-1);
-  return line.replace(/^\[[^\]]*\] */, "").replace(/^.*: (?=[A-Z])/, "") || "ffmpeg cannot decode it";
 }
