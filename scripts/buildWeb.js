@@ -13,11 +13,11 @@ const RUNTIME = ["ort-wasm-simd-threaded", "ort-wasm-simd-threaded.asyncify"];
 /** Runs the first of them in Node, where onnxruntime-node is not installed. */
 const FOR_NODE = "ort.node.min.mjs";
 
-/** Fetched at the first visit, so that the page works offline; the WebGPU runtime and the decoder of HEIC are large and cached only if they are used. */
+/** Fetched at the first visit, so that the page works offline; what is large and seldom needed is cached only if it is used: the WebGPU runtime, the readers of HEIC, raw files and videos. */
 const KEPT = [
   /^index\.html$/,
   /^[\w-]+\.(svg|webmanifest)$/,
-  /^assets\/(?!libheif)/,
+  /^assets\/(?!libheif|mediabunny)/,
   /^viewer\.(js|css)$/,
   /^runtime\/ort-wasm-simd-threaded\.(mjs|wasm)$/,
   /^examples\/\w+\/(plane_\d+\.png|stack\.json)$/,
@@ -29,6 +29,7 @@ export async function buildWeb(root) {
   try {
     await build({ configFile: join(root, "web", "vite.config.ts"), logLevel: "error", build: { outDir: work, emptyOutDir: true } });
     copyRuntime(root, join(work, "runtime"));
+    copyLibRaw(root, join(work, "libraw"));
     writeViewer(root, work);
     writeServiceWorker(root, work);
     rmSync(target, { recursive: true, force: true });
@@ -42,6 +43,21 @@ function copyRuntime(root, folder) {
   const dist = dirname(createRequire(join(root, "package.json")).resolve("onnxruntime-web/ort-wasm-simd-threaded.mjs"));
   const files = [...RUNTIME.flatMap((stem) => [`${stem}.mjs`, `${stem}.wasm`]), FOR_NODE];
   for (const name of files) cpSync(join(dist, name), join(folder, name));
+}
+
+/** LibRaw as it is, since it starts threads from its own script, and the worker that runs it. */
+function copyLibRaw(root, folder) {
+  const script = createRequire(join(root, "package.json")).resolve("libraw-wasm/dist/libraw.js");
+  for (const name of ["libraw.js", "libraw.wasm"]) cpSync(join(dirname(script), name), join(folder, name));
+  buildSync({
+    entryPoints: [join(root, "web", "src", "raw", "rawWorker.ts")],
+    outfile: join(folder, "worker.js"),
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    logLevel: "error",
+  });
 }
 
 /** Script and style of a self-contained result: one file each, which src/output/resultPage.ts puts into the page it writes. */

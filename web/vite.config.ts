@@ -42,7 +42,10 @@ export default defineConfig({
     __RUNTIME_BYTES__: JSON.stringify(runtimeBytes),
   },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  worker: { format: "es" },
+  worker: {
+    format: "es",
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "mediabunny", test: /node_modules.mediabunny/ }] } } }, // large: a name to know it by
+  },
   build: {
     outDir: join(project, "dist", "web"),
     emptyOutDir: true,

@@ -45,6 +45,9 @@ const CONTENT_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** The worker that develops raw files: LibRaw's bindings compile functions from text, of its own and not of any file. */
+const RAW_POLICY = "default-src 'none'; script-src 'self' 'unsafe-eval'; worker-src 'self'; connect-src 'self'";
+
 /** Sent with every answer. The first three let the page use threads: without them a browser gives it no shared memory. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -99,6 +102,7 @@ async function answer({ site, compressor }: Served, request: IncomingMessage, re
   const tag = `"${size.toString(36)}-${Math.round(mtimeMs).toString(36)}${encoding ? `-${encoding}` : ""}"`;
   const headers = {
     ...SECURITY_HEADERS,
+    ...(path.startsWith("libraw/") ? { "Content-Security-Policy": RAW_POLICY } : {}),
     ...(isCompressible(path) ? { Vary: "Accept-Encoding" } : {}),
     ...(encoding ? { "Content-Encoding": encoding } : {}),
     "Content-Type": TYPES[extname(path)] ?? "application/octet-stream",

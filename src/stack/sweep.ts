@@ -1,4 +1,13 @@
+import { DualFocusError } from "../errors.ts";
 import type { Size } from "../image/image.ts";
+import { baseName } from "./stackFormat.ts";
+
+const VIDEO = /\.(mp4|m4v|mov|webm|mkv|avi|3gp|mts|m2ts)$/i;
+
+export const isVideo = (file: string): boolean => VIDEO.test(file);
+
+/** What a frame of a video is called as an image. */
+export const frameName = (frame: number): string => `frame_${String(frame).padStart(5, "0")}.png`;
 
 /** What the choice of frames from a focus-sweep video needs to know about one frame. */
 export interface SweepFrame {
@@ -36,6 +45,19 @@ export function describeFrame({ width, height, values }: Size & { readonly value
     tone[block] = (tone[block] as number) / (count[block] as number);
   }
   return { detail, tone };
+}
+
+/** The frames of a video to use, and a sentence about them; an error if the focus does not move in it. */
+export function sweepOf(
+  file: string,
+  described: readonly SweepFrame[],
+  options: { count?: number | undefined } = {},
+): { readonly frames: readonly number[]; readonly note: string } {
+  const choice = chooseSweep(described, options);
+  if (!choice) throw new DualFocusError("no-sweep", `${file}: the focus does not move in this video`, { facts: { file } });
+  const { frames, moving } = choice;
+  const used = `${baseName(file)}: ${frames.length} of ${described.length} frames are used, from frame ${frames[0]} to ${frames.at(-1)}`;
+  return { frames, note: moving > 0 ? `${used}; something moves in ${moving}, which are left out` : used };
 }
 
 export interface SweepChoice {

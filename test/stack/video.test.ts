@@ -1,44 +1,20 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { estimateDepth } from "../../src/depth/estimate.ts";
-import { encodePng } from "../../src/io/png.ts";
 import { openNetwork } from "../../src/network/node/openNetwork.ts";
-import { renderScene } from "../../src/optics/render/render.ts";
-import { generateTextures } from "../../src/optics/texture/texture.ts";
 import { focalStack } from "../../src/stack/focalStack.ts";
 import { withStack } from "../../src/stack/node/openStack.ts";
 import { withVideoFrames } from "../../src/stack/node/video.ts";
 import { readStack } from "../../src/stack/stackSource.ts";
-import { desk } from "../../scripts/exampleScenes.ts";
 import { put, temporaryFolder } from "../data/files.ts";
+import { CLIP_SIZE, filmed, PLANES, renderedSweep, WAITING, withoutFfmpeg } from "../helpers/sweepClip.ts";
 
 const root = temporaryFolder();
-const skip = spawnSync("ffmpeg", ["-version"]).status === 0 ? false : "ffmpeg is not installed";
-
-const [PLANES, WAITING] = [18, 16];
-const SIZE = { width: 160, height: 96 };
-
-/** The focus goes through the desk from front to back, as far in each frame in dioptres. */
-function renderedSweep(): { images: ReturnType<typeof renderScene>["stack"]["images"]; focusDistances: readonly number[] } {
-  const scene = desk();
-  const [near, far] = [scene.focusDistances[0] as number, scene.focusDistances.at(-1) as number];
-  const focusDistances = Array.from({ length: PLANES }, (_, i) => 1 / (1 / near + ((1 / far - 1 / near) * i) / (PLANES - 1)));
-  const camera = { ...scene.camera, ...SIZE, pixelPitch: scene.camera.pixelPitch * 2.4 };
-  return { ...renderScene({ ...scene, camera, focusDistances }, { textures: generateTextures(), samples: 16 }).stack };
-}
-
-/** Every plane for two frames, after `WAITING` of the first and before as many of the last. */
-function filmed(images: ReturnType<typeof renderedSweep>["images"], file: string): string {
-  images.forEach((image, n) => { put(join(root, "planes", `${String(n).padStart(2, "0")}.png`), encodePng(image)); }); // prettier-ignore
-  const frames = ["-framerate", "15", "-i", join(root, "planes", "%02d.png")];
-  const waiting = `tpad=start_mode=clone:start=${WAITING / 2}:stop_mode=clone:stop=${WAITING / 2},fps=30`;
-  execFileSync("ffmpeg", ["-v", "error", "-y", ...frames, "-vf", waiting, "-c:v", "libx264", "-crf", "14", "-pix_fmt", "yuv420p", file]);
-  return file;
-}
+const skip = withoutFfmpeg;
 
 /** The plane that a frame of the clip shows. */
 const planeOf = (frame: number): number => Math.min(Math.max(Math.floor((frame - WAITING) / 2), 0), PLANES - 1);
@@ -86,7 +62,7 @@ test("as many frames as distances, and these for the frames", { skip }, async ()
   const found = await withStack([clip], { distances: "0.5, 0.7, 1, 1.7", unit: "m" }, (source) =>
     Promise.resolve({ distances: source.focusDistances, space: source.space, size: source.size }),
   );
-  assert.deepEqual(found, { distances: [0.5, 0.7, 1, 1.7], space: "depth", size: SIZE });
+  assert.deepEqual(found, { distances: [0.5, 0.7, 1, 1.7], space: "depth", size: CLIP_SIZE });
 });
 
 test("a run that is stopped leaves no frames", { skip }, async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -11,6 +11,7 @@ import { encodeTiff } from "../../src/io/tiff.ts";
 import { diskFiles } from "../../src/stack/node/diskFiles.ts";
 import type { ImageInfo, ReadOptions } from "../../src/stack/stackFiles.ts";
 import { withPage } from "../helpers/browser.ts";
+import { dngFile } from "../io/dngFile.ts";
 import { ramp10, withProperty } from "../io/heifFiles.ts";
 
 const [width, height] = [48, 32];
@@ -41,9 +42,19 @@ async function pictures(): Promise<Record<string, Uint8Array>> {
     "lossless.webp": await sharp(png).webp({ lossless: true }).toBuffer(),
     "phone.heic": ramp10(),
     "sideways.heic": withProperty(ramp10(), "irot", [3]),
+    "camera.dng": dngFile(scene, { orientation: 8 }),
+    "preview.nef": Buffer.concat([dngFile(scene, { compression: 52546, orientation: 6 }), await turned(1)]), // LibRaw does not know this compression
     "pages.tif": encodeTiff([0, 1].map(() => ({ ...grey, data: Uint16Array.from(grey.data, (value) => 65535 * value) }))),
   };
 }
+
+/** LibRaw and its worker, as the built page has them. */
+const libraw = Object.fromEntries(
+  ["libraw.js", "libraw.wasm", "worker.js"].map((name) => [
+    `/libraw/${name}`,
+    readFileSync(join(import.meta.dirname, "..", "..", "dist", "web", "libraw", name)),
+  ]),
+);
 
 const script = `
   import { userFiles } from "../web/src/worker/userFiles.ts";
@@ -73,7 +84,7 @@ test("a page reads the user's files as the command reads them from a disk", { ti
   const files = await pictures();
   for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
   const served = Object.fromEntries(Object.entries(files).map(([name, bytes]) => [`/${name}`, bytes]));
-  await withPage({ script, files: served }, async (page) => {
+  await withPage({ script, files: { ...served, ...libraw } }, async (page) => {
     for (const name of Object.keys(files)) {
       const { tiff: there, ...info } = await diskFiles.probe(join(folder, name));
       const { tiff: here, ...seen } = await page.evaluate<ImageInfo>(`probe("${name}")`);
@@ -93,6 +104,9 @@ test("a page reads the user's files as the command reads them from a disk", { ti
       ["phone.heic", { orientation: 1 }, 1e-6],
       ["sideways.heic", { orientation: 6 }, 1e-6],
       ["phone.heic", { orientation: 6 }, 1e-6],
+      ["camera.dng", { orientation: 8 }, 1e-6],
+      ["camera.dng", { orientation: 1 }, 1e-6],
+      ["preview.nef", { orientation: 6 }, 0.02],
       ["colour.png", { orientation: 1, size: { width: 24, height: 16 } }, 0.02],
     ];
     for (const [name, options, tolerance] of reads) {

@@ -97,6 +97,7 @@ export const TEST_IDS = {
   findings: "findings",
   run: "run",
   cancel: "cancel",
+  cancelOpening: "cancel-opening",
   startOver: "start-over",
   progress: "progress",
   result: "result",

@@ -12,7 +12,7 @@ import { loadResult, MOST_FILE_BYTES, removeResult, storedFacts, storeResult, ty
 import { storedRates, storeRates } from "./storage/rates.ts";
 import type { Store } from "./store.ts";
 import { freeThumbnail, thumbnailBlob, thumbnailUrl } from "./thumbnails.ts";
-import type { EngineWish, Event, OpenedStack, Problem, RunResult, Thumbnail, UserFile } from "./worker/protocol.ts";
+import type { EngineWish, Event, OpenedStack, Problem, RunResult, Thumbnail, UnpackedFiles, UserFile } from "./worker/protocol.ts";
 
 /** The user's actions. */
 export interface Controller {
@@ -21,6 +21,7 @@ export interface Controller {
   restore(wanted: Place): Promise<void>;
   open(name: string, files: readonly UserFile[]): Promise<void>;
   openExample(example: Example): Promise<void>;
+  cancelOpening(): void;
   /** Stores what is being typed, so that rendering does not discard it; `edit` applies it. */
   type(draft: Draft): void;
   edit(draft: Draft): Promise<void>;
@@ -52,16 +53,16 @@ interface Context {
   readonly store: Store;
   readonly client: Client;
   /** Running tasks that can be cancelled. */
-  readonly tasks: { checking: AbortController; running: AbortController };
+  readonly tasks: { opening: AbortController; checking: AbortController; running: AbortController };
   /** What was opened last, to be stored with its result. */
-  opened: { readonly stack: number; readonly name: string; readonly files: readonly UserFile[] } | undefined;
+  opened: (UnpackedFiles & { readonly stack: number; readonly name: string }) | undefined;
 }
 
 export function createController(store: Store, client: Client): Controller {
   const context: Context = {
     store,
     client,
-    tasks: { checking: new AbortController(), running: new AbortController() },
+    tasks: { opening: new AbortController(), checking: new AbortController(), running: new AbortController() },
     opened: undefined,
   };
   const { get, dispatch } = store;
@@ -72,6 +73,9 @@ export function createController(store: Store, client: Client): Controller {
       if (await open(context, name, files)) await check(context);
     },
     openExample: (example) => openExample(context, example),
+    cancelOpening: () => {
+      context.tasks.opening.abort();
+    },
     type: (draft) => {
       dispatch({ kind: "draft", draft });
     },
@@ -131,23 +135,26 @@ async function start(context: Context, ask: EngineWish & { readonly page: string
 }
 
 /** Returns whether the stack could be opened. Until then all stays as it is: a bad drop takes nothing away. */
-async function open(context: Context, name: string, files: readonly UserFile[]): Promise<boolean> {
+async function open(context: Context, name: string, given: readonly UserFile[]): Promise<boolean> {
   const { store, client, tasks } = context;
   tasks.checking.abort();
+  tasks.opening = new AbortController();
+  const { signal } = tasks.opening;
   const onEvent = (event: Event): void => {
     if (event.kind !== "stage") return;
     store.dispatch({ kind: "opening", opening: event });
     step(store, event);
   };
-  store.dispatch({ kind: "opening", opening: { done: 0, of: files.length } });
+  store.dispatch({ kind: "opening", opening: { stage: "open", done: 0, of: given.length } });
   try {
-    const stack = await client.call("open", { name, files }, { onEvent });
+    const unpacked = await client.call("unpack", { files: given }, { signal, onEvent });
+    const stack = await client.call("open", { name, ...unpacked }, { signal, onEvent });
     forgetThumbnails(store);
-    context.opened = { stack: stack.id, name, files };
+    context.opened = { stack: stack.id, name, ...unpacked };
     store.dispatch({ kind: "opened", stack });
     return true;
   } catch (error) {
-    store.dispatch({ kind: "problem", problem: problemOf(error) });
+    store.dispatch({ kind: "problem", problem: error instanceof Cancelled ? undefined : problemOf(error) });
     if (store.get().check.status === "busy") store.dispatch({ kind: "check", check: { status: "waiting" } });
     checkIfNeeded(context);
     return false;
@@ -282,7 +289,7 @@ async function keep({ store, client, opened }: Context): Promise<void> {
       images: await client.call("pack", {}),
       thumbnails: blobsOf(isWhole ? thumbnails : byPlane(result)),
       align,
-      ...(isWhole ? { opened: { name: opened.name, files: opened.files, focus: read.choice } } : {}),
+      ...(isWhole ? { opened: { name: opened.name, files: opened.files, notes: opened.notes, focus: read.choice } } : {}),
     };
     store.dispatch({ kind: "stored", stored: { status: "stored", ...(await storeResult(stored)) } });
   } catch {

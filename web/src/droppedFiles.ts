@@ -15,7 +15,7 @@ export async function droppedFiles({ items, files }: DataTransfer): Promise<User
 }
 
 /** Operating systems leave hidden files, whose names begin with a dot. */
-const isVisible = ({ path }: UserFile): boolean => !path.split("/").some((part) => part.startsWith("."));
+export const isVisible = ({ path }: Pick<UserFile, "path">): boolean => !path.split("/").some((part) => part.startsWith("."));
 
 async function filesBelow(entry: FileSystemEntry): Promise<UserFile[]> {
   const path = entry.fullPath.replace(/^\//, "");

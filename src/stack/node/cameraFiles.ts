@@ -1,32 +1,23 @@
 import { turnUpright } from "../../image/orient.ts";
 import { bmpHeader, decodeBmp, isBmp } from "../../io/bmp.ts";
-import { FormatError } from "../../io/formatError.ts";
 import { readPhotoFacts } from "../../io/exif.ts";
 import { decodeHeic } from "../../io/heic.ts";
 import { isHeif, readHeifHeader } from "../../io/heif.ts";
 import { decodeRaw } from "../../io/node/libraw.ts";
-import { embeddedJpeg, isRaw } from "../../io/raw.ts";
+import { isRaw } from "../../io/raw.ts";
 import { encodeTiff } from "../../io/tiff.ts";
-import { baseName } from "../stackFormat.ts";
+import { previewOf, probeRaw } from "../rawImage.ts";
 import type { ImageInfo } from "../stackFiles.ts";
 
 /** Formats that sharp does not read: what phones and cameras write besides JPEG. Decoders are loaded by the first file that needs them. */
 export const isCameraFile = (head: Uint8Array): boolean => isHeif(head) || isRaw(head) || isBmp(head);
 
-/** What the header of such a file says. A raw file has to be developed: only then is it known that it can be, and how large it comes out. */
+/** What the header of such a file says. */
 export async function probeCameraFile(file: string, head: Uint8Array, all: () => Promise<Uint8Array>): Promise<ImageInfo> {
   if (isBmp(head)) return { ...bmpHeader(head, file), orientation: 1 };
-  if (isRaw(head)) return probeRaw(file, await all());
+  if (isRaw(head)) return probeRaw(file, await all(), decodeRaw);
   const { width, height, orientation, bits } = readHeifHeader(head, file);
   return { width, height, orientation, channels: 3, depth: bits > 8 ? "16" : "8" };
-}
-
-async function probeRaw(file: string, bytes: Uint8Array): Promise<ImageInfo> {
-  const raw = await decodeRaw(bytes);
-  if (raw) return { width: raw.width, height: raw.height, orientation: raw.orientation, channels: 3, depth: "16" };
-  const { size } = previewOf(file, bytes);
-  const note = `${baseName(file)}: LibRaw cannot decode it; the JPEG inside it is used, ${size.width}×${size.height} pixels, 8 bits`;
-  return { ...size, orientation: readPhotoFacts(bytes).orientation ?? 1, channels: 3, depth: "8", note };
 }
 
 interface ForSharp {
@@ -55,10 +46,4 @@ async function developed(file: string, { bytes, orientation }: ForSharp): Promis
   if (raw) return { bytes: encodeTiff([raw]), orientation: orientation ?? raw.orientation };
   const { jpeg } = previewOf(file, bytes);
   return { bytes: jpeg, orientation: orientation ?? readPhotoFacts(bytes).orientation };
-}
-
-function previewOf(file: string, bytes: Uint8Array): NonNullable<ReturnType<typeof embeddedJpeg>> {
-  const found = embeddedJpeg(bytes);
-  if (!found) throw new FormatError(`${file}: not a readable raw file: LibRaw cannot decode it, and it holds no JPEG`);
-  return found;
 }

@@ -8,7 +8,8 @@ import { naturalOrder, parseStackJson, planeFiles } from "../stackFormat.ts";
 import { openListing, type StackSource } from "../stackSource.ts";
 import { parseDistanceFile, parseDistances } from "../distanceList.ts";
 import { diskFiles, reading, readText } from "./diskFiles.ts";
-import { isVideo, withVideoFrames, type VideoOptions } from "./video.ts";
+import { isVideo } from "../sweep.ts";
+import { withVideoFrames, type VideoOptions } from "./video.ts";
 
 export type { StackSource };
 

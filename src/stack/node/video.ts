@@ -8,8 +8,8 @@ import { FormatError } from "../../io/formatError.ts";
 import { childEnvironment } from "../../system/childEnvironment.ts";
 import { removeAbandoned, withTemporaryFolder } from "../../system/temporaryFolder.ts";
 import type { Listing } from "../listing.ts";
-import { baseName, naturalOrder } from "../stackFormat.ts";
-import { chooseSweep, SWEEP_SIDE, type SweepFrame } from "../sweep.ts";
+import { naturalOrder } from "../stackFormat.ts";
+import { frameName, SWEEP_SIDE, sweepOf, type SweepFrame } from "../sweep.ts";
 import { complaintOf, describeFrames, frameCountOf } from "./ffmpegOutput.ts";
 
 export interface VideoOptions {
@@ -21,10 +21,6 @@ export interface VideoOptions {
   /** The programs; for tests. */
   readonly programs?: { readonly ffmpeg: string; readonly ffprobe: string };
 }
-
-const VIDEO = /\.(mp4|m4v|mov|webm|mkv|avi|3gp|mts|m2ts)$/i;
-
-export const isVideo = (file: string): boolean => VIDEO.test(file);
 
 const PROGRAMS = { ffmpeg: "ffmpeg", ffprobe: "ffprobe" };
 
@@ -42,19 +38,13 @@ export async function withVideoFrames<T>(file: string, options: VideoOptions, us
     if (of > 0) onProgress(Math.min(described.length, of - 1), of);
   });
   onProgress(Math.max(of, 1), Math.max(of, 1));
-  const choice = chooseSweep(described, { count });
-  if (!choice) throw new DualFocusError("no-sweep", `${file}: the focus does not move in this video`, { facts: { file } });
+  const { frames, note } = sweepOf(file, described, { count });
   const parent = join(tmpdir(), "dualfocus-frames");
   await removeAbandoned(parent);
   return withTemporaryFolder(parent, async (folder) => {
-    await extract(running, { frames: choice.frames, folder });
+    await extract(running, { frames, folder });
     const names = naturalOrder(await readdir(folder));
-    const { frames, moving } = choice;
-    const notes = [
-      `${baseName(file)}: ${frames.length} of ${described.length} frames are used, from frame ${frames[0]} to ${frames.at(-1)}` +
-        (moving > 0 ? `; something moves in ${moving}, which are left out` : ""),
-    ];
-    return use({ name: file, files: names.map((name) => join(folder, name)), notes });
+    return use({ name: file, files: names.map((name) => join(folder, name)), notes: [note] });
   });
 }
 
@@ -102,8 +92,7 @@ async function extract(running: Running, { frames, folder }: { frames: readonly 
   await run(running, "ffmpeg", ["-v", "error", "-nostdin", ...input(running.file), ...args]);
   const names = naturalOrder(await readdir(folder));
   if (names.length !== frames.length) throw new FormatError(`${running.file}: ffmpeg gave ${names.length} of ${frames.length} frames`);
-  for (const [n, name] of names.entries())
-    await rename(join(folder, name), join(folder, `frame_${String(frames[n]).padStart(5, "0")}.png`));
+  for (const [n, name] of names.entries()) await rename(join(folder, name), join(folder, frameName(frames[n] as number)));
 }
 
 /** Letters that are kept of what a program complains about: a damaged video may give it a reason in every frame. */

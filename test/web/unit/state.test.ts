@@ -44,7 +44,7 @@ test("images without distances are shown in the order the check found, until the
 
 test("the way through the page: start, setup, run, result, and back", () => {
   assert.equal(stepOf(INITIAL), "start");
-  assert.equal(stepOf(after({ kind: "opening", opening: { done: 0, of: 2 } })), "start");
+  assert.equal(stepOf(after({ kind: "opening", opening: { stage: "open", done: 0, of: 2 } })), "start");
   assert.equal(stepOf(after({ kind: "opened", stack })), "setup");
   assert.equal(stepOf(after({ kind: "opened", stack }, running)), "run");
   assert.equal(stepOf(after({ kind: "opened", stack }, running, { kind: "result", result, stack: 1 })), "result");
@@ -59,7 +59,7 @@ test("the way through the page: start, setup, run, result, and back", () => {
 test("a bad drop takes nothing away: opened stack, result and place stay", () => {
   const shown = after({ kind: "opened", stack }, running, { kind: "result", result, stack: 1 });
   const dropped = [
-    { kind: "opening", opening: { done: 0, of: 1 } },
+    { kind: "opening", opening: { stage: "open", done: 0, of: 1 } },
     { kind: "problem", problem: { message: "no images" } },
   ] as const;
   const { problem, ...rest } = dropped.reduce<State>(reduce, shown);
@@ -112,7 +112,7 @@ test("the network stays ready whatever is opened; the thumbnails of the last sta
   const state = after(
     { kind: "engine", engine },
     { kind: "thumbnail", frame: 0, url: "blob:1" },
-    { kind: "opening", opening: { done: 0, of: 2 } },
+    { kind: "opening", opening: { stage: "open", done: 0, of: 2 } },
     { kind: "opened", stack },
   );
   assert.deepEqual(state.engine, engine);

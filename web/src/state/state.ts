@@ -11,8 +11,8 @@ export type EngineState =
   | ({ readonly status: "ready" } & EngineInfo)
   | { readonly status: "failed"; readonly problem: Problem };
 
-/** Number of images whose headers were read; undefined if no stack is being opened. */
-export type OpeningState = { readonly done: number; readonly of: number } | undefined;
+/** Number of images whose headers were read, or percent of a video; undefined if no stack is being opened. */
+export type OpeningState = StageStep | undefined;
 
 export type CheckState =
   | { readonly status: "waiting" }

@@ -122,8 +122,10 @@ export function timeLeftWords(seconds: number | undefined): string {
   return `about ${Math.round(seconds / 60)} min left`;
 }
 
-export const openingWords = ({ done, of }: NonNullable<OpeningState>): string =>
-  done === 0 ? "Opening the images …" : `Opening the images: ${done} of ${of} …`;
+export function openingWords({ stage, done, of }: NonNullable<OpeningState>): string {
+  if (stage === "frames") return `${STAGE_WORDS.frames}: ${done} % …`;
+  return done === 0 ? "Opening the files …" : `Opening the images: ${done} of ${of} …`;
+}
 
 export function engineWords(engine: EngineState): string {
   switch (engine.status) {

@@ -1,7 +1,7 @@
 import type { Image } from "../../../src/image/image.ts";
 import type { ViewResult } from "../contract.ts";
 import type { StoredFacts } from "../state/state.ts";
-import type { FocusChoice, PackedImages, UserFile } from "../worker/protocol.ts";
+import type { FocusChoice, PackedImages, UnpackedFiles } from "../worker/protocol.ts";
 import { readValue, removeAll, writeValue } from "./database.ts";
 import { packed, unpacked } from "./pack.ts";
 
@@ -14,11 +14,11 @@ export interface StoredResult {
   readonly thumbnails: Readonly<Record<number, Blob>>;
   readonly align: boolean;
   /** What was opened, and the user's choices; absent if the files are too large to be stored. */
-  readonly opened?: { readonly name: string; readonly files: readonly UserFile[]; readonly focus: FocusChoice };
+  readonly opened?: UnpackedFiles & { readonly name: string; readonly focus: FocusChoice };
 }
 
 /** Changes whenever what is stored does; a result in another format is not read. */
-const FORMAT = 1;
+const FORMAT = 2;
 /** Bytes of files that are stored with a result. */
 export const MOST_FILE_BYTES = 500e6;
 

@@ -7,6 +7,7 @@ import { stepOf, type State, type Step } from "../state/state.ts";
 import { openingWords } from "../state/words.ts";
 import { useStore, type Store } from "../store.ts";
 import type { Problem } from "../worker/protocol.ts";
+import { CancelOpening } from "./DropZone.tsx";
 import { Header } from "./Header.tsx";
 import { ResultView } from "./ResultView.tsx";
 import { RunView } from "./RunView.tsx";
@@ -51,9 +52,14 @@ export function App({ store, controller }: { store: Store; controller: Controlle
           />
         )}
         {state.opening && step !== "start" && (
-          <p class="opening-note" role="status">
-            {openingWords(state.opening)}
-          </p>
+          <div class="opening-note">
+            <p role="status">{openingWords(state.opening)}</p>
+            <CancelOpening
+              onCancel={() => {
+                controller.cancelOpening();
+              }}
+            />
+          </div>
         )}
         <View state={state} controller={controller} isOver={isOver} />
         {isOver && step !== "start" && <p class="drop-cover">Drop to open these images</p>}

@@ -12,10 +12,11 @@ interface DropZoneProps {
   /** Files are being dragged over the window. */
   readonly isOver: boolean;
   readonly onFiles: OnFiles;
+  readonly onCancel: () => void;
 }
 
 /** Shows where to drop files, and two buttons to choose them instead. */
-export function DropZone({ opening, isOver, onFiles }: DropZoneProps): VNode {
+export function DropZone({ opening, isOver, onFiles, onCancel }: DropZoneProps): VNode {
   const isBusy = opening !== undefined;
   const [files, folder] = [useRef<HTMLInputElement>(null), useRef<HTMLInputElement>(null)];
   const take = ({ currentTarget: input }: TargetedEvent<HTMLInputElement>): void => {
@@ -29,7 +30,9 @@ export function DropZone({ opening, isOver, onFiles }: DropZoneProps): VNode {
       <p class="drop-title" role="status">
         {isBusy ? openingWords(opening) : "Drop your images or their folder here"}
       </p>
-      <p class="drop-text">JPEG, HEIC, PNG, TIFF, WebP or AVIF; at least three, ideally five to ten</p>
+      <p class="drop-text">
+        JPEG, HEIC, PNG, TIFF, WebP, AVIF or raw, also in a ZIP: at least three, ideally five to ten. Or a video in which the focus moves.
+      </p>
       <div class="buttons">
         <button type="button" class="primary" disabled={isBusy} onClick={() => files.current?.click()}>
           Choose images
@@ -37,6 +40,7 @@ export function DropZone({ opening, isOver, onFiles }: DropZoneProps): VNode {
         <button type="button" disabled={isBusy} onClick={() => folder.current?.click()}>
           Choose a folder
         </button>
+        {isBusy && <CancelOpening onCancel={onCancel} />}
       </div>
       <input
         ref={files}
@@ -61,7 +65,19 @@ export function DropZone({ opening, isOver, onFiles }: DropZoneProps): VNode {
   );
 }
 
-const ACCEPTED = "image/*,.heic,.heif,.hif,.tif,.tiff,.json,.csv,.tsv,.txt";
+const ACCEPTED = [
+  ...["image/*", "video/*", ".heic", ".heif", ".hif", ".tif", ".tiff", ".zip", ".mkv", ".json", ".csv", ".tsv", ".txt"],
+  ...[".dng", ".nef", ".nrw", ".cr2", ".cr3", ".arw", ".raf", ".orf", ".rw2", ".pef", ".srw"],
+].join();
+
+/** Stops opening files: a long video, many raw files. */
+export function CancelOpening({ onCancel }: { onCancel: () => void }): VNode {
+  return (
+    <button type="button" data-testid={TEST_IDS.cancelOpening} onClick={onCancel}>
+      Cancel
+    </button>
+  );
+}
 
 function StackDrawing(): VNode {
   return (

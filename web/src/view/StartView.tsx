@@ -23,6 +23,9 @@ export function StartView({ state, controller, isOver }: StepProps): VNode {
         onFiles={(name, files) => {
           void controller.open(name, files);
         }}
+        onCancel={() => {
+          controller.cancelOpening();
+        }}
       />
       <LastResult state={state} controller={controller} />
       <section class="examples" aria-labelledby="examples-title">

@@ -52,8 +52,9 @@ export interface FinishedJob {
 
 let opened = 0;
 
-export async function openJob({ name, files: given, focus }: Calls["open"]["ask"], { onEvent }: Caller): Promise<Job> {
-  const listing = await listUserFiles(name, given);
+export async function openJob({ name, files: given, notes, focus }: Calls["open"]["ask"], { onEvent }: Caller): Promise<Job> {
+  const listed = await listUserFiles(name, given);
+  const listing = { ...listed, notes: [...notes, ...listed.notes] };
   let done = 0;
   const files = userFiles(given, () => {
     onEvent({ kind: "stage", stage: "open", done: (done += 1), of: listing.files.length });

@@ -8,6 +8,7 @@ import { paperFigures } from "./figures.ts";
 import { firstLook } from "./firstLook.ts";
 import { checkJob, describeJob, openJob, refocusJob, runJob, type Caller, type FinishedJob, type Job } from "./job.ts";
 import { packImages, unpackImages } from "./packedImages.ts";
+import { unpackFiles } from "./unpack.ts";
 import type { Calls, CallName, PackedImages, Reply, Request, RunResult } from "./protocol.ts";
 
 /** What a worker's global object has and a window's has not. */
@@ -53,6 +54,7 @@ const handlers: Handlers = {
     engine = startEngine(request, onEvent);
     return (await engine).info;
   },
+  unpack: ({ files }, caller) => unpackFiles(files, caller),
   open: async (ask, caller) => {
     job = await openJob(ask, caller);
     return describeJob(job);

@@ -14,6 +14,13 @@ export interface UserFile {
   readonly file: File;
 }
 
+/** The images of what was given, unpacked. */
+export interface UnpackedFiles {
+  readonly files: readonly UserFile[];
+  /** What a person should know about how they were chosen. */
+  readonly notes: readonly string[];
+}
+
 /** One plane of an opened stack, near to far. */
 export interface OpenedPlane {
   readonly file: string;
@@ -63,7 +70,7 @@ export interface PackedImages extends Size {
 export interface StoredJob {
   readonly stack: Pick<FocalStack, "focusDistances" | "space"> & PackedImages;
   /** Absent if the files were too large to store. */
-  readonly files?: { readonly name: string; readonly files: readonly UserFile[]; readonly focus: FocusChoice };
+  readonly files?: Calls["open"]["ask"];
 }
 
 /** Intermediate fields of the network, as in the paper's figures: [planes, grid, grid]. */
@@ -98,7 +105,9 @@ export interface CheckAnswer {
 /** The calls and their answers. One at a time, except `start`, `firstLook` and `cancel`. */
 export interface Calls {
   start: { ask: EngineWish & { readonly page: string }; answer: EngineInfo };
-  open: { ask: { readonly name: string; readonly files: readonly UserFile[]; readonly focus?: FocusChoice }; answer: OpenedStack };
+  /** Files of archives and frames of a video. */
+  unpack: { ask: { readonly files: readonly UserFile[] }; answer: UnpackedFiles };
+  open: { ask: UnpackedFiles & { readonly name: string; readonly focus?: FocusChoice }; answer: OpenedStack };
   focus: { ask: FocusChoice; answer: OpenedStack };
   check: { ask: { readonly align: boolean }; answer: CheckAnswer };
   run: { ask: { readonly align: boolean }; answer: RunResult };

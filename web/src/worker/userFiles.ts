@@ -11,7 +11,10 @@ import { imageHeader, isPng } from "../../../src/io/imageHeader.ts";
 import { decodePngPixels, pixelsToImage } from "../../../src/io/png.ts";
 import { isTiff, readTiffPage, tiffInfo } from "../../../src/io/tiff.ts";
 import { checkTiffDirectories } from "../../../src/io/tiffDirectories.ts";
+import { isRaw } from "../../../src/io/raw.ts";
+import { previewOf, probeRaw } from "../../../src/stack/rawImage.ts";
 import { checkTextSize, tiffImageInfo, type ImageInfo, type ReadOptions, type StackFiles } from "../../../src/stack/stackFiles.ts";
+import { decodeRaw } from "../raw/decodeRaw.ts";
 import type { UserFile } from "./protocol.ts";
 
 /** Cameras write their metadata well within this many bytes. */
@@ -38,6 +41,7 @@ export function userFiles(given: readonly UserFile[], onProbed: () => void = () 
   const probeFile = async (path: string): Promise<ImageInfo> => {
     const head = await readHead(path, HEAD);
     if (head.length === 0) throw new FormatError(`${path}: the file is empty`);
+    if (isRaw(head)) return probeRaw(path, await bytesOf(path, find(path)), decodeRaw);
     return isTiff(head) ? tiffImageInfo(await withTiff(path, tiffInfo), path) : probeImage(path, { file: find(path), head });
   };
   return {
@@ -70,7 +74,7 @@ async function bytesOf(path: string, part: Blob): Promise<Uint8Array> {
 }
 
 interface Opened {
-  readonly file: File;
+  readonly file: Blob;
   /** Its first bytes. */
   readonly head: Uint8Array;
 }
@@ -94,17 +98,34 @@ async function probeImage(path: string, { file, head }: Opened): Promise<ImageIn
 /** Numbers as in the file: no colour management, no alpha mixed in. "from-image" is the one orientation all browsers agree on. */
 const AS_STORED = { imageOrientation: "from-image", colorSpaceConversion: "none", premultiplyAlpha: "none" } as const;
 
-async function readImage(path: string, { file, head, orientation, size }: ReadOptions & Opened): Promise<Image> {
-  const image = isHeif(head)
-    ? pixelsToImage(await readHeic(path, { file, head, orientation }))
-    : isPng(head)
-      ? pixelsToImage(turned(decodePngPixels(await bytesOf(path, file), path), orientation))
-      : await decodingAsync({ file: path, format: "image" }, () => readBitmap(path, { file, head, orientation }));
+type Wanted = Opened & Pick<ReadOptions, "orientation">;
+
+async function readImage(path: string, { size, ...wanted }: ReadOptions & Opened): Promise<Image> {
+  const image = await readWhole(path, wanted);
   return size ? resize(image, { ...size, filter: "linear" }) : image;
 }
 
+async function readWhole(path: string, wanted: Wanted): Promise<Image> {
+  const { file, head, orientation } = wanted;
+  if (isHeif(head)) return pixelsToImage(await readHeic(path, wanted));
+  if (isRaw(head)) return readRaw(path, wanted);
+  if (isPng(head)) return pixelsToImage(turned(decodePngPixels(await bytesOf(path, file), path), orientation));
+  return decodingAsync({ file: path, format: "image" }, () => readBitmap(path, wanted));
+}
+
+async function readRaw(path: string, { file, orientation }: Wanted): Promise<Image> {
+  const bytes = await bytesOf(path, file);
+  const raw = await decodeRaw(bytes);
+  if (raw) return pixelsToImage(turned(raw, orientation));
+  const { jpeg } = previewOf(path, bytes);
+  const preview = new Blob([jpeg as Uint8Array<ArrayBuffer>], { type: "image/jpeg" });
+  return decodingAsync({ file: path, format: "image" }, () =>
+    readBitmap(path, { file: preview, head: jpeg.subarray(0, HEAD), orientation }),
+  );
+}
+
 /** Browsers other than Safari have no decoder of their own; libheif, 2 MB, is fetched by the first such file. */
-async function readHeic(path: string, { file, head, orientation }: Opened & { orientation: number }): Promise<Pixels> {
+async function readHeic(path: string, { file, head, orientation }: Wanted): Promise<Pixels> {
   const { orientation: own } = readHeifHeader(head, path);
   const upright = await decodeHeic(await bytesOf(path, file), path);
   return own === orientation ? upright : turned(turned(upright, INVERSE[own] ?? own), orientation);
@@ -120,7 +141,7 @@ const turned = (pixels: Pixels, orientation: number): Pixels => ({
   channels: pixels.channels,
 });
 
-async function readBitmap(path: string, { file, head, orientation }: Opened & { orientation: number }): Promise<Image> {
+async function readBitmap(path: string, { file, head, orientation }: Wanted): Promise<Image> {
   const bitmap = await createImageBitmap(file, AS_STORED);
   const { width, height } = bitmap;
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
