@@ -1,5 +1,6 @@
 import type { AlignedStack } from "../align/align.ts";
 import type { Alignment } from "../align/alignment.ts";
+import type { StackReport } from "../check/checkStack.ts";
 import type { Finding } from "../check/finding.ts";
 import { inOrder, type PlaneOrder } from "../check/planeOrder.ts";
 import type { Image } from "../image/image.ts";
@@ -21,6 +22,8 @@ export interface DepthRunOptions {
   readonly workingSide?: number | "auto";
   /** "off", "auto" (default), or one saved by an earlier run, in pixels of the files. */
   readonly align?: "auto" | "off" | Alignment;
+  /** The stack check of these images with this alignment, where it was made before; else it is made. */
+  readonly inspection?: StackReport | undefined;
   /** Exchanges near and far where no focus distances give the order. Default: false. */
   readonly reverse?: boolean;
   /** Carry depth on into areas where no plane is sharper than another, from those around them. Default: false. */
@@ -75,7 +78,8 @@ export async function runDepth(given: StackSource, chosen: DepthRunOptions): Pro
   const estimated = alignment === "off" ? undefined : await frameAlignment(working, given, { align: alignment, onStage, signal });
   const align = clock();
 
-  const { order, findings } = await inspectFrames(working, given, { alignment: estimated, reverse, onStage, signal });
+  const inspect = (): Promise<StackReport> => inspectFrames(working, given, { alignment: estimated, reverse, onStage, signal });
+  const { order, findings } = options.inspection ?? (await inspect());
   onFindings(findings, order);
   const source = inFocusOrder(given, order.planes);
   const sorted = { ...working, images: order.planes.map((plane) => working.images[plane] as Image) };

@@ -1,5 +1,6 @@
 import { alignStack } from "../../../src/align/align.ts";
 import { reorderAlignment, resizeAlignment } from "../../../src/align/alignment.ts";
+import { hasKnownOrder } from "../../../src/depth/frames.ts";
 import { depthMaps } from "../../../src/depth/maps.ts";
 import { workingPixels } from "../../../src/depth/working.ts";
 import { depthMap } from "../../../src/image/depthMap.ts";
@@ -7,6 +8,7 @@ import type { Image, Size } from "../../../src/image/image.ts";
 import type { DepthNetwork } from "../../../src/network/depthNetwork.ts";
 import { MOST_PLANES } from "../../../src/network/focusProbability.ts";
 import { choosePlanes, type FocalStack } from "../../../src/stack/focalStack.ts";
+import { inFocusOrder } from "../../../src/stack/stackSource.ts";
 import { shrinkImage } from "../shrink.ts";
 import { withThumbnails, type Caller, type Job } from "./job.ts";
 import type { FirstLook } from "./protocol.ts";
@@ -20,11 +22,13 @@ const LEAST_SIDE = 96;
 
 /**
  * Depth in a quarter of the size or less, from at most ten planes in one run of the network. The images are those the run will use; they are
- * aligned only if the alignment is known already.
+ * aligned only if the alignment is known already. Where no distances give the order, it waits until the images show which end is near.
  */
 export async function firstLook(job: Job, network: DepthNetwork, caller: Caller): Promise<FirstLook> {
   const begin = performance.now();
-  const source = withThumbnails(job, caller);
+  const given = withThumbnails(job, caller);
+  const order = hasKnownOrder(given) ? given.files.map((_, plane) => plane) : (await job.order.value).planes;
+  const source = inFocusOrder(given, order);
   const planes = choosePlanes(source.files.length, Math.min(source.files.length, MOST_PLANES), "round");
   const images: Image[] = [];
   for (const plane of planes) {
@@ -34,7 +38,7 @@ export async function firstLook(job: Job, network: DepthNetwork, caller: Caller)
   const size = smallSize(images[0] as Image, images.length);
   const small = images.map((image) => shrinkImage(image, size));
   const focusDistances = planes.map((plane) => source.focusDistances[plane] as number);
-  const stack = await aligned({ images: small, focusDistances, space: source.space }, planes, job);
+  const stack = await aligned({ images: small, focusDistances, space: source.space }, planes.map((plane) => order[plane] as number), job); // prettier-ignore
   const probability = await network.predict(stack, { signal: caller.signal });
   const { depth: values } = depthMaps(probability, stack, network);
   const { width, height } = probability;
@@ -47,6 +51,7 @@ function smallSize({ width, height }: Size, planes: number): Size {
   return { width: Math.round(factor * width), height: Math.round(factor * height) };
 }
 
+/** `planes`: those of the job that the images are. */
 async function aligned(stack: FocalStack, planes: readonly number[], { alignment }: Job): Promise<FocalStack> {
   const chosen = alignment && reorderAlignment(alignment, planes);
   if (!chosen?.frames.every(({ ok }) => ok)) return stack;

@@ -1,4 +1,6 @@
 import { reorderAlignment, resizeAlignment, type Alignment } from "../../../src/align/alignment.ts";
+import type { StackReport } from "../../../src/check/checkStack.ts";
+import type { PlaneOrder } from "../../../src/check/planeOrder.ts";
 import { describeRun } from "../../../src/depth/document.ts";
 import { estimateFrames, inspectFrames, savedAlignment } from "../../../src/depth/frames.ts";
 import { runDepth, type DepthRun, type DepthRunOptions } from "../../../src/depth/run.ts";
@@ -36,6 +38,24 @@ export interface Job {
   readonly source: StackSource;
   /** As the check found it, in pixels of the files; a run does not estimate it again. */
   readonly alignment?: Alignment | undefined;
+  /** What the check found, for a run that aligns or does not align as it did. */
+  readonly inspection?: (StackReport & { readonly align: boolean }) | undefined;
+  /** Which image is the nearest, as soon as a check or a run knows it. */
+  readonly order: Announcement<PlaneOrder>;
+}
+
+/** A value that some wait for and another announces. */
+interface Announcement<T> {
+  readonly value: Promise<T>;
+  readonly announce: (value: T) => void;
+}
+
+function announcement<T>(): Announcement<T> {
+  let announce: (value: T) => void = () => undefined;
+  const value = new Promise<T>((resolve) => {
+    announce = resolve;
+  });
+  return { value, announce };
 }
 
 /** What remains of a run, for the views of its result. */
@@ -65,7 +85,7 @@ export async function openJob({ name, files: given, notes, focus }: Calls["open"
   source.frames.forEach((frame, plane) => {
     names[frame] = source.files[plane] as string;
   });
-  const job: Job = { id: (opened += 1), names, listing, files, cache, shown: new Set(), source };
+  const job: Job = { id: (opened += 1), names, listing, files, cache, shown: new Set(), source, order: announcement() };
   return focus ? refocusJob(job, focus) : job;
 }
 
@@ -75,7 +95,7 @@ export async function refocusJob(job: Job, focus: FocusChoice): Promise<Job> {
   const source = await openListing(listing, files, openOptions(focus, names.length));
   const order = source.frames.map((frame) => job.source.frames.indexOf(frame));
   const kept = alignment && reorderAlignment(alignment, order);
-  return { id, names, listing, files, cache, shown, source: cachedSource(source, cache), alignment: kept };
+  return { id, names, listing, files, cache, shown, source: cachedSource(source, cache), alignment: kept, order: announcement() };
 }
 
 function openOptions({ unit, values, order, leftOut = [] }: FocusChoice, images: number): OpenOptions {
@@ -101,16 +121,18 @@ export function describeJob({ id, names, source }: Job): OpenedStack {
   };
 }
 
-/** The findings of the stack check; with `align`, also the alignment for the run that follows. */
+/** The findings of the stack check, which with the alignment are there for the run that follows. */
 export async function checkJob(job: Job, align: boolean, caller: Caller): Promise<{ job: Job; answer: CheckAnswer }> {
   const source = withThumbnails(job, caller);
   const options = stages(caller);
   const working = await readWorking(source, { ...options, workingSide: "auto" });
   const known = job.alignment && resizeAlignment(job.alignment, working.images[0] as Image);
   const small = align ? (known ?? (await estimateFrames(working, source, options))) : undefined;
-  const { findings, order } = await inspectFrames(working, source, { ...options, alignment: small });
+  const report = await inspectFrames(working, source, { ...options, alignment: small });
+  const { findings, order } = report;
+  job.order.announce(order);
   const alignment = job.alignment ?? (small && resizeAlignment(small, source.size));
-  return { job: { ...job, alignment }, answer: { findings, order } };
+  return { job: { ...job, alignment, inspection: { ...report, align } }, answer: { findings, order } };
 }
 
 /** What `dualfocus depth` does, on the user's files. */
@@ -124,6 +146,10 @@ export async function runJob(
     network: engine.network,
     workingSide: "auto",
     align: align ? (job.alignment ?? "auto") : "off",
+    inspection: job.inspection?.align === align ? job.inspection : undefined,
+    onFindings: (_, order) => {
+      job.order.announce(order);
+    },
     ...stages(caller, source.frames.every((frame) => job.cache.has(frame)) ? source.files.length : 0),
   });
   const seconds = { model: engine.seconds, ...run.seconds, total: (performance.now() - begin) / 1000 };
