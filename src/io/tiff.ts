@@ -2,6 +2,7 @@ import type { GeoTIFF, GeoTIFFImage } from "geotiff";
 import { image, type Image, type Size } from "../image/image.ts";
 import { directory, tiffAt, uint32, type Tiff } from "./exif.ts";
 import { decodingAsync } from "./formatError.ts";
+import { loadGeotiff } from "./geotiff.ts";
 import { checkTiffDirectories, memorySource } from "./tiffDirectories.ts";
 import { isPhotoTag } from "./tiffMetadata.ts";
 
@@ -48,7 +49,7 @@ export async function decodeTiff(bytes: Uint8Array, file = "TIFF data"): Promise
   return decodingAsync({ file, format: "TIFF" }, async () => {
     if (!isTiff(bytes)) throw new RangeError("the first bytes are not II or MM");
     await checkTiffDirectories(memorySource(bytes));
-    const { fromArrayBuffer } = await import("geotiff");
+    const { fromArrayBuffer } = await loadGeotiff();
     const tiff = await fromArrayBuffer(bytes.slice().buffer);
     const pages: TiffPage[] = [];
     for await (const page of tiffPages(tiff)) pages.push(await readTiffPage(page, bytes.length));

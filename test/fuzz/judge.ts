@@ -4,7 +4,7 @@ import { EngineError } from "../../src/engine/errors.ts";
 
 /** What JavaScript, WebAssembly or a stack trace says, and no person should read. */
 const INNER_WORDS =
-  /typed array|array (buffer )?length|allocation failed|is not (a function|iterable|defined)|Cannot (read|set|convert)|call stack|DataView|\[object |node_modules|\bat .+:\d+:\d+|memory access|unreachable|\bundefined\b/;
+  /typed array|array (buffer )?length|allocation failed|is not (a function|iterable|defined)|Cannot (read|set) propert|Cannot convert|call stack|DataView|\[object |node_modules|\bat .+:\d+:\d+|memory access|unreachable|\bundefined\b/;
 const LONGEST = 2500;
 
 /** What is wrong with how a reader refused its input; undefined if nothing is. `file` is what it was called. */

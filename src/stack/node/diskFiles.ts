@@ -6,6 +6,7 @@ import { turnUpright, uprightSize } from "../../image/orient.ts";
 import { decodingAsync, FormatError } from "../../io/formatError.ts";
 import { copyProfile } from "../../io/iccProfile.ts";
 import { readPhotoFacts } from "../../io/exif.ts";
+import { loadGeotiff } from "../../io/geotiff.ts";
 import { imageHeader } from "../../io/imageHeader.ts";
 import { pixelsToImage } from "../../io/png.ts";
 import { isTiff, readTiffPage, tiffImage, tiffInfo, type TiffPage } from "../../io/tiff.ts";
@@ -73,7 +74,7 @@ export async function withTiff<T>(
   use: (tiff: GeoTIFF, bytes: ByteSource) => Promise<T>,
   options: { readonly pages?: number } = {},
 ): Promise<T> {
-  const { fromFile } = await import("geotiff");
+  const { fromFile } = await loadGeotiff();
   return withHandle(file, async (handle) => {
     const bytes = await fileSource(handle);
     await checkTiffDirectories(bytes, options);

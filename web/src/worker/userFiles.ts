@@ -4,6 +4,7 @@ import { resize } from "../../../src/image/resize.ts";
 import type { Image } from "../../../src/image/image.ts";
 import { readPhotoFacts } from "../../../src/io/exif.ts";
 import { decodingAsync, FormatError } from "../../../src/io/formatError.ts";
+import { loadGeotiff } from "../../../src/io/geotiff.ts";
 import { turnUpright, uprightSize } from "../../../src/image/orient.ts";
 import { decodeHeic } from "../../../src/io/heic.ts";
 import { isHeif, readHeifHeader } from "../../../src/io/heif.ts";
@@ -35,7 +36,7 @@ export function userFiles(given: readonly UserFile[], onProbed: () => void = () 
       const file = find(path);
       const read = (offset: number, length: number): Promise<Uint8Array> => bytesOf(path, file.slice(offset, offset + length));
       await checkTiffDirectories({ size: file.size, read });
-      const { fromBlob } = await import("geotiff");
+      const { fromBlob } = await loadGeotiff();
       return use(await fromBlob(file));
     });
   const probeFile = async (path: string): Promise<ImageInfo> => {
