@@ -7,9 +7,10 @@ import type { Image } from "../image/image.ts";
 import { DualFocusError } from "../errors.ts";
 import type { FocusSource, Unit } from "../stack/stackFormat.ts";
 import { inFocusOrder } from "../stack/stackSource.ts";
-import { openStack, type StackSource } from "../stack/node/openStack.ts";
+import { withStack, type StackSource } from "../stack/node/openStack.ts";
 import { UserError } from "../system/userError.ts";
 import { reverseOption, unitOption } from "./depthOptions.ts";
+import { stoppable } from "./stop.ts";
 import { findingRemedy, remedyOf } from "./words.ts";
 
 interface CheckCommandOptions {
@@ -25,7 +26,7 @@ const CHECKED_PIXELS = 1 << 20;
 
 export function checkCommand(): Command {
   return new Command("check")
-    .argument("<stack...>", "a folder, images, a stack.json or a multi-page TIFF", given)
+    .argument("<stack...>", "a folder, images, a stack.json, a multi-page TIFF or a video of a focus sweep", given)
     .option("--distances <LIST>", "focus distances, separated by commas, one per image in the order of their names; or a text file")
     .addOption(unitOption())
     .addOption(reverseOption())
@@ -66,43 +67,55 @@ interface Examined {
   readonly findings: readonly Finding[];
 }
 
-/** A stack that cannot even be opened is a finding too. */
-async function examine(inputs: readonly string[], { distances, unit, reverse, quiet }: CheckCommandOptions): Promise<Examined> {
-  const name = inputs.join(" ");
+/** A stack that cannot even be opened is a finding too. Of a video the frames are checked that `depth` would use. */
+async function examine(inputs: readonly string[], options: CheckCommandOptions): Promise<Examined> {
+  const { distances, unit, reverse, quiet } = options;
   const report = (line: string): void => {
     if (!quiet) process.stderr.write(`check: ${line}\n`);
   };
+  const given = { ...(distances === undefined ? {} : { distances }), ...(unit === undefined ? {} : { unit }) };
+  const onProgress = (done: number, of: number): void => {
+    if (done === of) report(`looked at ${of} frames`);
+  };
   try {
-    const source = await openStack(inputs.length === 1 ? (inputs[0] as string) : inputs, {
-      ...(distances === undefined ? {} : { distances }),
-      ...(unit === undefined ? {} : { unit }),
-    });
-    const orderIsKnown = hasKnownOrder(source);
-    if (reverse && orderIsKnown) throw knownOrder(source);
-    const images = await readPlanes(source, report);
-    report("comparing the planes");
-    const notes = source.notes.map((message): Finding => ({
-      code: "assumption",
-      severity: "note",
-      message,
-      remedy: "correct it if that is not so",
-    }));
-    const { order, planes, findings } = await inspectStack(
-      { images, focusDistances: source.focusDistances, space: source.space },
-      {
-        files: planeNames(source),
-        focalLength: source.camera?.focalLength,
-        enlargement: source.size.width / (images[0] as Image).width,
-        orderIsKnown,
-        reverse,
-      },
+    return await stoppable((signal) =>
+      withStack(inputs, { ...given, signal, onProgress }, (source) => examineStack(source, { reverse, report, signal })),
     );
-    return { name: source.name, planes: tableOf(inFocusOrder(source, order.planes), planes), order, findings: [...findings, ...notes] };
   } catch (error) {
     if (!(error instanceof DualFocusError) || error.kind === "usage") throw error;
     const finding: Finding = { code: "unreadable", severity: "error", message: error.message, remedy: remedyOf(error) };
-    return { name, planes: [], findings: [finding] };
+    return { name: inputs.join(" "), planes: [], findings: [finding] };
   }
+}
+
+interface Examining {
+  readonly reverse: boolean;
+  readonly report: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+async function examineStack(source: StackSource, { reverse, report, signal }: Examining): Promise<Examined> {
+  const orderIsKnown = hasKnownOrder(source);
+  if (reverse && orderIsKnown) throw knownOrder(source);
+  const images = await readPlanes(source, { report, signal });
+  report("comparing the planes");
+  const notes = source.notes.map((message): Finding => ({
+    code: "assumption",
+    severity: "note",
+    message,
+    remedy: "correct it if that is not so",
+  }));
+  const { order, planes, findings } = await inspectStack(
+    { images, focusDistances: source.focusDistances, space: source.space },
+    {
+      files: planeNames(source),
+      focalLength: source.camera?.focalLength,
+      enlargement: source.size.width / (images[0] as Image).width,
+      orderIsKnown,
+      reverse,
+    },
+  );
+  return { name: source.name, planes: tableOf(inFocusOrder(source, order.planes), planes), order, findings: [...findings, ...notes] };
 }
 
 function tableOf(source: StackSource, planes: readonly PlaneReport[]): PlaneLine[] {
@@ -113,9 +126,10 @@ function tableOf(source: StackSource, planes: readonly PlaneReport[]): PlaneLine
   });
 }
 
-async function readPlanes(source: StackSource, report: (line: string) => void): Promise<Image[]> {
+async function readPlanes(source: StackSource, { report, signal }: Pick<Examining, "report" | "signal">): Promise<Image[]> {
   const images: Image[] = [];
   for (let plane = 0; plane < source.files.length; plane++) {
+    signal.throwIfAborted();
     images.push(await source.readScaled(plane, CHECKED_PIXELS));
     report(`read ${plane + 1} of ${source.files.length}`);
   }

@@ -36,8 +36,20 @@ function asFormatError(cause: unknown, { file, format }: { file: string; format:
 const ENGINE_WORDS =
   /^(Invalid (typed )?array( buffer)? length|Invalid (string|DataView) length|Array buffer allocation|Invalid offset|[Oo]ffset is out|Start offset|(byte )?length of |Cannot (read|set|convert|mix|access|destructure)|Maximum call stack|The value of "|Out of bounds|memory access|unreachable|table index|source array|Division by zero|.*\bundefined\b|null$|.* is (not|undefined|null)\b.*(function|iterable|constructor|object|undefined))/;
 
+/** What libvips, the libraries below it, libheif and geotiff say, and what it means to whoever gave the file. The first that fits holds. */
+const LIBRARY_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/unsupported image format/, "it is in no image format that can be read"],
+  [/premature end|Unexpected end of file|outside of file/, "it is truncated"],
+  [/^Unsupported (feature|file-?type|codec|image type)|No decoding plugin/i, "its kind of compression cannot be decoded"],
+  [
+    /^(Input (buffer|file) |vips|source: |webp: |heif|Invalid input: |Decoder plugin |Usage error|marker was not found)/i,
+    "it is damaged or truncated",
+  ],
+];
+
 /** Why a decoder failed, for people. */
 export function decoderReason(cause: unknown): string {
   const [line = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
-  return line === "" || ENGINE_WORDS.test(line) ? "its sizes or offsets are damaged" : line;
+  if (line === "" || ENGINE_WORDS.test(line)) return "its sizes or offsets are damaged";
+  return LIBRARY_WORDS.find(([words]) => words.test(line))?.[1] ?? line;
 }

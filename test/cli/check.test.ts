@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import test, { type TestContext } from "node:test";
 import type { PlaneReport } from "../../src/check/checkStack.ts";
 import type { PlaneOrder } from "../../src/check/planeOrder.ts";
@@ -9,9 +10,12 @@ import type { Finding } from "../../src/check/finding.ts";
 import { checkCommand } from "../../src/cli/check.ts";
 import { UserError } from "../../src/system/userError.ts";
 import { encodePng } from "../../src/io/png.ts";
+import { withStack } from "../../src/stack/node/openStack.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
 import { runCommand } from "../helpers/command.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
+
+const hasFfmpeg = spawnSync("ffmpeg", ["-version"]).status === 0;
 
 /** A folder of planes in metres. */
 async function folderOf(context: TestContext, { images, focusDistances }: FocalStack): Promise<string> {
@@ -126,4 +130,26 @@ test("a stack that cannot be opened is reported like any other error", async (co
   const { printed, error } = await run(context, folder, "--json");
   assert.match(printed, /"code":"unreadable","severity":"error","message":".*no images/);
   assert.equal((error as UserError).exitCode, 3);
+});
+
+test("a video is checked on the frames that depth would use", { skip: hasFfmpeg ? false : "ffmpeg is not installed" }, async (context) => {
+  const folder = await folderOf(context, slantedStack({ width: 160, height: 96, planes: 12 }).stack);
+  const clip = join(folder, "clip.mp4");
+  const input = ["-framerate", "10", "-i", join(folder, "plane_%d.png"), "-vf", "fps=20", "-c:v", "libx264", "-crf", "12"];
+  execFileSync("ffmpeg", ["-v", "error", ...input, "-pix_fmt", "yuv420p", clip]);
+  const checked = async (): Promise<{ document: CheckDocument; error: unknown }> => {
+    const { printed, error } = await run(context, clip, "--json");
+    return { document: JSON.parse(printed) as CheckDocument, error };
+  };
+  const { document } = await checked();
+  const used = await withStack([clip], {}, (source) => Promise.resolve(source.files.map((file) => basename(file))));
+  assert.equal(document.stack, clip);
+  assert.ok(used.length >= 5 && document.planes === used.length, `${document.planes} planes`);
+  assert.deepEqual(document.table.map(({ file }) => file).sort(), used.sort()); // prettier-ignore
+  assert.deepEqual(document.findings.filter(({ severity }) => severity === "error"), []); // prettier-ignore
+  assert.ok(document.findings.some(({ message }) => /^clip\.mp4: \d+ of \d+ frames are used/.test(message)));
+  await writeFile(clip, "no video");
+  const broken = await checked();
+  assert.deepEqual(broken.document.findings.map(({ code }) => code), ["unreadable"]); // prettier-ignore
+  assert.ok(broken.error instanceof UserError && broken.error.exitCode === 3);
 });

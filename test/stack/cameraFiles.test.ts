@@ -106,7 +106,40 @@ test("one damaged file among good ones is named", async () => {
   for (const file of cut) put(file, quadrants().subarray(0, 1200));
   await assert.rejects(openStack([join(folder, "a.dng"), ...cut]), /c\.heic is 66×50/);
   const stack = await openStack(cut);
-  await assert.rejects(stack.readPlane(0), /c\.heic: not a readable HEIC file: /);
+  await assert.rejects(stack.readPlane(0), /c\.heic: not a readable HEIC file: it is truncated$/);
+});
+
+test("a damaged file gives its name and its fault, without the words of the library that met it", async () => {
+  const whole = Buffer.from(quadrants());
+  const changed = (mark: string, change: (bytes: Buffer, at: number) => void): Buffer => {
+    const bytes = Buffer.from(whole);
+    change(bytes, bytes.indexOf(mark, 0, "latin1"));
+    return bytes;
+  };
+  const pixels = await sharp(Buffer.from(Uint8Array.from({ length: 64 * 48 * 3 }, (_, i) => (i * 7919) % 256)), {
+    raw: { width: 64, height: 48, channels: 3 },
+  })
+    .png()
+    .toBuffer();
+  const encoded = (format: "jpeg" | "webp" | "avif"): Promise<Buffer> => sharp(pixels).toFormat(format).toBuffer();
+  const cut = (bytes: Buffer): Buffer => bytes.subarray(0, bytes.length >> 1);
+  const damaged: [string, Buffer, string][] = [
+    ["empty.heic", Buffer.alloc(0), "the file is empty"],
+    ["head.heic", whole.subarray(0, 40), "not a readable HEIC file: it names no main image"],
+    ["cut.heic", whole.subarray(0, whole.length - 20), "not a readable HEIC file: it is truncated"],
+    ["pixels.heic", changed("mdat", (bytes, at) => bytes.fill(0, at + 8)), "not a readable HEIC file: it is damaged or truncated"],
+    ["tile.heic", changed("hvc1", (bytes, at) => bytes.write("xxxx", at)), "not a readable HEIC file: it is damaged or truncated"],
+    ["cut.jpg", cut(await encoded("jpeg")), "not a readable image file: it is truncated"],
+    ["cut.png", cut(pixels), "not a readable image file: it is damaged or truncated"],
+    ["cut.webp", cut(await encoded("webp")), "not a readable image file: it is damaged or truncated"],
+    ["cut.avif", cut(await encoded("avif")), "not a readable image file: it is damaged or truncated"],
+    ["text.jpg", Buffer.from("not an image at all"), "not a readable image file: it is in no image format that can be read"],
+  ];
+  for (const [name, bytes, fault] of damaged) {
+    const file = join(root, "damaged", name);
+    put(file, bytes);
+    await assert.rejects(readImage(file), (error: Error) => error.message === `${file}: ${fault}` || assert.fail(error.message));
+  }
 });
 
 test("bitmaps are read", async () => {
