@@ -1,7 +1,7 @@
 // Training speed: stacks per second of the whole step (forward, losses, backward, clipping, Adam, averages) by one network in one run: on a
 // fixed batch, on the batches of the rendered recipe and, with --data, on those of a set from files. `ofRendered` is the data's share of
 // the rendered recipe's speed.
-//   node --import tsx bench/train.ts [--device cuda] [--models base,small,dfv] [--batch 20] [--planes 5] [--size 224] [--steps 30]
+//   node --import tsx bench/train.ts [--device cuda] [--models base,small,dfv] [--batch-size 20] [--planes 5] [--size 224] [--steps 30]
 //     [--pool 240] [--data DIR] [--kind nyu]
 import { scope } from "../src/engine/scope.ts";
 import { createTorchEngine } from "../src/engine/torch/torchEngine.ts";
@@ -15,7 +15,7 @@ import { createTrainer } from "../src/train/trainer.ts";
 import { option } from "./timing.ts";
 
 const device = option("device", "cpu");
-const [batch, planes, size, steps, pool] = ["batch", "planes", "size", "steps", "pool"].map((name, i) =>
+const [batch, planes, size, steps, pool] = ["batch-size", "planes", "size", "steps", "pool"].map((name, i) =>
   Number(option(name, String([20, 5, 224, 30, 240][i]))),
 ) as [number, number, number, number, number];
 const data = option("data", "");

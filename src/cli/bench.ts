@@ -22,7 +22,7 @@ interface BenchCommandOptions {
   readonly size: readonly Size[];
   readonly planes: readonly number[];
   readonly grid: readonly number[];
-  readonly batch: readonly number[];
+  readonly batchSize: readonly number[];
   readonly repeats: number;
   readonly threads: number;
   readonly json: boolean;
@@ -49,7 +49,7 @@ export function benchCommand({ self = runSelf }: { readonly self?: RunSelf } = {
     .option("--grid <LIST>", "sides of the grid of Γ and z*, timed at the first size and number of planes", listOf(wholeNumber(2)), [
       10, 14, 20, 28,
     ] as const)
-    .option("--batch <LIST>", "stacks in one run, as 1,4,16", listOf(wholeNumber(1)), [1] as const)
+    .option("--batch-size <LIST>", "stacks in one run, as 1,4,16", listOf(wholeNumber(1)), [1] as const)
     .option("--repeats <K>", "timed runs of each case, more where they take milliseconds", wholeNumber(1), 5)
     .option("--threads <N>", "CPU threads (0: one per core)", wholeNumber(0), 0)
     .option("--json", "print one JSON document", false)
@@ -91,7 +91,7 @@ function checkSizes(cases: readonly Case[]): void {
 }
 
 function memoryArguments({ model, batch, planes, height, width }: Case, { device, threads }: BenchCommandOptions): string[] {
-  const one = ["--model", model, "--planes", `${planes}`, "--size", `${height}x${width}`, "--batch", `${batch}`];
+  const one = ["--model", model, "--planes", `${planes}`, "--size", `${height}x${width}`, "--batch-size", `${batch}`];
   return ["bench", "--memory-only", ...one, "--device", device, "--threads", `${threads}`];
 }
 
@@ -131,13 +131,13 @@ export async function withAdapter(runtime: BenchRuntime): Promise<BenchRuntime> 
 
 const device = parser("cpu, webgpu, cuda or cuda:N", (text) => (/^(cpu|webgpu|cuda(:\d+)?)$/.test(text) ? text : undefined));
 
-type CaseOptions = Pick<BenchCommandOptions, "model" | "size" | "planes" | "grid" | "batch">;
+type CaseOptions = Pick<BenchCommandOptions, "model" | "size" | "planes" | "grid" | "batchSize">;
 
 /** Every model with every size, number of planes and of stacks; then its grids at the first of them. */
-export function benchCases({ model, size, planes, grid, batch }: CaseOptions): Case[] {
+export function benchCases({ model, size, planes, grid, batchSize }: CaseOptions): Case[] {
   return model.flatMap((name) => {
     const stacks = size.flatMap(([height, width]) => planes.map((N) => ({ planes: N, height, width })));
-    const whole = stacks.flatMap((stack) => batch.map((B): Case => ({ model: name, batch: B, ...stack })));
+    const whole = stacks.flatMap((stack) => batchSize.map((B): Case => ({ model: name, batch: B, ...stack })));
     const [first] = whole;
     if (!first || configs[name].kind === "dfv") return whole; // DFV has no grid
     const others = grid.filter((side) => configs[name].kind === "dualfocus" && side !== configs[name].surface?.grid);

@@ -25,7 +25,7 @@ interface ReproduceOptions {
   readonly seeds: readonly number[];
   readonly crop?: number;
   readonly pool?: number;
-  readonly batch?: number;
+  readonly batchSize?: number;
   readonly set: readonly string[];
   readonly only?: readonly string[];
   readonly data: DataFolders;
@@ -72,7 +72,7 @@ export function reproduceCommand(): Command {
     .option("--seeds <list>", "random seeds, as 0 or 0,1,2; each variant is trained once per seed", seedList, [0])
     .option("--crop <pixels>", "side of the training crops (default: 160 on rendered scenes)", wholeNumber(1))
     .option("--pool <stacks>", "rendered stacks held in memory (default: 4000)", wholeNumber(1))
-    .option("--batch <stacks>", "stacks per step", wholeNumber(1))
+    .option("--batch-size <stacks>", "stacks per step", wholeNumber(1))
     .option("--set <name=value>", "change any setting of the training runs, as in dualfocus train (repeatable)", collect, [])
     .option("--only <list>", "train only these variants, by the names of their folders", nameList)
     .option("--textures <path>", "images as textures of rendered scenes (a folder, or raw pixels in a .bin)")
@@ -171,14 +171,14 @@ function planTraining(names: readonly (keyof typeof trainedTables)[], options: R
 
 /** Rendered: short runs, so that all variants fit into minutes of one GPU. On a published set: the paper's recipe. Equal for all. */
 function trainSettings(options: ReproduceOptions): TrainSettings {
-  const { preset, model, crop, pool, batch, set, device, textures, threads } = options;
+  const { preset, model, crop, pool, batchSize, set, device, textures, threads } = options;
   const { kind } = presets[preset].data;
   const steps = options.steps ?? (kind === "render" ? 4000 : undefined);
   const settings = [
     ...(preset === "smoke" ? ["data.planes=10"] : []), // instead of its four
     ...setting("batch.crop", crop ?? (preset === "render" ? 160 : undefined)),
     ...setting("data.pool", pool ?? (preset === "render" ? 4000 : undefined)),
-    ...setting("batch.size", batch),
+    ...setting("batch.size", batchSize),
     ...(steps === undefined ? [] : [`logEvery=${Math.ceil(steps / 10)}`, `evaluateEvery=${Math.ceil(steps / 4)}`, "saveEveryMinutes=0.5"]),
     ...set,
   ];

@@ -32,7 +32,7 @@ interface TrainOptions {
   readonly threads?: number;
   readonly minutes?: number;
   readonly steps?: number;
-  readonly batch?: number;
+  readonly batchSize?: number;
   readonly seed?: number;
   readonly set: readonly string[];
   readonly processes?: number;
@@ -55,7 +55,7 @@ export function trainCommand(): Command {
     .option("--threads <count>", "CPU threads", wholeNumber(1))
     .option("--minutes <minutes>", "training time in minutes; the learning rate follows the time, across resumes too", finiteNumber)
     .option("--steps <count>", "number of training steps", finiteNumber)
-    .option("--batch <stacks>", "stacks per step", finiteNumber)
+    .option("--batch-size <stacks>", "stacks per step", finiteNumber)
     .option("--seed <seed>", "random seed", finiteNumber)
     .option("--set <name=value>", "change any setting, e.g. loss.beta=0.1 (repeatable)", collect, [])
     .option(

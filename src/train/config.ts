@@ -169,13 +169,13 @@ export function overrideConfig(config: TrainConfig, settings: readonly string[])
 export function shortSettings({
   minutes,
   steps,
-  batch,
+  batchSize,
   seed,
-}: Readonly<Partial<Record<"minutes" | "steps" | "batch" | "seed", number | undefined>>>): string[] {
+}: Readonly<Partial<Record<"minutes" | "steps" | "batchSize" | "seed", number | undefined>>>): string[] {
   return [
     ...(minutes === undefined ? [] : [`budget=${JSON.stringify({ minutes })}`]),
     ...(steps === undefined ? [] : [`budget=${JSON.stringify({ steps })}`]),
-    ...(batch === undefined ? [] : [`batch.size=${batch}`]),
+    ...(batchSize === undefined ? [] : [`batch.size=${batchSize}`]),
     ...(seed === undefined ? [] : [`seed=${seed}`]),
   ];
 }

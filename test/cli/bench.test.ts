@@ -19,7 +19,7 @@ test("a tiny real run prints one JSON document with everything measured", () => 
     "2,3",
     "--grid",
     "10",
-    "--batch",
+    "--batch-size",
     "2",
     "--repeats",
     "1",
@@ -54,10 +54,10 @@ test("every model meets every size and number of planes; grids vary at the first
     [32, 32],
     [64, 96],
   ] as const;
-  const cases = benchCases({ model: ["small", "dfv"], size: sizes, planes: [3, 5], grid: [10, 14], batch: [1] });
+  const cases = benchCases({ model: ["small", "dfv"], size: sizes, planes: [3, 5], grid: [10, 14], batchSize: [1] });
   assert.equal(cases.length, 4 + 1 + 4); // 14 is small's own
   assert.deepEqual(cases[4], { model: "small", batch: 1, planes: 3, height: 32, width: 32, grid: 10 });
-  const together = benchCases({ model: ["small"], size: sizes, planes: [3], grid: [10], batch: [2, 8] });
+  const together = benchCases({ model: ["small"], size: sizes, planes: [3], grid: [10], batchSize: [2, 8] });
   assert.deepEqual(together.map(({ batch, height, grid }) => [batch, height, grid]), [[2, 32, undefined], [8, 32, undefined], [2, 64, undefined], [8, 64, undefined], [2, 32, 10]]); // prettier-ignore
 });
 
@@ -67,7 +67,7 @@ test("wrong usage is refused with what is right", async (context) => {
     [["--size", "big"], /such as 384x576/],
     [["--model", "huge"], /base, small, dfv/],
     [["--planes", "1"], /2 or more/],
-    [["--batch", "0"], /1 or more/],
+    [["--batch-size", "0"], /1 or more/],
     [["--model", "small,dfv", "--size", "64x96,64x32"], /--size 64x32: dfv takes images of 64x64 and more/],
     [["--repeats", "0"], /1 or more/],
     [["--device", "abacus"], /cpu, webgpu, cuda or cuda:N/],

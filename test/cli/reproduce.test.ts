@@ -78,7 +78,7 @@ test("a table trained on a published set has the figures that evaluate finds for
     const depth = Float32Array.from({ length: 32 * 32 }, (_, i) => 0.2 + i / 1024);
     put(join(set, `${scene}_Dpt.exr`), await encodeExr({ ...size, channels: { R: depth } }, { precision: "f16" }));
   }
-  const training = ["--preset", "fod500", "--only", "both", "--model", "small", "--steps", "1", "--batch", "1", "--crop", "32"];
+  const training = ["--preset", "fod500", "--only", "both", "--model", "small", "--steps", "1", "--batch-size", "1", "--crop", "32"];
   const { code, out, err } = dualfocus("reproduce", "channels", ...training, "--data", set, "--threads", "1", "-o", output, "--json");
   assert.equal(code, 0, err);
   const { tables } = JSON.parse(out) as { tables: ReproducedTable[] };

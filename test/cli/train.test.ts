@@ -25,9 +25,11 @@ function dualfocus(...args: string[]): { code: number | null; out: string; err: 
 
 const run = join(folder, "run");
 
-test("the smoke preset trains from nothing to weights, and a longer budget resumes it", () => {
-  const first = dualfocus("--preset", "smoke", "--threads", "1", "--steps", "3", "--set", "loss.beta=0.2", "-o", run, "--json");
+test("the smoke preset trains from nothing to weights, and a longer budget resumes it", async () => {
+  const first = dualfocus("--preset", "smoke", "--threads", "1", "--steps", "3", "--batch-size", "2", "--set", "loss.beta=0.2", "-o", run, "--json"); // prettier-ignore
   assert.equal(first.code, 0, first.err);
+  const { config } = await readCheckpoint(join(run, "checkpoint.safetensors"));
+  assert.deepEqual([config.batch.size, config.loss.beta], [2, 0.2]);
   const result = JSON.parse(first.out) as { step: number; metrics: Record<string, number>; files: Record<string, string> };
   assert.equal(result.step, 3);
   assert.ok(Object.values(result.metrics).every(Number.isFinite) && "rmse@3" in result.metrics);

@@ -1,7 +1,7 @@
 """DualFocus (`base` and `small` of src/model/config.ts) and its losses, written in plain PyTorch.
 
     python3 test/golden/network_pytorch.py > test/golden/network_pytorch.json
-    python3 test/golden/network_pytorch.py time [--device cuda] [--models base,small] [--batch 24] [--planes 5] [--size 224]
+    python3 test/golden/network_pytorch.py time [--device cuda] [--models base,small] [--batch-size 24] [--planes 5] [--size 224]
     python3 test/golden/network_pytorch.py check models/small.safetensors
 
 The first computes losses, p, depth and gradients of two miniature networks in float64, for test/model/networkGolden.test.ts: weights,
@@ -417,7 +417,7 @@ def seconds(device, body, warm_up, count):
 
 def time_training(name, options, bf16):
     torch.manual_seed(0)
-    device, batch, planes, size = options.device, options.batch, options.planes, options.size
+    device, batch, planes, size = options.device, options.batch_size, options.planes, options.size
     network = DualFocus(**CONFIGS[name]).to(device).train()
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-4)
     images = torch.rand(batch, planes, 3, size, size, device=device)
@@ -457,7 +457,7 @@ def print_times(options):
     torch.backends.cudnn.allow_tf32 = True
     torch.backends.cuda.matmul.allow_tf32 = True
     device_name = torch.cuda.get_device_name() if options.device == "cuda" else "cpu"
-    result = {"pytorch": torch.__version__, "device": device_name, "batch": options.batch, "planes": options.planes, "size": options.size,
+    result = {"pytorch": torch.__version__, "device": device_name, "batch": options.batch_size, "planes": options.planes, "size": options.size,
               "picture": options.picture}
     for name in options.models.split(","):
         for what, measure in (("training", time_training), ("inference", time_inference)):
@@ -486,7 +486,7 @@ if __name__ == "__main__":
     arguments.add_argument("file", nargs="?", help="for `check`")
     arguments.add_argument("--device", default="cpu")
     arguments.add_argument("--models", default="base,small")
-    arguments.add_argument("--batch", type=int, default=24)
+    arguments.add_argument("--batch-size", type=int, default=24)
     arguments.add_argument("--planes", type=int, default=5)
     arguments.add_argument("--size", type=int, default=224)
     arguments.add_argument("--picture", type=int, nargs=2, default=[384, 576], help="height and width for inference")
