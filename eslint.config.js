@@ -3,7 +3,7 @@ import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 export default defineConfig(
-  globalIgnores(["dist/", "build/", "runs/", "node_modules/", ".carry/"]),
+  globalIgnores(["dist/", "build/", "runs/", "node_modules/", ".carry/", "native/simd/"]),
   eslint.configs.recommended,
   {
     files: ["**/*.ts", "**/*.tsx"],

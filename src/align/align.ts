@@ -2,9 +2,9 @@ import type { Image } from "../image/image.ts";
 import { type FocalStack, focalStack } from "../stack/focalStack.ts";
 import { DualFocusError } from "../errors.ts";
 import { type Alignment, checkFits, type FrameAlignment } from "./alignment.ts";
-import { commonArea, warpedRows, warpImage } from "./apply.ts";
+import { commonArea, warpImage, withWarpedRows } from "./apply.ts";
 import { estimateAlignment, type EstimateOptions } from "./estimate.ts";
-import { applyGain, gainRows } from "./exposure.ts";
+import { applyGain, withGainRows } from "./exposure.ts";
 import { imageRows, type PictureRows } from "../image/rows.ts";
 import type { Similarity } from "./similarity.ts";
 import { workingFrame } from "./workingFrame.ts";
@@ -71,10 +71,10 @@ export function alignImage(image: Image, { transform, gain }: FrameAlignment, { 
   return equalizeExposure && hasGain(gain) ? applyGain(placed, gain) : placed;
 }
 
-/** The same row by row, for images of which only parts are needed. */
-export function alignedRows(image: Image, { transform, gain }: FrameAlignment): PictureRows {
-  const placed = hasMoved(transform) ? warpedRows(image, transform) : imageRows(image);
-  return hasGain(gain) ? gainRows(placed, image, gain) : placed;
+/** The same row by row, for images of which only parts are needed. The rows exist as long as `use` runs. */
+export function withAlignedRows<T>(image: Image, { transform, gain }: FrameAlignment, use: (rows: PictureRows) => T): T {
+  const brightened = (rows: PictureRows): T => (hasGain(gain) ? withGainRows(rows, image, gain, use) : use(rows));
+  return hasMoved(transform) ? withWarpedRows(image, transform, brightened) : brightened(imageRows(image));
 }
 
 /** Whether a frame with this transform must be resampled. */

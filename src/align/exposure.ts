@@ -1,5 +1,6 @@
 import type { Image } from "../image/image.ts";
 import { imageRows, type PictureRows } from "../image/rows.ts";
+import { workspace } from "../image/simd/workspace.ts";
 import { decodeSrgb, encodeSrgb } from "../image/srgb.ts";
 import { applyToPoint, resized, type Similarity } from "./similarity.ts";
 import type { LightGrid } from "./workingFrame.ts";
@@ -70,26 +71,41 @@ const TABLE = 4096;
 export function applyGain(image: Image, gain: Gain): Image {
   const { width, height, channels, data } = image;
   const out = new Float32Array(data.length);
-  const rowAt = gainRows(imageRows(image), { width, channels }, gain);
-  for (let y = 0; y < height; y++) out.set(rowAt(y, { from: 0, to: width }), y * width * channels);
+  withGainRows(imageRows(image), { width, channels }, gain, (rowAt) => {
+    for (let y = 0; y < height; y++) out.set(rowAt(y, { from: 0, to: width }), y * width * channels);
+  });
   return { ...image, data: out };
 }
 
-/** The same row by row, with a lookup table: computing a power per sample would cost more than the warp. */
-export function gainRows(rows: PictureRows, { width, channels }: Pick<Image, "width" | "channels">, gain: Gain): PictureRows {
-  const tables = Array.from({ length: channels }, (_, c) =>
-    Float32Array.from({ length: TABLE + 2 }, (_, i) => Math.min(1, encodeSrgb((gain[c] as number) * decodeSrgb(Math.min(i / TABLE, 1))))),
-  );
-  const out = new Float32Array(width * channels);
-  return (y, span) => {
-    const row = rows(y, span);
-    for (const [c, table] of tables.entries())
-      for (let i = span.from * channels + c; i < span.to * channels; i += channels) {
-        const at = Math.min(Math.max(row[i] as number, 0), 1) * TABLE;
-        const below = Math.floor(at);
-        const one = table[below] as number;
-        out[i] = one + ((table[below + 1] as number) - one) * (at - below);
-      }
-    return out;
-  };
+/**
+ * The same row by row, with a lookup table: computing a power per sample would cost more than the warp. The rows exist as long as `use`
+ * runs.
+ */
+export function withGainRows<T>(
+  rows: PictureRows,
+  { width, channels }: Pick<Image, "width" | "channels">,
+  gain: Gain,
+  use: (rows: PictureRows) => T,
+): T {
+  const { kernels, take, put, view, scoped } = workspace();
+  return scoped(() => {
+    const tables = put(gainTables(gain, channels));
+    const out = take(width * channels);
+    return use((y, { from, to }) => {
+      const row = rows(y, { from, to });
+      const target = view(out, width * channels);
+      target.set(row.subarray(from * channels, to * channels), from * channels);
+      kernels.lookUpRow(out, tables, TABLE, channels, from, to);
+      return target;
+    });
+  });
+}
+
+/** [channels, TABLE + 2]: the stored value that takes the place of each; the last one is repeated for the interpolation. */
+function gainTables(gain: Gain, channels: number): Float32Array {
+  const tables = new Float32Array(channels * (TABLE + 2));
+  for (let c = 0; c < channels; c++)
+    for (let i = 0; i < TABLE + 2; i++)
+      tables[c * (TABLE + 2) + i] = Math.min(1, encodeSrgb((gain[c] as number) * decodeSrgb(Math.min(i / TABLE, 1))));
+  return tables;
 }

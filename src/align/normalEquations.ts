@@ -88,9 +88,10 @@ function accumulate({ points, difference, coherence }: Compared, { radius, block
 /** The standard deviation of the differences, from the median of some thousands of their magnitudes. */
 function spreadOf(difference: Float32Array): number {
   const stride = Math.max(1, Math.floor(difference.length / 4000));
-  const sizes: number[] = [];
-  for (let i = 0; i < difference.length; i += stride) if (!Number.isNaN(difference[i])) sizes.push(Math.abs(difference[i] as number));
-  const sorted = Float64Array.from(sizes).sort();
+  const sizes = new Float32Array(Math.ceil(difference.length / stride));
+  let known = 0;
+  for (let i = 0; i < difference.length; i += stride) if (!Number.isNaN(difference[i])) sizes[known++] = Math.abs(difference[i] as number);
+  const sorted = sizes.subarray(0, known).sort();
   return sorted.length === 0 ? 0 : 1.4826 * (sorted[sorted.length >> 1] as number);
 }
 

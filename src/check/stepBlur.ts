@@ -72,9 +72,11 @@ export function middle(values: readonly (number | undefined)[]): number | undefi
 }
 
 function blurred({ width, height, values }: Plane, { radius, passes, share }: Blur): Plane {
+  if (share === 0) return { width, height, values };
   let smooth = values;
   for (let pass = 0; pass < passes; pass++) smooth = boxMean({ width, height, values: smooth }, radius);
-  return { width, height, values: share === 1 ? smooth : smooth.map((value, i) => share * value + (1 - share) * (values[i] as number)) };
+  if (share < 1) for (let i = 0; i < smooth.length; i++) smooth[i] = share * (smooth[i] as number) + (1 - share) * (values[i] as number);
+  return { width, height, values: smooth };
 }
 
 function blockErrors(one: Plane, other: Plane, blocks: readonly number[]): number[] {

@@ -1,5 +1,5 @@
-import { alignedRows, hasMoved, type AlignedStack } from "../align/align.ts";
-import { applyToPoint, resized, type Similarity } from "../align/similarity.ts";
+import { hasMoved, withAlignedRows, type AlignedStack } from "../align/align.ts";
+import { linearOf, resized, type Similarity } from "../align/similarity.ts";
 import type { Image, Size } from "../image/image.ts";
 import { resizeNearest } from "../image/resize.ts";
 import { imageRows } from "../image/rows.ts";
@@ -49,7 +49,10 @@ async function fullImage(source: StackSource, { estimate, aligned, planes, prefe
     if (!frame) fusion.add(imageRows(image), n);
     else {
       const transform = resized(frame.transform, factor);
-      fusion.add(alignedRows(image, { ...frame, transform }), n, coverage(transform, source.size, plane === aligned.alignment.reference));
+      const covers = coverage(transform, source.size, plane === aligned.alignment.reference);
+      withAlignedRows(image, { ...frame, transform }, (rows) => {
+        fusion.add(rows, n, covers);
+      });
     }
     onStage("enlarge", n + 1, planes.length + 1); // the last step is for the maps
   }
@@ -59,11 +62,13 @@ async function fullImage(source: StackSource, { estimate, aligned, planes, prefe
 /** What an aligned frame covers. Beyond its edge the outermost pixels are repeated: that is not an image. */
 function coverage(transform: Similarity, { width, height }: Size, isReserve: boolean): Coverage {
   if (!hasMoved(transform)) return { isReserve, covers: () => true };
+  const t = linearOf(transform);
   return {
     isReserve,
-    covers: (x, y, margin) => {
-      const [across, down] = applyToPoint(transform, [x - (width - 1) / 2, y - (height - 1) / 2]);
-      return Math.abs(across) <= width / 2 - margin && Math.abs(down) <= height / 2 - margin;
+    covers: (column, row, margin) => {
+      const x = column - (width - 1) / 2;
+      const y = row - (height - 1) / 2;
+      return Math.abs(t.a * x - t.b * y + t.x) <= width / 2 - margin && Math.abs(t.b * x + t.a * y + t.y) <= height / 2 - margin;
     },
   };
 }

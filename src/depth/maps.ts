@@ -47,7 +47,7 @@ export function depthMaps(
     maps.spread[i] = deviation(column, focusDistances, depth);
     maps.error[i] = planesOff * scale.step(depth);
     maps.confidence[i] = beyond === 0 ? 1 / (1 + (2 * planesOff) ** 2) : 0;
-    maps.planeIndex[i] = column.indexOf(Math.max(...column));
+    maps.planeIndex[i] = peakOf(column);
     maps.beyond[i] = beyond;
   }
   return maps;
@@ -71,8 +71,9 @@ function depthScale(focusDistances: readonly number[], { space, average }: { spa
     even,
     depth: (value) => (reciprocal ? 1 / value : value),
     step(depth) {
-      const behind = focusDistances.findIndex((distance, n) => n > 0 && rising * (distance - depth) >= 0);
-      const step = (behind < 0 ? steps.at(-1) : steps[behind - 1]) as number;
+      let behind = 1;
+      while (behind < focusDistances.length - 1 && rising * ((focusDistances[behind] as number) - depth) < 0) behind++;
+      const step = steps[behind - 1] as number;
       return reciprocal ? step * depth ** 2 : step; // d(1/x) = dx / x²
     },
   };
@@ -82,6 +83,13 @@ function mean(p: Float64Array, at: readonly number[]): number {
   let sum = 0;
   for (let n = 0; n < at.length; n++) sum += (p[n] as number) * (at[n] as number);
   return sum;
+}
+
+/** The index of the greatest value, the first on a tie. */
+function peakOf(p: Float64Array): number {
+  let peak = 0;
+  for (let n = 1; n < p.length; n++) if ((p[n] as number) > (p[peak] as number)) peak = n;
+  return peak;
 }
 
 function deviation(p: Float64Array, at: readonly number[], from: number): number {

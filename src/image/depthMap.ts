@@ -20,5 +20,11 @@ export function depthMap({ width, height, values, space, valid }: Omit<DepthMap,
   if (values.length !== pixels) throw new RangeError(`depthMap: ${width}×${height} needs ${pixels} values, got ${values.length}`);
   if (valid && valid.length !== pixels)
     throw new RangeError(`depthMap: ${width}×${height} needs ${pixels} mask values, got ${valid.length}`);
-  return { width, height, values, space, valid: valid ?? Uint8Array.from(values, (value) => (Number.isFinite(value) ? 1 : 0)) };
+  return { width, height, values, space, valid: valid ?? finiteOnly(values) };
+}
+
+function finiteOnly(values: Float32Array): Uint8Array {
+  const valid = new Uint8Array(values.length);
+  for (let i = 0; i < values.length; i++) valid[i] = Number.isFinite(values[i]) ? 1 : 0;
+  return valid;
 }

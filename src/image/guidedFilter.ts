@@ -49,4 +49,9 @@ export function guidedModel(guide: Plane, { radius, smoothness }: GuidedOptions)
   };
 }
 
-const product = (a: Float32Array, b: Float32Array): Float32Array => a.map((value, i) => value * (b[i] as number));
+/** A loop, because `map` would allocate a number for every pixel. */
+function product(a: Float32Array, b: Float32Array): Float32Array {
+  const out = new Float32Array(a.length);
+  for (let i = 0; i < a.length; i++) out[i] = (a[i] as number) * (b[i] as number);
+  return out;
+}

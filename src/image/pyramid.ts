@@ -1,4 +1,5 @@
 import type { Size } from "./image.ts";
+import { workspace } from "./simd/workspace.ts";
 
 /** Samples of a picture or map, row by row, channels interleaved. */
 export interface Samples extends Size {
@@ -6,96 +7,91 @@ export interface Samples extends Size {
   readonly data: Float32Array;
 }
 
+/** The same in the workspace of the kernels, where it exists until the end of the scope that it was made in. */
+export interface Block extends Size {
+  readonly channels: number;
+  readonly address: number;
+}
+
 export const halfSize = ({ width, height }: Size): Size => ({ width: (width + 1) >> 1, height: (height + 1) >> 1 });
 
+/** The samples as a block. */
+export const blockOf = ({ width, height, channels, data }: Samples): Block => ({ width, height, channels, address: workspace().put(data) });
+
+/** The values of a block, valid until more room is taken in the workspace. */
+export const valuesOf = ({ width, height, channels, address }: Block): Float32Array => workspace().view(address, width * height * channels);
+
 /** Half the size, after the filter (1 4 6 4 1)/16 along both axes (Burt and Adelson 1983); borders are repeated. */
-export function reduced({ width, height, channels, data }: Samples): Samples {
+export function reduced({ width, height, channels, address }: Block): Block {
+  const { kernels, take } = workspace();
   const small = halfSize({ width, height });
-  const row = small.width * channels;
-  const rows = new Float32Array(5 * row); // the last five rows, halved along x
-  const halved = new Int32Array(5).fill(-1);
+  const samples = small.width * channels;
+  const out = take(samples * small.height);
+  const slots = Array.from({ length: 5 }, () => ({ row: -1, address: take(samples) })); // the last five rows, halved along x
   const rowAt = (y: number): number => {
     const wanted = Math.min(Math.max(y, 0), height - 1);
-    const slot = wanted % 5;
-    if (halved[slot] !== wanted) {
-      halved[slot] = wanted;
-      reduceRow(data, { width, channels, from: wanted * width * channels, to: slot * row }, rows);
-    }
-    return slot * row;
+    const slot = slots[wanted % 5] as (typeof slots)[number];
+    if (slot.row !== wanted) kernels.reduceRow(slot.address, address + 4 * wanted * width * channels, width, channels);
+    slot.row = wanted;
+    return slot.address;
   };
-  const out = new Float32Array(row * small.height);
-  for (let y = 0, at = 0; y < small.height; y++) {
-    const [a, b, c, d, e] = [rowAt(2 * y - 2), rowAt(2 * y - 1), rowAt(2 * y), rowAt(2 * y + 1), rowAt(2 * y + 2)];
-    for (let i = 0; i < row; i++, at++) {
-      const outer = (rows[a + i] as number) + (rows[e + i] as number);
-      const inner = (rows[b + i] as number) + (rows[d + i] as number);
-      out[at] = (outer + 4 * inner + 6 * (rows[c + i] as number)) / 16;
+  for (let y = 0; y < small.height; y++)
+    kernels.mixFive(out + 4 * y * samples, rowAt(2 * y - 2), rowAt(2 * y - 1), rowAt(2 * y), rowAt(2 * y + 1), rowAt(2 * y + 2), samples);
+  return { ...small, channels, address: out };
+}
+
+/** Subtracts a block of half the size, brought to the size of the first: the detail that the smaller one does not have is left. */
+export function subtractExpanded(block: Block, smaller: Block): void {
+  const row = 4 * smaller.width * smaller.channels;
+  const expand = expansion(smaller, block, (y) => smaller.address + y * row);
+  for (let y = 0; y < block.height; y++) expand(y, block.address + 4 * y * block.width * block.channels, -1);
+}
+
+/** Adds samples of half the size, brought to the size of the first: the inverse of `subtractExpanded`, for images of any size. */
+export function addExpanded({ data, ...size }: Samples, smaller: Samples): void {
+  const { take, view, scoped } = workspace();
+  scoped(() => {
+    const [row, smallRow] = [size.width * size.channels, smaller.width * smaller.channels];
+    const target = take(row);
+    const slots = Array.from({ length: 3 }, () => ({ row: -1, address: take(smallRow) })); // the last three rows
+    const expand = expansion(smaller, size, (y) => {
+      const slot = slots[y % 3] as (typeof slots)[number];
+      if (slot.row !== y) view(slot.address, smallRow).set(smaller.data.subarray(y * smallRow, (y + 1) * smallRow));
+      slot.row = y;
+      return slot.address;
+    });
+    for (let y = 0; y < size.height; y++) {
+      const own = data.subarray(y * row, (y + 1) * row);
+      view(target, row).set(own);
+      expand(y, target, 1);
+      own.set(view(target, row));
     }
-  }
-  return { ...small, channels, data: out };
+  });
 }
 
-interface RowPlace {
-  readonly width: number;
-  readonly channels: number;
-  /** First sample of the row. */
-  readonly from: number;
-  /** Where its half goes. */
-  readonly to: number;
-}
-
-function reduceRow(data: Float32Array, { width, channels, from, to }: RowPlace, out: Float32Array): void {
-  const half = (width + 1) >> 1;
-  const last = width - 1;
-  for (let x = 0; x < half; x++) {
-    const middle = 2 * x;
-    const a = from + Math.max(middle - 2, 0) * channels;
-    const b = from + Math.max(middle - 1, 0) * channels;
-    const c = from + middle * channels;
-    const d = from + Math.min(middle + 1, last) * channels;
-    const e = from + Math.min(middle + 2, last) * channels;
-    for (let k = 0; k < channels; k++) {
-      const outer = (data[a + k] as number) + (data[e + k] as number);
-      const inner = (data[b + k] as number) + (data[d + k] as number);
-      out[to + x * channels + k] = (outer + 4 * inner + 6 * (data[c + k] as number)) / 16;
-    }
-  }
-}
-
-/** Rows of a map of half the size, brought to `size`; each call overwrites the result of the previous one. Borders are repeated. */
-export function expandedRows({ width, height, channels, data }: Samples, size: Size): (y: number) => Float32Array {
-  const mixed = new Float32Array(width * channels);
-  const out = new Float32Array(size.width * channels);
-  const row = width * channels;
-  return (y) => {
+/** Adds row y of the smaller samples, brought to `size`, to the row at an address. Borders are repeated. */
+function expansion(
+  { width, height, channels }: Omit<Samples, "data">,
+  size: Size,
+  rowAt: (y: number) => number,
+): (y: number, into: number, sign: 1 | -1) => void {
+  const { kernels, take } = workspace();
+  const samples = width * channels;
+  const mixed = take(samples);
+  return (y, into, sign) => {
     const middle = y >> 1;
-    const below = Math.min(middle + 1, height - 1) * row;
-    const here = middle * row;
-    if (y % 2 === 1) for (let i = 0; i < row; i++) mixed[i] = 0.5 * ((data[here + i] as number) + (data[below + i] as number));
-    else {
-      const above = Math.max(middle - 1, 0) * row;
-      for (let i = 0; i < row; i++)
-        mixed[i] = 0.75 * (data[here + i] as number) + 0.125 * ((data[above + i] as number) + (data[below + i] as number));
-    }
-    expandRow(mixed, { width, channels, wanted: size.width }, out);
-    return out;
+    const [here, below] = [rowAt(middle), rowAt(Math.min(middle + 1, height - 1))];
+    if (y % 2 === 1) kernels.mixTwo(mixed, here, below, samples, 0.5);
+    else kernels.mixThree(mixed, rowAt(Math.max(middle - 1, 0)), here, below, samples, 0.125, 0.75);
+    kernels.addExpandedRow(into, mixed, width, channels, size.width, sign);
   };
 }
 
-function expandRow(
-  row: Float32Array,
-  { width, channels, wanted }: { readonly width: number; readonly channels: number; readonly wanted: number },
-  out: Float32Array,
-): void {
-  for (let x = 0; x < width; x++) {
-    const left = Math.max(x - 1, 0) * channels;
-    const here = x * channels;
-    const right = Math.min(x + 1, width - 1) * channels;
-    const odd = 2 * x + 1 < wanted;
-    for (let k = 0; k < channels; k++) {
-      const value = row[here + k] as number;
-      out[2 * here + k] = 0.75 * value + 0.125 * ((row[left + k] as number) + (row[right + k] as number));
-      if (odd) out[2 * here + channels + k] = 0.5 * (value + (row[right + k] as number));
-    }
-  }
+/** Σ over the channels of the squared samples, mean over squares of side 2 · radius + 1. */
+export function localEnergy({ width, height, channels, address }: Block, radius: number): Block {
+  const { kernels, take } = workspace();
+  const [squares, means] = [take(width * height), take(width * height)];
+  kernels.energies(squares, address, width * height, channels);
+  kernels.boxMean(means, squares, width, height, radius, take(2 * width), take(width + 2 * radius + 8));
+  return { width, height, channels: 1, address: means };
 }

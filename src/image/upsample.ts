@@ -4,21 +4,26 @@ import type { Plane } from "./boxFilter.ts";
 import type { Window } from "./crop.ts";
 import type { Image, Size } from "./image.ts";
 import { between, rowsBetween } from "./between.ts";
+import { blockOf, valuesOf, type Block } from "./pyramid.ts";
+import { workspace } from "./simd/workspace.ts";
 
 /** The map in a larger size, bilinear; only `part` of the result if given. */
-export function enlarge(map: Plane, size: Size, part: Window = { ...size, left: 0, top: 0 }): Float32Array {
-  const out = new Float32Array(part.width * part.height);
-  const { lower, share, next } = between({ from: map.width, to: size.width, start: part.left, count: part.width });
-  const rowAt = rowsBetween(map, between({ from: map.height, to: size.height, start: part.top, count: part.height }));
-  for (let y = 0, at = 0; y < part.height; y++) {
-    const row = rowAt(y);
-    for (let x = 0; x < part.width; x++, at++) {
-      const left = lower[x] as number;
-      const value = row[left] as number;
-      out[at] = value + ((row[left + next] as number) - value) * (share[x] as number);
-    }
+export const enlarge = (map: Plane, size: Size, part?: Window): Float32Array =>
+  workspace().scoped(() => valuesOf(enlargedBlock(blockOf({ ...map, channels: 1, data: map.values }), size, part)).slice());
+
+/** The same for a block of one channel. */
+export function enlargedBlock(map: Block, size: Size, part: Window = { ...size, left: 0, top: 0 }): Block {
+  const { kernels, take, put } = workspace();
+  const across = between({ from: map.width, to: size.width, start: part.left, count: part.width });
+  const down = between({ from: map.height, to: size.height, start: part.top, count: part.height });
+  const [lower, shares] = [put(across.lower), put(across.share)];
+  const [row, out] = [take(map.width), take(part.width * part.height)];
+  for (let y = 0; y < part.height; y++) {
+    const upper = map.address + 4 * (down.lower[y] as number) * map.width;
+    kernels.mixTwo(row, upper, upper + 4 * down.next * map.width, map.width, down.share[y] as number);
+    kernels.stretchRow(out + 4 * y * part.width, row, lower, shares, across.next, part.width);
   }
-  return out;
+  return { width: part.width, height: part.height, channels: 1, address: out };
 }
 
 const RADIUS = 4; //        pixels of the small map: the width of the soft seam the network leaves at a depth edge
@@ -58,13 +63,18 @@ export function guidedEnlarge(map: Plane, { small, guide }: { readonly small: Im
 type RowAt = (y: number) => Float32Array;
 
 /** Least or greatest value of the 3×3 pixels around each. */
-function extreme({ width, height, values }: Plane, choose: (...values: number[]) => number): Float32Array {
-  const along = (source: Float32Array, step: number, position: (i: number) => number, length: number): Float32Array =>
-    source.map((value, i) => {
-      const before = position(i) > 0 ? (source[i - step] as number) : value;
-      const after = position(i) < length - 1 ? (source[i + step] as number) : value;
-      return choose(before, value, after);
-    });
-  const rows = along(values, 1, (i) => i % width, width);
-  return along(rows, width, (i) => Math.floor(i / width), height);
+function extreme({ width, height, values }: Plane, choose: (a: number, b: number) => number): Float32Array {
+  const rows = new Float32Array(values.length);
+  const out = new Float32Array(values.length);
+  for (let y = 0, i = 0; y < height; y++)
+    for (let x = 0; x < width; x++, i++) {
+      const [left, right] = [values[x > 0 ? i - 1 : i] as number, values[x < width - 1 ? i + 1 : i] as number];
+      rows[i] = choose(choose(left, right), values[i] as number);
+    }
+  for (let y = 0, i = 0; y < height; y++)
+    for (let x = 0; x < width; x++, i++) {
+      const [above, below] = [rows[y > 0 ? i - width : i] as number, rows[y < height - 1 ? i + width : i] as number];
+      out[i] = choose(choose(above, below), rows[i] as number);
+    }
+  return out;
 }

@@ -101,7 +101,8 @@ export function expectedError({ spread, error }: ErrorTable, at: number): number
   const last = spread.length - 1;
   if (at <= (spread[0] as number)) return error[0] as number;
   if (at >= (spread[last] as number)) return ((error[last] as number) * at) / (spread[last] as number);
-  const next = spread.findIndex((knot) => knot > at);
+  let next = 1;
+  while ((spread[next] as number) <= at) next++;
   const [from, to] = [spread[next - 1] as number, spread[next] as number];
   const share = (at - from) / (to - from);
   return (error[next - 1] as number) * (1 - share) + (error[next] as number) * share;

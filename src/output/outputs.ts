@@ -151,7 +151,8 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
   aifJpeg: encodeJpegImage,
   confidence: ({ depth, confidence }, { deflate }) => {
     if (!confidence) return undefined;
-    const data = confidence.map((value, pixel) => (isKnown(depth, pixel) ? value : 0));
+    const data = new Float32Array(confidence.length);
+    for (let pixel = 0; pixel < data.length; pixel++) if (isKnown(depth, pixel)) data[pixel] = confidence[pixel] as number;
     const text = { meaning: "65535 is certain, 0 is unknown" };
     const bytes = encodePng({ width: depth.width, height: depth.height, channels: 1, data }, { depth: 16, text, deflate });
     return { bytes, encoding: { scale: 1 / 65535, offset: 0, invalid: 0 } };

@@ -61,7 +61,9 @@ export const isKnown = ({ values, valid }: DepthMap, pixel: number): boolean => 
 
 /** The values, NaN where unknown. */
 export function valuesOrNaN(depth: DepthMap): Float32Array {
-  return depth.values.map((value, pixel) => (isKnown(depth, pixel) ? value : NaN));
+  const values = depth.values.slice();
+  for (let pixel = 0; pixel < values.length; pixel++) if (!isKnown(depth, pixel)) values[pixel] = NaN;
+  return values;
 }
 
 /** The share of pixels whose depth is known. */

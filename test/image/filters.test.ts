@@ -13,9 +13,11 @@ const noise = ({ width, height }: { width: number; height: number }): Float32Arr
 };
 
 test("the box mean equals the plain sum over the window inside the image, for every radius", () => {
-  const [width, height] = [7, 5];
-  const values = noise({ width, height });
-  for (const radius of [0, 1, 2, 9]) {
+  for (const { width, height, radius } of [
+    ...[0, 1, 2, 9].map((radius) => ({ width: 7, height: 5, radius })),
+    ...[1, 13, 40].map((radius) => ({ width: 83, height: 19, radius })), // wide enough for every path of the kernel
+  ]) {
+    const values = noise({ width, height });
     const expected = Array.from(values, (_, i) => {
       const inside = Array.from(values.keys()).filter(
         (j) => Math.abs((j % width) - (i % width)) <= radius && Math.abs(Math.floor(j / width) - Math.floor(i / width)) <= radius,
@@ -24,7 +26,7 @@ test("the box mean equals the plain sum over the window inside the image, for ev
     });
     assertClose(boxMean({ width, height, values }, radius), expected, 1e-6);
   }
-  assert.throws(() => boxMean({ width, height, values }, 1.5), /integer/);
+  assert.throws(() => boxMean({ width: 1, height: 1, values: Float32Array.of(1) }, 1.5), /integer/);
 });
 
 test("the guided filter keeps a plane that is linear in the guide, and averages where the guide is flat", () => {

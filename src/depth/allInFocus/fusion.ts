@@ -1,9 +1,10 @@
-import { boxMean, type Plane } from "../../image/boxFilter.ts";
+import type { Plane } from "../../image/boxFilter.ts";
 import type { Window } from "../../image/crop.ts";
 import type { Image, Size } from "../../image/image.ts";
-import { expandedRows, halfSize, reduced, type Samples } from "../../image/pyramid.ts";
+import { addExpanded, blockOf, halfSize, localEnergy, reduced, subtractExpanded, valuesOf, type Block } from "../../image/pyramid.ts";
 import { imageRows, type PictureRows } from "../../image/rows.ts";
-import { enlarge } from "../../image/upsample.ts";
+import { workspace } from "../../image/simd/workspace.ts";
+import { enlargedBlock } from "../../image/upsample.ts";
 import type { FocusProbability } from "../../network/focusProbability.ts";
 import { planePrior, type Preference } from "./prior.ts";
 
@@ -60,13 +61,19 @@ export function createFusion(
   const tiles = tilesOf({ width, height });
   return {
     add(rows, plane, coverage) {
+      const { scoped } = workspace();
       const least = coverage?.isReserve ? RESERVE : 0;
-      const maps = levels.map((size) => ({ choice: fitted(prior.choice(plane), size), share: fitted(prior.share(plane), size) }));
-      for (const tile of tiles) {
-        if (least === 0 && !counts(prior.choice(plane), tile, { width, height })) continue;
-        const covers = coverage && !coversTile(coverage.covers, tile) ? coverage.covers : undefined;
-        addTile({ levels, maps, covers, least }, cut(rows, tile, channels), tile);
-      }
+      const [choice, share] = [prior.choice(plane), prior.share(plane)];
+      scoped(() => {
+        const maps = levels.map((size) => ({ choice: fitted(choice, size), share: fitted(share, size) }));
+        for (const tile of tiles) {
+          if (least === 0 && !counts(choice, tile, { width, height })) continue;
+          const covers = coverage && !coversTile(coverage.covers, tile) ? coverage.covers : undefined;
+          scoped(() => {
+            addTile({ levels, maps, covers, least }, cut(rows, tile, channels), tile);
+          });
+        }
+      });
     },
     finish: () => ({ width, height, channels, data: collapsed(levels) }),
   };
@@ -134,31 +141,31 @@ function counts({ width, height, values }: Plane, tile: Window, size: Size): boo
 }
 
 /** The map, halved until it is no larger than a level. */
-function fitted(map: Plane, { width, height }: Size): Plane {
-  let samples: Samples = { width: map.width, height: map.height, channels: 1, data: map.values };
-  while (samples.width >= 1.5 * width && samples.height >= 1.5 * height) samples = reduced(samples);
-  return { width: samples.width, height: samples.height, values: samples.data };
+function fitted({ width, height, values }: Plane, level: Size): Block {
+  let map = blockOf({ width, height, channels: 1, data: values });
+  while (map.width >= 1.5 * level.width && map.height >= 1.5 * level.height) map = reduced(map);
+  return map;
 }
 
-function cut(rows: PictureRows, { seen }: Tile, channels: number): Samples {
-  const data = new Float32Array(seen.width * seen.height * channels);
-  const span = { from: seen.left, to: seen.left + seen.width };
+function cut(rows: PictureRows, { seen }: Tile, channels: number): Block {
+  const block = { width: seen.width, height: seen.height, channels, address: workspace().take(seen.width * seen.height * channels) };
+  const [data, span] = [valuesOf(block), { from: seen.left, to: seen.left + seen.width }];
   for (let y = 0; y < seen.height; y++)
     data.set(rows(seen.top + y, span).subarray(span.from * channels, span.to * channels), y * seen.width * channels);
-  return { width: seen.width, height: seen.height, channels, data };
+  return block;
 }
 
 interface Target {
   readonly levels: readonly Level[];
   /** What the plane counts at each level. */
-  readonly maps: readonly { readonly choice: Plane; readonly share: Plane }[];
+  readonly maps: readonly { readonly choice: Block; readonly share: Block }[];
   /** Given only where the frame does not cover the whole tile. */
   readonly covers: Covers | undefined;
   /** What the plane counts at least. */
   readonly least: number;
 }
 
-function addTile({ levels, maps, covers, least }: Target, tileImage: Samples, tile: Tile): void {
+function addTile({ levels, maps, covers, least }: Target, tileImage: Block, tile: Tile): void {
   let samples = tileImage;
   for (const [n, level] of levels.entries()) {
     const scale = 2 ** n;
@@ -171,23 +178,13 @@ function addTile({ levels, maps, covers, least }: Target, tileImage: Samples, ti
     };
     const { choice, share } = maps[n] as Target["maps"][number];
     const where = { level, seen, part, scale, covers, least };
-    if (n === levels.length - 1) addShare(samples, enlarge(share, level, part), where);
+    if (n === levels.length - 1) addShare(samples, enlargedBlock(share, level, part), where);
     else {
       const smaller = reduced(samples);
-      subtract(samples, smaller);
-      chooseStrongest(samples, enlarge(choice, level, part), where);
+      subtractExpanded(samples, smaller);
+      chooseStrongest(samples, enlargedBlock(choice, level, part), where);
       samples = smaller;
     }
-  }
-}
-
-/** Leaves of the samples what the smaller level does not have. */
-function subtract({ width, height, channels, data }: Samples, smaller: Samples): void {
-  const rowAt = expandedRows(smaller, { width, height });
-  const row = width * channels;
-  for (let y = 0, at = 0; y < height; y++) {
-    const coarse = rowAt(y);
-    for (let i = 0; i < row; i++, at++) data[at] = (data[at] as number) - (coarse[i] as number);
   }
 }
 
@@ -201,37 +198,28 @@ interface Place {
   readonly least: number;
 }
 
-function chooseStrongest(detail: Samples, prior: Float32Array, { level, seen, part, scale, covers, least }: Place): void {
+function chooseStrongest(detail: Block, prior: Block, { level, seen, part, scale, covers, least }: Place): void {
   const { channels } = level;
-  const energy = energyOf(detail);
+  const energies = localEnergy(detail, RADIUS);
+  const [energy, weights, samples] = [valuesOf(energies), valuesOf(prior), valuesOf(detail)];
   for (let y = 0, i = 0; y < part.height; y++) {
     const inSeen = (part.top - seen.top + y) * seen.width + part.left - seen.left;
     const inLevel = (part.top + y) * level.width + part.left;
     for (let x = 0; x < part.width; x++, i++) {
-      if (covers && !covers((part.left + x) * scale, (part.top + y) * scale, 3 * scale)) continue;
-      const weight = Math.max(prior[i] as number, least);
+      const weight = Math.max(weights[i] as number, least);
+      if (weight === 0 || (covers && !covers((part.left + x) * scale, (part.top + y) * scale, 3 * scale))) continue;
       const score = weight * ((energy[inSeen + x] as number) + 1e-12); // a plane that counts wins over none
       if (!(score > (level.score[inLevel + x] as number))) continue;
       level.score[inLevel + x] = score;
       const [from, to] = [(inSeen + x) * channels, (inLevel + x) * channels];
-      for (let c = 0; c < channels; c++) level.data[to + c] = detail.data[from + c] as number;
+      for (let c = 0; c < channels; c++) level.data[to + c] = samples[from + c] as number;
     }
   }
 }
 
-/** Σ over channels of the squared detail, mean over a square. */
-function energyOf({ width, height, channels, data }: Samples): Float32Array {
-  const values = new Float32Array(width * height);
-  for (let i = 0, at = 0; i < values.length; i++) {
-    let sum = 0;
-    for (const end = at + channels; at < end; at++) sum += (data[at] as number) * (data[at] as number);
-    values[i] = sum;
-  }
-  return boxMean({ width, height, values }, RADIUS);
-}
-
-function addShare(samples: Samples, share: Float32Array, { level, seen, part, scale, covers }: Place): void {
+function addShare(block: Block, prior: Block, { level, seen, part, scale, covers }: Place): void {
   const { channels } = level;
+  const [share, samples] = [valuesOf(prior), valuesOf(block)];
   for (let y = 0, i = 0; y < part.height; y++) {
     const inSeen = (part.top - seen.top + y) * seen.width + part.left - seen.left;
     const inLevel = (part.top + y) * level.width + part.left;
@@ -240,7 +228,7 @@ function addShare(samples: Samples, share: Float32Array, { level, seen, part, sc
       const weight = share[i] as number;
       level.score[inLevel + x] = (level.score[inLevel + x] as number) + weight;
       const [from, to] = [(inSeen + x) * channels, (inLevel + x) * channels];
-      for (let c = 0; c < channels; c++) level.data[to + c] = (level.data[to + c] as number) + weight * (samples.data[from + c] as number);
+      for (let c = 0; c < channels; c++) level.data[to + c] = (level.data[to + c] as number) + weight * (samples[from + c] as number);
     }
   }
 }
@@ -251,15 +239,7 @@ function collapsed(levels: readonly Level[]): Float32Array {
   for (let i = 0, at = 0; i < coarsest.score.length; i++)
     for (const end = at + coarsest.channels; at < end; at++)
       coarsest.data[at] = (coarsest.data[at] as number) / (coarsest.score[i] as number);
-  for (let n = levels.length - 2; n >= 0; n--) {
-    const { width, height, channels, data } = levels[n] as Level;
-    const rowAt = expandedRows(levels[n + 1] as Level, { width, height });
-    const row = width * channels;
-    for (let y = 0, at = 0; y < height; y++) {
-      const coarse = rowAt(y);
-      for (let i = 0; i < row; i++, at++) data[at] = (data[at] as number) + (coarse[i] as number);
-    }
-  }
+  for (let n = levels.length - 2; n >= 0; n--) addExpanded(levels[n] as Level, levels[n + 1] as Level);
   const { data } = levels[0] as Level;
   for (let i = 0; i < data.length; i++) data[i] = Math.min(Math.max(data[i] as number, 0), 1);
   return data;

@@ -45,8 +45,15 @@ export function planePrior(probability: FocusProbability, { prefer }: { readonly
   return {
     planes,
     choice: (n) => map(choice, n),
-    share: (n) => ({ width, height, values: map(probability.values, n).values.map((p) => p * p + 1e-9) }), // never 0
+    share: (n) => ({ width, height, values: shares(map(probability.values, n).values) }),
   };
+}
+
+/** p², never 0. */
+function shares(p: Float32Array): Float32Array {
+  const out = new Float32Array(p.length);
+  for (let i = 0; i < p.length; i++) out[i] = (p[i] as number) * (p[i] as number) + 1e-9;
+  return out;
 }
 
 /** Discounts the planes of a pixel at a depth edge. */

@@ -31,6 +31,7 @@ export class Recorder {
   readonly #initializers = new Map<string, Initializer>();
   readonly #work = new Map<string, number>(); // multiply-accumulates, by output
   readonly #names = new Set<string>();
+  readonly #used = new Map<string, number>(); // the next suffix to try, by label
   readonly #shared = new Map<string, Value>(); // scalars, shape vectors and sizes, each recorded once
   readonly #sources = new Map<string, { readonly input: string; readonly axis: number }>(); // the input that a symbol's size is read from
 
@@ -185,8 +186,9 @@ export class Recorder {
   }
 
   #unique(label: string): string {
-    let name = label;
-    for (let i = 1; this.#names.has(name); i++) name = `${label}_${i}`;
+    let [name, i] = [label, this.#used.get(label) ?? 1];
+    for (; this.#names.has(name); i++) name = `${label}_${i}`;
+    this.#used.set(label, i);
     this.#names.add(name);
     return name;
   }

@@ -1,0 +1,360 @@
+// The inner loops of warping, pyramids and box filters in WebAssembly with SIMD. This is AssemblyScript, compiled by
+// `node scripts/buildKernels.js` into src/image/simd/bytes.ts. Arguments are addresses in the module's memory unless they are counts;
+// samples are f32, channels interleaved. A pixel of three channels is loaded as four lanes, the last of which belongs to its right
+// neighbour, so that the memory needs 16 bytes more than its last row.
+
+const TAPS: usize = 6;
+const PHASES: f64 = 1024;
+
+function pixel(at: usize, x: i32, channels: i32): usize {
+  return at + ((<usize>(x * channels)) << 2);
+}
+
+/** The first three lanes. */
+function storePixel(at: usize, value: v128): void {
+  v128.store64_lane(at, value, 0);
+  v128.store32_lane(at, value, 2, 8);
+}
+
+/** One pass of a warp: pixel x of `out` is the row at `origin + step · x`, Lanczos; beyond the ends the outermost pixel is repeated. */
+export function resampleRow(
+  out: usize,
+  row: usize,
+  weights: usize,
+  width: i32,
+  channels: i32,
+  from: i32,
+  to: i32,
+  origin: f64,
+  step: f64,
+): void {
+  const size = (<usize>channels) << 2;
+  for (let x = from; x < to; x++) {
+    const u = origin + step * <f64>x;
+    const below = Math.floor(u);
+    const column = <i32>below;
+    const w = weights + ((<usize>(<i32>Math.floor((u - below) * PHASES + 0.5)) * TAPS) << 2);
+    const target = pixel(out, x, channels);
+    if (column >= 2 && column + 3 < width) {
+      const at = pixel(row, column - 2, channels);
+      if (channels == 3) {
+        let sum = f32x4.mul(v128.load32_splat(w), v128.load(at));
+        sum = f32x4.add(sum, f32x4.mul(v128.load32_splat(w, 4), v128.load(at, 12)));
+        sum = f32x4.add(sum, f32x4.mul(v128.load32_splat(w, 8), v128.load(at, 24)));
+        sum = f32x4.add(sum, f32x4.mul(v128.load32_splat(w, 12), v128.load(at, 36)));
+        sum = f32x4.add(sum, f32x4.mul(v128.load32_splat(w, 16), v128.load(at, 48)));
+        sum = f32x4.add(sum, f32x4.mul(v128.load32_splat(w, 20), v128.load(at, 60)));
+        storePixel(target, sum);
+      } else {
+        let sum = load<f32>(w) * load<f32>(at) + load<f32>(w, 4) * load<f32>(at, 4) + load<f32>(w, 8) * load<f32>(at, 8);
+        sum += load<f32>(w, 12) * load<f32>(at, 12) + load<f32>(w, 16) * load<f32>(at, 16) + load<f32>(w, 20) * load<f32>(at, 20);
+        store<f32>(target, sum);
+      }
+    } else {
+      for (let c: usize = 0; c < size; c += 4) {
+        let sum: f32 = 0;
+        for (let k = 0; k < <i32>TAPS; k++) {
+          const clamped = min(max(column - 2 + k, 0), width - 1);
+          sum += load<f32>(w + ((<usize>k) << 2)) * load<f32>(pixel(row, clamped, channels) + c);
+        }
+        store<f32>(target + c, sum);
+      }
+    }
+  }
+}
+
+/**
+ * The other pass: mixes six rows, the position between the third and the fourth being `start + slope · x`, clips to [0, 1], and stops
+ * where the position leaves them; returns the next column. Pixels of one phase share their weights.
+ */
+export function mixRows(
+  out: usize,
+  r0: usize,
+  r1: usize,
+  r2: usize,
+  r3: usize,
+  r4: usize,
+  r5: usize,
+  weights: usize,
+  channels: i32,
+  from: i32,
+  to: i32,
+  start: f64,
+  slope: f64,
+): i32 {
+  const zero = f32x4.splat(0);
+  const one = f32x4.splat(1);
+  let x = from;
+  while (x < to) {
+    const share = start + slope * <f64>x;
+    if (x > from && !(share >= 0 && share < 1)) return x;
+    const phase = Math.floor(Math.min(Math.max(share, 0), 1) * PHASES + 0.5);
+    let end = slope == 0 ? to : x + 1;
+    while (end < to) {
+      const next = start + slope * <f64>end;
+      if (!(next >= 0 && next < 1) || Math.floor(next * PHASES + 0.5) != phase) break;
+      end++;
+    }
+    const w = weights + ((<usize>(<i32>phase) * TAPS) << 2);
+    const w0 = v128.load32_splat(w);
+    const w1 = v128.load32_splat(w, 4);
+    const w2 = v128.load32_splat(w, 8);
+    const w3 = v128.load32_splat(w, 12);
+    const w4 = v128.load32_splat(w, 16);
+    const w5 = v128.load32_splat(w, 20);
+    const last = (<usize>(end * channels)) << 2;
+    for (let i = (<usize>(x * channels)) << 2; i < last; i += 16) {
+      let sum = f32x4.mul(w0, v128.load(r0 + i));
+      sum = f32x4.add(sum, f32x4.mul(w1, v128.load(r1 + i)));
+      sum = f32x4.add(sum, f32x4.mul(w2, v128.load(r2 + i)));
+      sum = f32x4.add(sum, f32x4.mul(w3, v128.load(r3 + i)));
+      sum = f32x4.add(sum, f32x4.mul(w4, v128.load(r4 + i)));
+      sum = f32x4.add(sum, f32x4.mul(w5, v128.load(r5 + i)));
+      v128.store(out + i, f32x4.min(f32x4.max(sum, zero), one)); // what is written beyond `end` is overwritten by the next run
+    }
+    x = end;
+  }
+  return to;
+}
+
+/** Looks every sample up in its channel's table of `size` + 2 values, linear in between. In place. */
+export function lookUpRow(row: usize, tables: usize, size: i32, channels: i32, from: i32, to: i32): void {
+  const length = (<usize>(size + 2)) << 2;
+  const top = <f32>size;
+  for (let c = 0; c < channels; c++) {
+    const table = tables + <usize>c * length;
+    const last = pixel(row, to, channels);
+    for (let at = pixel(row, from, channels) + ((<usize>c) << 2); at < last; at += (<usize>channels) << 2) {
+      const place = min<f32>(max<f32>(load<f32>(at), 0), 1) * top;
+      const below = <i32>place;
+      const entry = table + ((<usize>below) << 2);
+      const value = load<f32>(entry);
+      store<f32>(at, value + (load<f32>(entry, 4) - value) * (place - <f32>below));
+    }
+  }
+}
+
+/** Half of a row after (1 4 6 4 1)/16; ends are repeated. */
+export function reduceRow(out: usize, row: usize, width: i32, channels: i32): void {
+  const half = (width + 1) >> 1;
+  const size = (<usize>channels) << 2;
+  const four = f32x4.splat(0.25);
+  const six = f32x4.splat(0.375);
+  const sixteenth = f32x4.splat(0.0625);
+  for (let x = 0; x < half; x++) {
+    const middle = 2 * x;
+    const a = pixel(row, max(middle - 2, 0), channels);
+    const b = pixel(row, max(middle - 1, 0), channels);
+    const c = pixel(row, middle, channels);
+    const d = pixel(row, min(middle + 1, width - 1), channels);
+    const e = pixel(row, min(middle + 2, width - 1), channels);
+    const target = pixel(out, x, channels);
+    if (channels == 3) {
+      const outer = f32x4.mul(sixteenth, f32x4.add(v128.load(a), v128.load(e)));
+      const inner = f32x4.mul(four, f32x4.add(v128.load(b), v128.load(d)));
+      storePixel(target, f32x4.add(f32x4.add(outer, inner), f32x4.mul(six, v128.load(c))));
+    } else
+      for (let k: usize = 0; k < size; k += 4) {
+        const outer = <f32>0.0625 * (load<f32>(a + k) + load<f32>(e + k));
+        store<f32>(target + k, outer + <f32>0.25 * (load<f32>(b + k) + load<f32>(d + k)) + <f32>0.375 * load<f32>(c + k));
+      }
+  }
+}
+
+/** `out` = Σ of the rows by (1 4 6 4 1)/16. */
+export function mixFive(out: usize, a: usize, b: usize, c: usize, d: usize, e: usize, count: i32): void {
+  const four = f32x4.splat(0.25);
+  const six = f32x4.splat(0.375);
+  const sixteenth = f32x4.splat(0.0625);
+  const bytes = (<usize>count) << 2;
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) {
+    const outer = f32x4.mul(sixteenth, f32x4.add(v128.load(a + i), v128.load(e + i)));
+    const inner = f32x4.mul(four, f32x4.add(v128.load(b + i), v128.load(d + i)));
+    v128.store(out + i, f32x4.add(f32x4.add(outer, inner), f32x4.mul(six, v128.load(c + i))));
+  }
+  for (; i < bytes; i += 4) {
+    const outer = <f32>0.0625 * (load<f32>(a + i) + load<f32>(e + i));
+    store<f32>(out + i, outer + <f32>0.25 * (load<f32>(b + i) + load<f32>(d + i)) + <f32>0.375 * load<f32>(c + i));
+  }
+}
+
+/** `out` = side · (above + below) + centre · here. */
+export function mixThree(out: usize, above: usize, here: usize, below: usize, count: i32, side: f32, centre: f32): void {
+  const s = f32x4.splat(side);
+  const c = f32x4.splat(centre);
+  const bytes = (<usize>count) << 2;
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) {
+    const sides = f32x4.mul(s, f32x4.add(v128.load(above + i), v128.load(below + i)));
+    v128.store(out + i, f32x4.add(sides, f32x4.mul(c, v128.load(here + i))));
+  }
+  for (; i < bytes; i += 4) store<f32>(out + i, side * (load<f32>(above + i) + load<f32>(below + i)) + centre * load<f32>(here + i));
+}
+
+/** `into` += sign · the row, brought to twice its size: (1 6 1)/8 at its own pixels, (1 1)/2 between them; ends are repeated. */
+export function addExpandedRow(into: usize, row: usize, width: i32, channels: i32, wanted: i32, sign: f32): void {
+  const size = (<usize>channels) << 2;
+  const eighth = f32x4.splat(0.125 * sign);
+  const most = f32x4.splat(0.75 * sign);
+  const half = f32x4.splat(0.5 * sign);
+  for (let x = 0; x < width; x++) {
+    const left = pixel(row, max(x - 1, 0), channels);
+    const here = pixel(row, x, channels);
+    const right = pixel(row, min(x + 1, width - 1), channels);
+    const even = pixel(into, 2 * x, channels);
+    const odd = even + size;
+    const hasOdd = 2 * x + 1 < wanted;
+    if (channels == 3) {
+      const value = v128.load(here);
+      const next = v128.load(right);
+      const sides = f32x4.mul(eighth, f32x4.add(v128.load(left), next));
+      storePixel(even, f32x4.add(v128.load(even), f32x4.add(sides, f32x4.mul(most, value))));
+      if (hasOdd) storePixel(odd, f32x4.add(v128.load(odd), f32x4.mul(half, f32x4.add(value, next))));
+    } else
+      for (let k: usize = 0; k < size; k += 4) {
+        const value = load<f32>(here + k);
+        const next = load<f32>(right + k);
+        store<f32>(even + k, load<f32>(even + k) + sign * (<f32>0.125 * (load<f32>(left + k) + next) + <f32>0.75 * value));
+        if (hasOdd) store<f32>(odd + k, load<f32>(odd + k) + sign * <f32>0.5 * (value + next));
+      }
+  }
+}
+
+/** Σ over the channels of the squared samples. */
+export function energies(out: usize, samples: usize, count: i32, channels: i32): void {
+  for (let i = 0; i < count; i++) {
+    const at = pixel(samples, i, channels);
+    let sum: f32 = 0;
+    if (channels == 3) {
+      const value = v128.load(at);
+      const square = f32x4.mul(value, value);
+      sum = f32x4.extract_lane(square, 0) + f32x4.extract_lane(square, 1) + f32x4.extract_lane(square, 2);
+    } else
+      for (let c = 0; c < channels; c++) {
+        const value = load<f32>(at + ((<usize>c) << 2));
+        sum += value * value;
+      }
+    store<f32>(out + ((<usize>i) << 2), sum);
+  }
+}
+
+/** `out` = one + (two - one) · share. */
+export function mixTwo(out: usize, one: usize, two: usize, count: i32, share: f32): void {
+  const s = f32x4.splat(share);
+  const bytes = (<usize>count) << 2;
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) {
+    const first = v128.load(one + i);
+    v128.store(out + i, f32x4.add(first, f32x4.mul(s, f32x4.sub(v128.load(two + i), first))));
+  }
+  for (; i < bytes; i += 4) store<f32>(out + i, load<f32>(one + i) + share * (load<f32>(two + i) - load<f32>(one + i)));
+}
+
+/** Linear interpolation along a row, sample i between those at `lower[i]` and `next` after it. */
+export function stretchRow(out: usize, row: usize, lower: usize, shares: usize, next: i32, count: i32): void {
+  const step = (<usize>next) << 2;
+  const bytes = (<usize>count) << 2;
+  for (let i: usize = 0; i < bytes; i += 4) {
+    const at = row + ((<usize>load<u32>(lower + i)) << 2);
+    const value = load<f32>(at);
+    store<f32>(out + i, value + (load<f32>(at + step) - value) * load<f32>(shares + i));
+  }
+}
+
+/**
+ * Mean over the square of side 2 · radius + 1 around each pixel, without what is outside the map. `columns` is room for `width` f64, the
+ * sums over the rows of the window; `padded` for width + 2 · radius + 8 f32.
+ */
+export function boxMean(out: usize, values: usize, width: i32, height: i32, radius: i32, columns: usize, padded: usize): void {
+  const bytes = (<usize>width) << 2;
+  memory.fill(columns, 0, bytes << 1);
+  memory.fill(padded, 0, (<usize>(width + 2 * radius + 8)) << 2);
+  for (let row = 0; row <= min(radius, height - 1); row++) addColumns(columns, values + <usize>row * bytes, width, 1);
+  const inner = padded + ((<usize>radius) << 2);
+  const last = width - 1;
+  for (let y = 0; y < height; y++) {
+    const rows = min(y + radius, height - 1) - max(y - radius, 0) + 1;
+    demote(inner, columns, width);
+    const to = out + <usize>y * bytes;
+    windowSums(to, padded, width, 2 * radius + 1);
+    const inside = <f32>(1.0 / <f64>((2 * radius + 1) * rows));
+    scale(to, width, inside);
+    for (let x = 0; x < min(radius, width); x++) {
+      const left = min(x + radius, last) - max(x - radius, 0) + 1;
+      const one = to + ((<usize>x) << 2);
+      store<f32>(one, load<f32>(one) * <f32>(<f64>(2 * radius + 1) / <f64>left));
+      const mirrored = last - x;
+      if (mirrored < radius || mirrored <= x) continue; // its window reaches over both ends: done from the left
+      const other = to + ((<usize>mirrored) << 2);
+      store<f32>(other, load<f32>(other) * <f32>(<f64>(2 * radius + 1) / <f64>left));
+    }
+    if (y + radius + 1 < height) addColumns(columns, values + <usize>(y + radius + 1) * bytes, width, 1);
+    if (y - radius >= 0) addColumns(columns, values + <usize>(y - radius) * bytes, width, -1);
+  }
+}
+
+/** columns += sign · row. */
+function addColumns(columns: usize, row: usize, width: i32, sign: f64): void {
+  const s = f64x2.splat(sign);
+  let x = 0;
+  for (; x + 4 <= width; x += 4) {
+    const four = v128.load(row + ((<usize>x) << 2));
+    const at = columns + ((<usize>x) << 3);
+    v128.store(at, f64x2.add(v128.load(at), f64x2.mul(s, f64x2.promote_low_f32x4(four))));
+    const upper = i8x16.shuffle(four, four, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+    v128.store(at, f64x2.add(v128.load(at, 16), f64x2.mul(s, f64x2.promote_low_f32x4(upper))), 16);
+  }
+  for (; x < width; x++) {
+    const at = columns + ((<usize>x) << 3);
+    store<f64>(at, load<f64>(at) + sign * <f64>load<f32>(row + ((<usize>x) << 2)));
+  }
+}
+
+/** out[x] = Σ of the `length` values from x on. */
+function windowSums(out: usize, values: usize, width: i32, length: i32): void {
+  const bytes = (<usize>width) << 2;
+  const reach = (<usize>length) << 2;
+  let i: usize = 0;
+  for (; i + 64 <= bytes; i += 64) {
+    let a = f32x4.splat(0);
+    let b = a;
+    let c = a;
+    let d = a;
+    for (let at = values + i; at < values + i + reach; at += 4) {
+      a = f32x4.add(a, v128.load(at));
+      b = f32x4.add(b, v128.load(at, 16));
+      c = f32x4.add(c, v128.load(at, 32));
+      d = f32x4.add(d, v128.load(at, 48));
+    }
+    v128.store(out + i, a);
+    v128.store(out + i, b, 16);
+    v128.store(out + i, c, 32);
+    v128.store(out + i, d, 48);
+  }
+  for (; i < bytes; i += 4) {
+    let sum: f32 = 0;
+    for (let at = values + i; at < values + i + reach; at += 4) sum += load<f32>(at);
+    store<f32>(out + i, sum);
+  }
+}
+
+function scale(row: usize, count: i32, factor: f32): void {
+  const f = f32x4.splat(factor);
+  const bytes = (<usize>count) << 2;
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) v128.store(row + i, f32x4.mul(f, v128.load(row + i)));
+  for (; i < bytes; i += 4) store<f32>(row + i, factor * load<f32>(row + i));
+}
+
+/** f64 → f32. */
+function demote(out: usize, values: usize, count: i32): void {
+  let x = 0;
+  for (; x + 4 <= count; x += 4) {
+    const at = values + ((<usize>x) << 3);
+    const low = f32x4.demote_f64x2_zero(v128.load(at));
+    const high = f32x4.demote_f64x2_zero(v128.load(at, 16));
+    v128.store(out + ((<usize>x) << 2), i8x16.shuffle(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23));
+  }
+  for (; x < count; x++) store<f32>(out + ((<usize>x) << 2), <f32>load<f64>(values + ((<usize>x) << 3)));
+}

@@ -1,0 +1,83 @@
+import { MODULE } from "./bytes.ts";
+
+type Kernel = (...values: number[]) => number;
+
+/** The functions of native/simd/kernels.ts, which describes their arguments: addresses in the workspace, counts and factors. */
+export type Kernels = Readonly<
+  Record<
+    | "resampleRow"
+    | "mixRows"
+    | "lookUpRow"
+    | "reduceRow"
+    | "mixFive"
+    | "mixThree"
+    | "addExpandedRow"
+    | "energies"
+    | "mixTwo"
+    | "stretchRow"
+    | "boxMean",
+    Kernel
+  >
+>;
+
+/** Numbers of the workspace begin at multiples of this many bytes; kernels may read as many beyond the last one. */
+const STEP = 16;
+const PAGE = 65536;
+
+/**
+ * The memory of the SIMD kernels: a stack. What is taken inside `scoped` is freed at its end; there are no promises in between. WebAssembly
+ * can be compiled at once because the module is small.
+ */
+function createWorkspace(): Workspace {
+  const memory = new WebAssembly.Memory({ initial: 16 });
+  const bytes = Uint8Array.from(atob(MODULE), (letter) => letter.charCodeAt(0));
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } });
+  let [top, depth] = [STEP, 0];
+  const takeBytes = (length: number): number => {
+    if (depth === 0) throw new Error("workspace: take is called inside scoped");
+    const address = top;
+    top += Math.ceil(length / STEP) * STEP;
+    const missing = top + STEP - memory.buffer.byteLength;
+    if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
+    return address;
+  };
+  const view = (address: number, length: number): Float32Array => new Float32Array(memory.buffer, address, length);
+  return {
+    kernels: exports as unknown as Kernels,
+    view,
+    take: (length) => takeBytes(4 * length),
+    put(values) {
+      const address = takeBytes(4 * values.length);
+      const Target = values instanceof Float32Array ? Float32Array : Uint32Array;
+      new Target(memory.buffer, address, values.length).set(values);
+      return address;
+    },
+    scoped(body) {
+      const before = top;
+      depth += 1;
+      try {
+        return body();
+      } finally {
+        depth -= 1;
+        top = before;
+      }
+    },
+  };
+}
+
+export interface Workspace {
+  readonly kernels: Kernels;
+  /** Room for this many 32-bit numbers, with undefined contents; its address. */
+  readonly take: (length: number) => number;
+  /** Room with these numbers in it. */
+  readonly put: (values: Float32Array | Uint32Array) => number;
+  /** The f32 at an address, valid until more room is taken: the memory may move then. */
+  readonly view: (address: number, length: number) => Float32Array;
+  /** Frees what `body` takes when it returns. */
+  readonly scoped: <T>(body: () => T) => T;
+}
+
+let shared: Workspace | undefined;
+
+/** The one workspace, made on first use. */
+export const workspace = (): Workspace => (shared ??= createWorkspace());
