@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Vector3 } from "three";
 
-import { fieldOfView, frameOf, viewingDistance } from "../../../web/src/scene3d/framing.ts";
+import { fieldOfView, frameOf, viewpoint } from "../../../web/src/scene3d/framing.ts";
+import { assertClose } from "../../helpers/close.ts";
 import { createRuler } from "../../../web/src/scene3d/ruler.ts";
 import { distanceText } from "../../../web/src/state/measure.ts";
 
@@ -24,15 +25,35 @@ test("from straight ahead the wall is seen whole from where it was photographed,
   const frame = frameOf(wall, { projection: pinhole, width: 200, height: 100 });
   const fov = fieldOfView(frame.tangents, 2);
   assert.ok(Math.abs(fov - 53.13) < 0.01, "2 · atan(1/2)");
-  const distance = viewingDistance(frame, { azimuth: 0, polar: 0, fov, aspect: 2 });
-  assert.ok(Math.abs(distance - 1.08) < 1e-5, `${distance}: tangent 1 at distance 1 spans 2`);
+  const { distance, target } = viewpoint(frame, { azimuth: 0, polar: 0, fov, aspect: 2 });
+  assert.ok(Math.abs(distance - 1.05) < 1e-5, `${distance}: tangent 1 at distance 1 spans 2`);
+  assert.ok(Math.hypot(...target) < 1e-6, `${target.join()}: symmetric`);
   assert.ok(Math.abs(fieldOfView(frame.tangents, 0.5) - 126.87) < 0.01, "on a tall screen the width decides: 2 · atan(1 / 0.5)");
 });
 
 test("turned by a quarter the wall is a line, whose near end needs room", () => {
   const frame = frameOf(wall, { projection: pinhole, width: 200, height: 100 });
-  const distance = viewingDistance(frame, { azimuth: Math.PI / 2, polar: 0, fov: 90, aspect: 1 });
-  assert.ok(Math.abs(distance - 1.08 * 1.5) < 0.15, `${distance}: 1 towards the viewer, half as high`);
+  const { distance } = viewpoint(frame, { azimuth: Math.PI / 2, polar: 0, fov: 90, aspect: 1 });
+  assert.ok(Math.abs(distance - 1.05 * 1.5) < 0.15, `${distance}: 1 towards the viewer, half as high`);
+});
+
+test("a table that reaches out to one side is in view as a whole, in the middle", () => {
+  // Three points by hand, many times, seen from the front with tangent 1: x from -1 to 3 at the same depth. The middle is 1, half the width 2.
+  const points = [-1, 0, 0, 3, 0, 0, 1, 0.5, 0];
+  const sample = Float32Array.from({ length: 900 }, (_, i) => points[i % 9] as number);
+  const { target, distance } = viewpoint({ sample }, { azimuth: 0, polar: 0, fov: 90, aspect: 1 });
+  assertClose(target, [1, 0.25, 0], 1e-5);
+  assertClose([distance], [1.05 * 2], 1e-5);
+  // From any direction every point projects into the view.
+  for (const azimuth of [-0.6, 0.35, 1.2]) {
+    const seen = viewpoint({ sample }, { azimuth, polar: 0, fov: 60, aspect: 1.4 });
+    const eye = [seen.target[0] + seen.distance * Math.sin(azimuth), seen.target[2] + seen.distance * Math.cos(azimuth)] as const;
+    for (let i = 0; i < 9; i += 3) {
+      const [x, z] = [(sample[i] as number) - eye[0], (sample[i + 2] as number) - eye[1]];
+      const [right, ahead] = [x * Math.cos(azimuth) - z * Math.sin(azimuth), -(x * Math.sin(azimuth) + z * Math.cos(azimuth))];
+      assert.ok(Math.abs(right) <= 1.4 * Math.tan(Math.PI / 6) * ahead, `${azimuth}: point ${i / 3}`);
+    }
+  }
 });
 
 test("without perspective the longer side spans 2 as well", () => {

@@ -46,19 +46,49 @@ export function fieldOfView([across, down]: readonly [number, number], aspect: n
   return (360 / Math.PI) * Math.atan(Math.max(down, across / aspect));
 }
 
-/** The distance from the centre at which nearly all points are in view from this direction. Angles in radians, `fov` in degrees. */
-export function viewingDistance(
+/** Where to look from. */
+export interface Viewpoint {
+  /** The point in the middle of the view. */
+  readonly target: readonly [number, number, number];
+  /** From it. */
+  readonly distance: number;
+}
+
+/** Of the sampled points, a few outliers need not be in view. */
+const NEARLY_ALL = 0.999;
+const AIR = 1.05;
+
+/**
+ * The nearest viewpoint in this direction from which nearly all points are in view. Angles in radians, `fov` in degrees.
+ *
+ * Beside the target by c, at the distance d, a point r beside the axis and t towards the viewer is in view if |r - c| ≤ k (d - t), k the tangent
+ * of half the angle of view. So c + k d ≥ max(r + k t) and -c + k d ≥ max(-r + k t), and the least d has both equal; upwards as sideways.
+ */
+export function viewpoint(
   { sample }: Pick<Frame, "sample">,
   { azimuth, polar, fov, aspect }: { azimuth: number; polar: number; fov: number; aspect: number },
-): number {
+): Viewpoint {
   const [sinA, cosA, sinP, cosP] = [Math.sin(azimuth), Math.cos(azimuth), Math.sin(polar), Math.cos(polar)];
+  const axes = {
+    right: [cosA, 0, -sinA],
+    up: [-sinA * sinP, cosP, -cosA * sinP],
+    towards: [sinA * cosP, sinP, cosA * cosP],
+  } as const;
+  const along = (axis: readonly [number, number, number], i: number): number =>
+    axis.reduce((sum, part, n) => sum + part * (sample[3 * i + n] as number), 0);
+  const fit = (axis: readonly [number, number, number], k: number): { shift: number; distance: number } => {
+    const reach = (sign: 1 | -1): number =>
+      quantile(
+        Float32Array.from({ length: sample.length / 3 }, (_, i) => sign * along(axis, i) + k * along(axes.towards, i)),
+        NEARLY_ALL,
+      );
+    const [one, other] = [reach(1), reach(-1)];
+    return { shift: (one - other) / 2, distance: (one + other) / (2 * k) };
+  };
   const down = Math.tan((fov * Math.PI) / 360);
-  const needed = Float32Array.from({ length: sample.length / 3 }, (_, i) => {
-    const [x, y, z] = sample.subarray(3 * i, 3 * i + 3) as unknown as [number, number, number];
-    const right = x * cosA - z * sinA;
-    const up = -x * sinA * sinP + y * cosP - z * cosA * sinP;
-    const towards = x * sinA * cosP + y * sinP + z * cosA * cosP;
-    return towards + Math.max(Math.abs(up) / down, Math.abs(right) / (down * aspect));
-  });
-  return 1.08 * quantile(needed, 0.98);
+  const [across, upwards] = [fit(axes.right, down * aspect), fit(axes.up, down)];
+  return {
+    target: axes.right.map((part, n) => across.shift * part + upwards.shift * (axes.up[n] as number)) as [number, number, number],
+    distance: AIR * Math.max(across.distance, upwards.distance),
+  };
 }

@@ -2,7 +2,7 @@ import { Group, PerspectiveCamera, Raycaster, Scene, Vector3, WebGLRenderer } fr
 import type { Object3D, Vector2 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
-import { fieldOfView, viewingDistance, type Frame } from "./framing.ts";
+import { fieldOfView, viewpoint, type Frame } from "./framing.ts";
 
 /** The first view is slightly from the side: from the front a textured surface looks like the flat image. */
 const FIRST_VIEW = { azimuth: 0.35, polar: 0.15 } as const;
@@ -58,8 +58,9 @@ export function createStage(canvas: HTMLCanvasElement, frame: Frame): Stage {
   resize();
   controls.addEventListener("change", draw);
   const lookFrom = (view: { azimuth: number; polar: number }): void => {
-    camera.position.set(0, 0, viewingDistance(frame, { ...view, fov: camera.fov, aspect: camera.aspect }));
-    controls.target.set(0, 0, 0);
+    const { target, distance } = viewpoint(frame, { ...view, fov: camera.fov, aspect: camera.aspect });
+    controls.target.set(...target);
+    camera.position.copy(controls.target).add(new Vector3(0, 0, distance));
     controls.update();
     rotate(view);
   };

@@ -70,42 +70,52 @@ export function ZoomFrame({ size, viewport, onViewport, stage, onKey, overlay, c
         {children}
       </div>
       <div class="zoom-buttons" role="group" aria-label="Zoom">
-        <button
-          type="button"
-          title="Zoom in (+)"
-          aria-label="Zoom in"
-          disabled={viewport.zoom >= most}
+        <ZoomButton
+          name="Zoom in"
+          sign="+"
+          isEnd={viewport.zoom >= most}
           onClick={() => {
             zoom(CLOSER);
           }}
-        >
-          +
-        </button>
-        <button
-          type="button"
-          title="Zoom out (−)"
-          aria-label="Zoom out"
-          disabled={viewport.zoom <= 1}
+        />
+        <ZoomButton
+          name="Zoom out"
+          sign="−"
+          isEnd={viewport.zoom <= 1}
           onClick={() => {
             zoom(1 / CLOSER);
           }}
-        >
-          −
-        </button>
-        <button
-          type="button"
-          title="Show the whole image (0)"
-          aria-label="Show the whole image"
-          disabled={viewport.zoom <= 1}
+        />
+        <ZoomButton
+          name="Show the whole image"
+          shortcut="0"
+          sign="⤢"
+          isEnd={viewport.zoom <= 1}
           onClick={() => {
             onViewport(WHOLE);
           }}
-        >
-          ⤢
-        </button>
+        />
       </div>
       {overlay}
     </div>
+  );
+}
+
+interface ZoomButtonProps {
+  readonly name: string;
+  readonly sign: string;
+  /** The key that does the same; by default the sign. */
+  readonly shortcut?: string;
+  /** There is no further to go. */
+  readonly isEnd: boolean;
+  readonly onClick: () => void;
+}
+
+function ZoomButton({ name, sign, shortcut = sign, isEnd, onClick }: ZoomButtonProps): VNode {
+  return (
+    <button type="button" title={`${name} (${shortcut})`} aria-label={name} disabled={isEnd} onClick={onClick}>
+      {sign}
+    </button>
   );
 }
 
