@@ -39,6 +39,15 @@ export function developRaw(bytes: Uint8Array, { LibRaw: Decoder }: LibRawModule)
   } catch {
     return undefined;
   } finally {
+    release(raw);
+  }
+}
+
+/** After some damaged files LibRaw cannot even do that. */
+function release(raw: { delete: () => void }): void {
+  try {
     raw.delete();
+  } catch {
+    // its memory goes with the module
   }
 }

@@ -6,10 +6,13 @@ import type { Job } from "./job.ts";
 import { openStore } from "./openStore.ts";
 import type { JobProgress } from "./queue.ts";
 import { runJob, type JobPlace } from "./runJob.ts";
+import { watchProcess } from "../system/processWatch.ts";
 import type { FromSlot, SlotOptions, ToSlot } from "./slot.ts";
 
 const CHECK_MEMORY = 250; // milliseconds
 const PROGRESS_INTERVAL = 200; // milliseconds between two steps of one stage
+
+watchProcess(); // its memory is watched below, where the jobs can be told
 
 const stops = new Map<number, AbortController>();
 let place: Promise<JobPlace> | undefined;

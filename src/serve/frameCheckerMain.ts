@@ -3,10 +3,10 @@ import { DualFocusError, reportOf } from "../errors.ts";
 import { errnoOf } from "../system/errno.ts";
 import type { FromChecker, ToChecker } from "./frameChecker.ts";
 import { checkFrame } from "./frames.ts";
-import { limitMemory } from "./memoryWatch.ts";
+import { watchProcess } from "../system/processWatch.ts";
 import { Problem } from "./problem.ts";
 
-limitMemory(Number(process.argv[2]));
+watchProcess({ memory: Number(process.argv[2]) });
 
 process.on("message", (message: ToChecker) => {
   void check(message).then((answer) => process.send?.(answer, () => undefined));

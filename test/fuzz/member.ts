@@ -2,14 +2,14 @@
 import { mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { limitMemory } from "../../src/serve/memoryWatch.ts";
+import { watchProcess } from "../../src/system/processWatch.ts";
 import { FILE, inputOf, runInput } from "./input.ts";
 import { READERS } from "./readers.ts";
 
 const [name = "", seed = "", from = "", seconds = "", memory = "", place = "", keep = ""] = process.argv.slice(2);
 const reader = READERS[name];
 if (!reader) throw new Error(`there is no reader ${name}`);
-limitMemory(Number(memory));
+watchProcess({ memory: Number(memory) });
 
 const at = openSync(place, "w");
 const seeds = await reader.seeds();

@@ -217,8 +217,9 @@ export const READERS: Readonly<Record<string, Reader>> = {
     seeds: raws,
     read: async (bytes, file) => {
       const size = largestRawSize(bytes);
-      if (isRaw(bytes) && size && size.width * size.height < 1e6) await readImage(onDisk(bytes, file));
       embeddedJpeg(bytes);
+      const isTurn = bytes.length % 16 === 0; // LibRaw has a process for each file
+      if (isTurn && isRaw(bytes) && size && size.width * size.height < 1e6) await readImage(onDisk(bytes, file));
     },
   },
   video: {

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import sharp from "sharp";
 import type { Image } from "../../src/image/image.ts";
 import { readPhotoFacts } from "../../src/io/exif.ts";
-import { decodeRaw } from "../../src/io/node/libraw.ts";
+import { developRaw } from "../../src/io/libraw.ts";
+import { decodeRaw, loadLibRaw } from "../../src/stack/node/decodeRaw.ts";
 import { embeddedJpeg, isRaw, largestRawSize } from "../../src/io/raw.ts";
 import { encodeTiff } from "../../src/io/tiff.ts";
 import { createRandom } from "../../src/random.ts";
@@ -91,14 +92,27 @@ test("what LibRaw cannot decode is undefined, and nothing is printed", async (co
   const complained = context.mock.method(console, "error", () => undefined);
   const dng = dngFile(waves);
   const random = createRandom(3);
-  for (const bytes of [new Uint8Array(100), dng.slice(0, 3000), dngFile(waves, { compression: 52546 })])
-    assert.equal(await decodeRaw(bytes), undefined);
+  for (const bytes of [new Uint8Array(100), dng.slice(0, 3000)]) assert.equal(await decodeRaw(bytes), undefined);
+  const libraw = await loadLibRaw();
+  assert.equal(developRaw(dngFile(waves, { compression: 52546 }), libraw), undefined);
   for (let round = 0; round < 20; round++) {
     const damaged = dng.slice();
     for (let hit = 0; hit < 6; hit++) damaged[random.integer(600)] = random.integer(256);
-    await decodeRaw(damaged); // any answer, no crash
+    developRaw(damaged, libraw); // any answer, no crash
   }
   assert.equal(complained.mock.callCount(), 0);
+});
+
+test("a decoder that does not end, or crashes, is given up, and the next file has another one", async () => {
+  const dng = dngFile(waves);
+  const program = new URL("./stuckLibRaw.ts", import.meta.url);
+  assert.equal(await decodeRaw(dng, { program, seconds: 0.5 }), undefined);
+  const [crashed, good, wrong] = await Promise.all([
+    decodeRaw(new Uint8Array(), { program }),
+    decodeRaw(dng),
+    decodeRaw(Uint8Array.of(1), { program }),
+  ]);
+  assert.deepEqual([crashed, wrong, good?.width], [undefined, undefined, 96]);
 });
 
 test("the largest JPEG inside a raw file is found", async () => {

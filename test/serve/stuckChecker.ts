@@ -1,5 +1,5 @@
 // Stands for a decoder that a file has led astray. The name of the file says how.
-import { limitMemory } from "../../src/serve/memoryWatch.ts";
+import { watchProcess } from "../../src/system/processWatch.ts";
 
 process.on("message", ({ file }: { file: string }) => {
   const held: Uint8Array[] = [];
@@ -12,4 +12,4 @@ process.on("message", ({ file }: { file: string }) => {
   });
 });
 process.on("disconnect", () => process.exit(0));
-limitMemory(Number(process.argv[2]));
+watchProcess({ memory: Number(process.argv[2]) });

@@ -3,7 +3,7 @@ import { bmpHeader, decodeBmp, isBmp } from "../../io/bmp.ts";
 import { readPhotoFacts } from "../../io/exif.ts";
 import { decodeHeic } from "../../io/heic.ts";
 import { isHeif, readHeifHeader } from "../../io/heif.ts";
-import { decodeRaw } from "../../io/node/libraw.ts";
+import { decodeRaw } from "./decodeRaw.ts";
 import { isRaw } from "../../io/raw.ts";
 import { encodeTiff } from "../../io/tiff.ts";
 import { previewOf, probeRaw } from "../rawImage.ts";

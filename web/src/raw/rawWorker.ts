@@ -25,6 +25,7 @@ scope.addEventListener("message", ({ data: { id, bytes } }) => {
   module.then(
     (libraw) => {
       const pixels = developRaw(bytes, libraw);
+      if (!pixels) module = undefined; // a damaged file may have left damage for the next one
       scope.postMessage({ id, pixels }, pixels ? [pixels.data.buffer as ArrayBuffer] : []);
     },
     (error: unknown) => {
