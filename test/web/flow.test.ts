@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { strFromU8, unzipSync } from "fflate";
+import sharp from "sharp";
 
 import { decodeExr, exrChannel } from "../../src/io/exr.ts";
 import { decodeNpy } from "../../src/io/npy.ts";
@@ -150,6 +151,12 @@ test("a click focuses there, with the photographs' own blur, and the picture and
   assert.match(name, /-sweep\.webm$/);
   assert.deepEqual([...bytes.subarray(0, 4)], [0x1a, 0x45, 0xdf, 0xa3], "an EBML header");
   assert.ok(bytes.length > 5000);
+  const gif = await download(page, TEST_IDS.refocusGif);
+  assert.match(gif.name, /-sweep\.gif$/);
+  const facts = await sharp(gif.bytes, { animated: true }).metadata();
+  assert.deepEqual([facts.width, facts.pageHeight, facts.pages, facts.loop], [width, height, 30, 0]);
+  const ends = await Promise.all([0, 15].map((n) => sharp(gif.bytes, { page: n }).raw().toBuffer())); // prettier-ignore
+  assert.notDeepEqual(ends[0], ends[1], "the focus moves");
 });
 
 test("the place that is enlarged stays the same in all tabs, down to single pixels", { timeout: 300_000 }, async () => {

@@ -121,6 +121,7 @@ export const TEST_IDS = {
   refocusFNumber: "refocus-f-number",
   refocusSave: "refocus-save",
   refocusSweep: "refocus-sweep",
+  refocusGif: "refocus-gif",
   sceneCanvas: "scene-canvas",
   sceneExaggeration: "scene-exaggeration",
   sceneRuler: "scene-ruler",

@@ -1,3 +1,4 @@
+import type { GifOptions } from "../../../src/io/gif.ts";
 import { availableOutputs, OUTPUT_FILES } from "../../../src/output/outputs.ts";
 import type { OutputName, OutputOptions } from "../../../src/output/outputs.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
@@ -85,6 +86,10 @@ export const zipAll = (
   const alignment = alignmentJson === undefined ? {} : { alignmentJson };
   return inWorker({ kind: "all", input: { result: inRange(result, look), summary, options: optionsOf(look), ...alignment } }, onProgress);
 };
+
+/** Frames as an animation that repeats. */
+export const makeGif = (frames: readonly Uint8ClampedArray[], options: GifOptions): Promise<Blob> =>
+  inWorker({ kind: "gif", frames, options }, () => undefined);
 
 const inRange = (result: DepthResult, { range }: Look): DepthResult => (range ? { ...result, range } : result);
 

@@ -1,3 +1,4 @@
+import { encodeGif, type GifOptions } from "../../../src/io/gif.ts";
 import type { OutputName, OutputOptions } from "../../../src/output/outputs.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { encodeOne, writeArchive, type ArchiveInput } from "./archive.ts";
@@ -7,7 +8,8 @@ import { encodeOne, writeArchive, type ArchiveInput } from "./archive.ts";
 /** The one request a worker gets. */
 export type EncodeRequest =
   | { readonly kind: "one"; readonly name: OutputName; readonly result: DepthResult; readonly options: OutputOptions }
-  | { readonly kind: "all"; readonly input: ArchiveInput };
+  | { readonly kind: "all"; readonly input: ArchiveInput }
+  | { readonly kind: "gif"; readonly frames: readonly Uint8ClampedArray[]; readonly options: GifOptions };
 
 /** The worker's answers: pieces in order, then `done`; or `failed`. */
 export type EncodeAnswer =
@@ -25,6 +27,7 @@ const piece = (bytes: Uint8Array<ArrayBuffer>): void => {
 
 async function encode(request: EncodeRequest): Promise<void> {
   if (request.kind === "one") piece(await encodeOne(request.result, request.name, request.options));
+  else if (request.kind === "gif") piece(encodeGif(request.frames, request.options));
   else
     await writeArchive(request.input, {
       onChunk: (bytes) => {

@@ -1,3 +1,6 @@
+import type { Size } from "../../../src/image/image.ts";
+import { sizeWithin } from "../shrink.ts";
+
 /** Even steps in 1/distance, like a focus ring, if depth is a distance. */
 export interface FocusScale {
   readonly range: readonly [number, number];
@@ -82,4 +85,29 @@ export async function film(
   await stopped;
   for (const track of recorder.stream.getTracks()) track.stop();
   return { video: new Blob(pieces, { type }), extension: type.startsWith("video/mp4") ? "mp4" : "webm" };
+}
+
+/** An animation of a canvas: GIFs are large, so it is small and has few frames. */
+export interface Animation extends Size {
+  readonly frames: readonly Uint8ClampedArray[];
+  /** Time between two frames [s]. */
+  readonly delay: number;
+}
+
+const GIF = { side: 480, steps: 16, delay: 0.1 } as const;
+
+/** Draws a canvas with 0 … 1 and back, and keeps what it shows. */
+export async function animation(canvas: HTMLCanvasElement, draw: (t: number) => void): Promise<Animation> {
+  const size = sizeWithin(canvas, GIF.side);
+  const small = new OffscreenCanvas(size.width, size.height);
+  const context = small.getContext("2d", { willReadFrequently: true });
+  if (!context) throw new Error("This browser cannot draw in the background.");
+  const there: Uint8ClampedArray[] = [];
+  for (let step = 0; step < GIF.steps; step++) {
+    draw(eased(step / (GIF.steps - 1)));
+    context.drawImage(canvas, 0, 0, size.width, size.height); // at once: WebGL forgets what it drew after a frame
+    there.push(context.getImageData(0, 0, size.width, size.height).data);
+    await new Promise(requestAnimationFrame);
+  }
+  return { ...size, frames: [...there, ...there.slice(1, -1).reverse()], delay: GIF.delay };
 }

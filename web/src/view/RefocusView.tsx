@@ -7,7 +7,8 @@ import type { Controller } from "../controller.ts";
 import { fileStem, offer } from "../downloads/offer.ts";
 import { photographedAt, type LensSetting } from "../refocus/lens.ts";
 import { createRefocus, type Refocus } from "../refocus/refocus.ts";
-import { animate, eased, film, focusAt, shareOf, thereAndBack, type FocusScale } from "../refocus/sweep.ts";
+import { animate, animation, eased, film, focusAt, shareOf, thereAndBack, type Animation, type FocusScale } from "../refocus/sweep.ts";
+import { IS_STANDALONE } from "../standalone/isStandalone.ts";
 import { middleOf, pixelInFrame, type Place } from "../state/viewport.ts";
 import type { Pixel } from "../state/curve.ts";
 import { depthText } from "../state/words.ts";
@@ -151,7 +152,19 @@ interface SaveButtonsProps {
   readonly scale: FocusScale;
 }
 
-/** The picture as a file, and a sweep through all depths as a video. */
+interface SavedSweep {
+  readonly bytes: Blob;
+  readonly extension: string;
+}
+
+/** In a worker; a self-contained page has none. */
+async function gifOf({ frames, ...options }: Animation): Promise<Blob> {
+  if (!IS_STANDALONE) return (await import("../downloads/downloads.ts")).makeGif(frames, options);
+  const { encodeGif } = await import("../../../src/io/gif.ts");
+  return new Blob([encodeGif(frames, options)], { type: "image/gif" });
+}
+
+/** The picture as a file, and a sweep through all depths as a video or an animation. */
 function SaveButtons({ name, canvas, refocus, lens, scale }: SaveButtonsProps): VNode {
   const [words, setWords] = useState("");
   const [isFilming, setFilming] = useState(false);
@@ -167,22 +180,36 @@ function SaveButtons({ name, canvas, refocus, lens, scale }: SaveButtonsProps): 
       offer(await shown.picture(lens, type), `${fileStem(name)}-refocused.${type === "image/png" ? "png" : "jpg"}`);
     });
   };
-  const saveSweep = (): void => {
+  const saveSweep = (said: string, make: (painted: HTMLCanvasElement, draw: (t: number) => void) => Promise<SavedSweep>): void => {
     attempt(async (shown) => {
       if (!canvas.current) return;
       setFilming(true);
-      setWords(`Recording for ${SWEEP} seconds …`);
+      setWords(said);
       try {
-        const { video, extension } = await film(canvas.current, SWEEP, (t) => {
-          shown.draw({ ...lens, focus: focusAt(thereAndBack(t), scale) });
+        const { bytes, extension } = await make(canvas.current, (t) => {
+          shown.draw({ ...lens, focus: focusAt(t, scale) });
         });
-        offer(video, `${fileStem(name)}-sweep.${extension}`);
+        offer(bytes, `${fileStem(name)}-sweep.${extension}`);
         setWords("");
       } finally {
         setFilming(false);
         shown.set(lens);
       }
     });
+  };
+  const saveVideo = (): void => {
+    saveSweep(`Recording for ${SWEEP} seconds …`, async (painted, draw) => {
+      const { video, extension } = await film(painted, SWEEP, (t) => {
+        draw(thereAndBack(t));
+      });
+      return { bytes: video, extension };
+    });
+  };
+  const saveGif = (): void => {
+    saveSweep("Drawing and encoding …", async (painted, draw) => ({
+      bytes: await gifOf(await animation(painted, draw)),
+      extension: "gif",
+    }));
   };
   return (
     <>
@@ -204,8 +231,11 @@ function SaveButtons({ name, canvas, refocus, lens, scale }: SaveButtonsProps): 
         >
           Save JPEG
         </button>
-        <button type="button" disabled={isFilming} data-testid={TEST_IDS.refocusSweep} onClick={saveSweep}>
-          Save focus sweep as video
+        <button type="button" disabled={isFilming} data-testid={TEST_IDS.refocusSweep} onClick={saveVideo}>
+          Save sweep as video
+        </button>
+        <button type="button" disabled={isFilming} data-testid={TEST_IDS.refocusGif} onClick={saveGif}>
+          Save sweep as GIF
         </button>
       </div>
       <p role="status">{words}</p>
