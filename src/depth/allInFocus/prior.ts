@@ -9,24 +9,24 @@ export type Preference = (typeof PREFERENCES)[number];
 /** How much each plane may contribute to a pixel of the all-in-focus image. In the size of p. */
 export interface PlanePrior {
   readonly planes: number;
-  /** In [0, 1]; 1 for the likeliest planes, 0 for those that do not count. Multiplies the sharpness by which planes are compared. */
+  /** In [0, 1]; 1 for the likeliest planes, 0 for those that do not count. Multiplies the energy by which planes are compared. */
   readonly choice: (plane: number) => Plane;
   /** p², the share of the plane in what is too coarse to be compared. */
   readonly share: (plane: number) => Plane;
 }
 
 /** Pixels and planes by which the network may be off: within them sharpness decides. */
-const REACH = { pixels: 2, planes: 1 } as const;
+const REACH = { pixels: 3, planes: 1 } as const;
 /** A plane counts if p is at least this share of the largest p. */
 const LEAST = 1 / 64;
 /** Where the depth differs by this many planes within reach, an edge is seen through. */
 const EDGE_PLANES = 2.5;
-/** Factor on the energy of the plane that is not preferred at an edge. */
+/** Factor on p of the plane that is not preferred at an edge. */
 const DISCOUNT = 1 / 64;
 
 /**
- * The prior of the plane choice: the largest p around each pixel and plane, as a share of the largest of all planes. With `prefer`, planes
- * are discounted at depth edges, the more the farther they lie from the preferred side.
+ * The prior of the plane choice: √ of the largest p around each pixel and plane, as a share of the largest of all planes. (With p itself a
+ * plane next to the likeliest one loses although it is visibly sharper; with no p at all noise decides.) With `prefer`, planes are discounted at depth edges, the more the farther they lie from the preferred side.
  */
 export function planePrior(probability: FocusProbability, { prefer }: { readonly prefer?: Preference | undefined } = {}): PlanePrior {
   const { planes, width, height } = probability;
@@ -39,7 +39,7 @@ export function planePrior(probability: FocusProbability, { prefer }: { readonly
     for (let n = 0; n < planes; n++) most = Math.max(most, (column[n] = choice[n * area + i] as number));
     for (let n = 0; n < planes; n++) column[n] = (column[n] as number) / most;
     edges?.discount(column, i);
-    for (let n = 0; n < planes; n++) choice[n * area + i] = (column[n] as number) < LEAST ? 0 : (column[n] as number);
+    for (let n = 0; n < planes; n++) choice[n * area + i] = (column[n] as number) < LEAST ? 0 : Math.sqrt(column[n] as number);
   }
   const map = (values: Float32Array, n: number): Plane => ({ width, height, values: values.subarray(n * area, (n + 1) * area) });
   return {
