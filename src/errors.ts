@@ -79,6 +79,7 @@ export const ERRORS = {
   diverged: { kind: "input" },
 
   // Where results go
+  "page-not-built": { kind: "resource", remedy: "install the package again, or run npm run build in its folder" },
   "output-not-empty": { kind: "usage" },
   "output-unusable": { kind: "usage", remedy: "choose another folder" },
   "output-in-use": { kind: "usage" },

@@ -7,7 +7,7 @@ import { defaultOutput, placed } from "../depth/node/stackRun.ts";
 import { UserError } from "../system/userError.ts";
 import { fillFolder } from "../system/outputFolder.ts";
 import { DualFocusError } from "../errors.ts";
-import type { OutputName } from "../output/outputs.ts";
+import { OUTPUT_NAMES, type OutputName } from "../output/outputs.ts";
 import { jobPrefix, type Job } from "../queue/job.ts";
 import { openStore } from "../queue/openStore.ts";
 import { hasEnded, type JobQueue, type JobStatus } from "../queue/queue.ts";
@@ -59,7 +59,7 @@ export function batchCommand(): Command {
     .addOption(new Option("--align <auto|off>", "align the frames").choices(["auto", "off"]).default("auto"))
     .addOption(reverseOption())
     .addOption(sizeOption())
-    .addOption(saveOption())
+    .addOption(saveOption(OUTPUT_NAMES))
     .addOption(preferOption())
     .option("--ahead <N>", "stacks in the queue at the same time", wholeNumber(1), 64)
     .option("--force", "compute again what is finished", false)

@@ -2,7 +2,8 @@ import { Option } from "commander";
 
 import { WORKING_SIDE } from "../depth/working.ts";
 import { COLOR_MAPS } from "../output/colorMap.ts";
-import { DEFAULT_OUTPUTS, OUTPUT_NAMES, type OutputName } from "../output/outputs.ts";
+import type { SavedName } from "../depth/node/stackRun.ts";
+import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
 import { PREFERENCES } from "../depth/allInFocus/prior.ts";
 import { UNITS } from "../stack/stackFormat.ts";
 import { listOf, oneOf, parser } from "./arguments.ts";
@@ -36,10 +37,13 @@ export const preferOption = (): Option =>
     PREFERENCES,
   );
 
-export const saveOption = (): Option =>
-  new Option("--save <LIST>", `what to write, of ${OUTPUT_NAMES.join(", ")}; or all`)
-    .argParser((text: string): readonly OutputName[] => {
-      const names = listOf(oneOf([...OUTPUT_NAMES, "all"] as const))(text);
-      return names.includes("all") ? OUTPUT_NAMES : [...new Set(names as readonly OutputName[])];
+/** What `depth` can write: every output, and the result as a page. */
+export const SAVED_NAMES: readonly SavedName[] = [...OUTPUT_NAMES, "html"];
+
+export const saveOption = (names: readonly SavedName[] = SAVED_NAMES): Option =>
+  new Option("--save <LIST>", `what to write, of ${names.join(", ")}; or all`)
+    .argParser((text: string): readonly SavedName[] => {
+      const chosen = listOf(oneOf<SavedName | "all">([...names, "all"]))(text);
+      return chosen.includes("all") ? names : [...new Set(chosen as readonly SavedName[])];
     })
     .default(DEFAULT_OUTPUTS);

@@ -1,6 +1,9 @@
 import { deflateSync, inflateSync } from "fflate";
 
+import { pick, shrinkDepth, shrinkImage, sizeWithin } from "../image/shrink.ts";
+import { integers } from "../io/png.ts";
 import { depthCode, type DepthCode } from "./depthCode.ts";
+import type { EncodeJpeg } from "./outputs.ts";
 import { extent, isKnown, validRange, type DepthResult } from "./result.ts";
 
 /** A result as the JSON inside a self-contained page. Maps are compressed and in base64. */
@@ -137,4 +140,47 @@ export function resultPage(data: PageData, { script, style }: PageViewer): strin
 </body>
 </html>
 `;
+}
+
+/** Longer side of what is in the page: enough for a screen, and small enough to send. */
+const SIDE = 1600;
+
+/** What the page says besides the maps. */
+export type PageFacts = Pick<PageData, "name" | "planes" | "focusDistances">;
+
+/** The result as one HTML file that shows it without a network: depth, all-in-focus image, refocus and 3-D. */
+export async function makeResultPage(
+  result: DepthResult,
+  facts: PageFacts,
+  { viewer, jpeg }: { readonly viewer: PageViewer; readonly jpeg: EncodeJpeg },
+): Promise<string> {
+  const { allInFocus, depth } = result;
+  if (!allInFocus) throw new Error("the result has no all-in-focus image, which its page shows");
+  const small = shrinkImage(allInFocus, sizeWithin(allInFocus, SIDE));
+  const bytes = await jpeg({ ...small, data: integers(small.data, 8) as Uint8Array });
+  const data = encodePageData(shrinkResult(result), {
+    ...facts,
+    facts: `Depth from ${facts.planes} images, ${depth.width} × ${depth.height} pixels, by DualFocus`,
+    picture: { bytes, mimeType: "image/jpeg" },
+  });
+  return resultPage(data, viewer);
+}
+
+/** The maps of the result, no larger than the page's side; lengths per pixel grow with it. */
+export function shrinkResult(result: DepthResult, side = SIDE): DepthResult {
+  const { depth, camera, pixelSize, error, confidence, beyond, planeIndex } = result;
+  const size = sizeWithin(depth, side);
+  if (size.width === depth.width) return result;
+  const grown = depth.width / size.width;
+  const bytes = (map: Int8Array | Uint8Array | Uint16Array): Uint8Array => pick(new Uint8Array(map), depth, size);
+  return {
+    ...result,
+    depth: shrinkDepth(depth, size),
+    ...(camera ? { camera: { ...camera, pixelPitch: camera.pixelPitch * grown } } : {}),
+    ...(pixelSize === undefined ? {} : { pixelSize: pixelSize * grown }),
+    ...(error ? { error: pick(error, depth, size) } : {}),
+    ...(confidence ? { confidence: pick(confidence, depth, size) } : {}),
+    ...(beyond ? { beyond: new Int8Array(bytes(beyond).buffer as ArrayBuffer) } : {}),
+    ...(planeIndex ? { planeIndex: bytes(planeIndex) } : {}),
+  };
 }

@@ -2,11 +2,15 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import sharp from "sharp";
 
 import type { DepthDocument } from "../../src/depth/node/stackRun.ts";
+import { decodeNpy } from "../../src/io/npy.ts";
 import { decodePngPixels, encodePng } from "../../src/io/png.ts";
 import { OUTPUT_NAMES } from "../../src/output/outputs.ts";
+import { decodePageData, type PageData } from "../../src/output/resultPage.ts";
 import { put, temporaryFolder } from "../data/files.ts";
+import { assertClose } from "../helpers/close.ts";
 import { runCommand } from "../helpers/command.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
 
@@ -29,7 +33,7 @@ test("--save all writes every output; color.png lies on the photo, with the lege
   assert.equal(run.code, 0, run.err);
   assert.match(run.out, /\nthe network saw 96×64 /);
   const document = JSON.parse(readFileSync(join(root, "all out", "result.json"), "utf8")) as DepthDocument;
-  assert.deepEqual(Object.keys(document.files), OUTPUT_NAMES);
+  assert.deepEqual(Object.keys(document.files), [...OUTPUT_NAMES, "html"]);
   assert.deepEqual(document.working, { width: 96, height: 64 });
   const color = decodePngPixels(readFileSync(join(root, "all out", "color.png")));
   assert.deepEqual([color.width, color.height], [96, 64]);
@@ -39,6 +43,24 @@ test("--save all writes every output; color.png lies on the photo, with the lege
   const again = await runCommand(context, "depth", input, "-o", join(root, "legend"), "--save", "color", "--legend", ...fast);
   assert.equal(again.code, 0, again.err);
   assert.ok(decodePngPixels(readFileSync(join(root, "legend", "color.png"))).height > 64);
+});
+
+test("--save html writes one page that holds the result and asks for nothing", async (context) => {
+  const output = join(root, "page");
+  const run = await runCommand(context, "depth", putStack("beetle"), "-o", output, "--save", "html,npy", ...fast);
+  assert.equal(run.code, 0, run.err);
+  assert.deepEqual(readdirSync(output).sort(), ["depth.npy", "result.html", "result.json"]);
+  const page = readFileSync(join(output, "result.html"), "utf8");
+  assert.match(page, /<title>beetle: depth from focus<\/title>/);
+  assert.match(page, /content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"/);
+  const data = JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? "") as PageData;
+  assert.deepEqual([data.planes, data.focusDistances.length, data.width, data.height], [stack.images.length, stack.images.length, 96, 64]);
+  const { values } = decodePageData(data).depth;
+  const saved = decodeNpy(readFileSync(join(output, "depth.npy"))).data as Float32Array;
+  const [least, greatest] = [Math.min(...saved), Math.max(...saved)];
+  assertClose(values, saved, (greatest - least) / 65000);
+  const { width, height } = await sharp(Buffer.from(data.picture.split(",")[1] ?? "", "base64")).metadata();
+  assert.deepEqual([width, height], [96, 64]);
 });
 
 test("--unit cm reads centimetres, and lengths are printed in the unit they were given in", async (context) => {

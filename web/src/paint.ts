@@ -4,7 +4,7 @@ import type { Canvas } from "../../src/output/canvas.ts";
 import { paintDepth, type Coloring } from "../../src/output/colorPicture.ts";
 import { colorTable } from "../../src/output/colorMap.ts";
 import type { DepthResult } from "../../src/output/result.ts";
-import { cut, pick, shrinkDepth, shrinkImage, sizeWithin } from "./shrink.ts";
+import { pick, shrinkDepth, shrinkImage, sizeWithin } from "../../src/image/shrink.ts";
 import type { Region } from "./state/viewport.ts";
 
 /** Pixels for a canvas: four bytes each. */
@@ -89,4 +89,14 @@ export function opaque({ width, height, data: colours }: Canvas): Painting {
   const data = new Uint8ClampedArray(width * height * 4).fill(255);
   for (let i = 0; i < width * height; i++) for (let c = 0; c < 3; c++) data[4 * i + c] = colours[3 * i + c] as number;
   return { width, height, data };
+}
+
+/** The rows and columns of a region, `channels` values per pixel. */
+function cut<T extends Float32Array | Uint8Array>(values: T, { width }: Size, region: Region, channels = 1): T {
+  const part = values.slice(0, region.width * region.height * channels) as T;
+  for (let y = 0; y < region.height; y++) {
+    const from = ((region.top + y) * width + region.left) * channels;
+    part.set(values.subarray(from, from + region.width * channels), y * region.width * channels);
+  }
+  return part;
 }

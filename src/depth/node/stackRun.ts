@@ -12,6 +12,7 @@ import type { ColorMap } from "../../output/colorMap.ts";
 import { JPEG_QUALITY } from "../../output/canvasJpeg.ts";
 import { encodeOutputs, type EncodeJpeg, type OutputName } from "../../output/outputs.ts";
 import { encodeResultJson } from "../../output/resultJson.ts";
+import { makeResultPage, type PageViewer } from "../../output/resultPage.ts";
 import { withStack, type StackSource } from "../../stack/node/openStack.ts";
 import type { Unit } from "../../stack/stackFormat.ts";
 import type { Preference } from "../allInFocus/prior.ts";
@@ -22,6 +23,7 @@ import { savedAlignment } from "../frames.ts";
 import { runDepth, type DepthRun } from "../run.ts";
 import { compareWithTruth, readTruth, type TruthErrors } from "./truth.ts";
 import { fillFolder } from "../../system/outputFolder.ts";
+import { packageFolder } from "../../system/packageFolder.ts";
 
 export type { DepthDocument } from "../document.ts";
 
@@ -32,6 +34,11 @@ export interface RunReport {
   readonly onStage: OnStage;
   readonly onFindings: (findings: readonly Finding[]) => void;
 }
+
+/** An output, or the whole result as one page to look at: `RESULT_PAGE`. */
+export type SavedName = OutputName | "html";
+
+export const RESULT_PAGE = "result.html";
 
 export interface StackOptions {
   /** A list as text or the name of a file; or numbers, one for each image. */
@@ -45,7 +52,7 @@ export interface StackOptions {
   readonly reverse?: boolean | undefined;
   /** Longer side of what the network sees; "auto": `WORKING_SIDE`, or more if planes differ by too little blur. */
   readonly size: number | "full" | "auto";
-  readonly save: readonly OutputName[];
+  readonly save: readonly SavedName[];
   /** Carry depth on into areas where no plane is sharper than another. */
   readonly fill?: boolean;
   /** Of color.png; default: turbo. */
@@ -95,6 +102,7 @@ async function depthOfSource(
   const align = await alignSetting(options.align, source);
   const trueDepth = truth === undefined ? undefined : { file: truth, map: await readTruth(truth, { ...source.size, space: source.space }) };
   const folder = output ?? defaultOutput(source.name);
+  const viewer = options.save.includes("html") ? await readViewer() : undefined; // before the work, in case that it is missing
   const summary = await fillFolder(folder, options, async (temporary) => {
     const before = performance.now();
     const opened = await network();
@@ -111,7 +119,18 @@ async function depthOfSource(
       fill: options.fill,
       workingSide: options.size === "full" ? Infinity : options.size,
     });
-    return writeResults(temporary, { source, run, options, network: opened, trueDepth, onStage: report.onStage, signal, model, start });
+    return writeResults(temporary, {
+      source,
+      run,
+      options,
+      network: opened,
+      trueDepth,
+      viewer,
+      onStage: report.onStage,
+      signal,
+      model,
+      start,
+    });
   });
   return { document: { ...summary, files: placed(summary.files, folder) }, folder };
 }
@@ -142,11 +161,23 @@ async function alignSetting(align: string, { files, size }: StackSource): Promis
   return alignment;
 }
 
+/** Script and style of the page, which come with the built web page. */
+async function readViewer(): Promise<PageViewer> {
+  const place = (ending: string): string => join(packageFolder(), "dist", "web", `viewer.${ending}`);
+  try {
+    return { script: await readFile(place("js"), "utf8"), style: await readFile(place("css"), "utf8") };
+  } catch (cause) {
+    throw new DualFocusError("page-not-built", `${place("js")}: the viewer of ${RESULT_PAGE} is missing`, { cause });
+  }
+}
+
 interface Writing {
   readonly source: StackSource;
   readonly run: DepthRun;
   readonly options: StackOptions;
   readonly trueDepth: { readonly file: string; readonly map: DepthMap } | undefined;
+  /** For the page, if one is to be written. */
+  readonly viewer: PageViewer | undefined;
   readonly onStage: OnStage;
   readonly signal: AbortSignal;
   readonly network: DepthNetwork;
@@ -165,12 +196,13 @@ const jpeg: EncodeJpeg = async ({ width, height, channels, data }) => {
 };
 
 async function writeResults(folder: string, writing: Writing): Promise<DepthDocument> {
-  const { source, run, options, trueDepth, onStage, signal } = writing;
+  const { source, run, options, trueDepth, viewer, onStage, signal } = writing;
   const before = performance.now();
   const files: Record<string, string> = {};
   const encoding: Record<string, object> = {};
   let done = 0;
-  for await (const { name, file, bytes, encoding: meaning } of encodeOutputs(run.result, options.save, {
+  const outputs = options.save.filter((name) => name !== "html");
+  for await (const { name, file, bytes, encoding: meaning } of encodeOutputs(run.result, outputs, {
     deflate,
     jpeg,
     colorMap: options.colors ?? "turbo",
@@ -181,6 +213,12 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
     files[name] = file;
     encoding[name] = meaning;
     onStage("write", (done += 1), options.save.length);
+  }
+  if (viewer) {
+    const facts = { name: basename(resolve(source.name)), planes: run.planes.length, focusDistances: run.stack.focusDistances };
+    await writeFile(join(folder, RESULT_PAGE), await makeResultPage(run.result, facts, { viewer, jpeg }));
+    files["html"] = RESULT_PAGE;
+    onStage("write", done + 1, options.save.length);
   }
   if (run.aligned) {
     await writeFile(join(folder, "alignment.json"), savedAlignment({ aligned: run.aligned, order: run.order }, source.size));

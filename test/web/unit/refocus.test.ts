@@ -10,7 +10,7 @@ import { evenly, photographOf, photographs } from "../../../web/src/refocus/phot
 import { planRefocus } from "../../../web/src/refocus/plan.ts";
 import { refocusExactly } from "../../../web/src/refocus/reference.ts";
 import { focusAt, shareOf, thereAndBack } from "../../../web/src/refocus/sweep.ts";
-import { shrinkDepth, shrinkImage, sizeWithin } from "../../../web/src/shrink.ts";
+import { shrinkDepth, shrinkImage, sizeWithin } from "../../../src/image/shrink.ts";
 
 const [width, height] = [48, 32];
 const camera = { focalLength: 0.05, fNumber: 2, pixelPitch: 1e-4 };

@@ -5,7 +5,7 @@ import type { DepthResult } from "../../../src/output/result.ts";
 import { encodeResultJson } from "../../../src/output/resultJson.ts";
 import type { ViewResult } from "../contract.ts";
 import type { Look } from "../state/look.ts";
-import { makeResultPage } from "./resultPage.ts";
+import { resultPageOf } from "./resultPage.ts";
 import type { EncodeAnswer, EncodeRequest } from "./encodeWorker.ts";
 
 const LABELS: Readonly<Record<OutputName, string>> = {
@@ -45,7 +45,7 @@ export const downloads = (view: ViewResult, look: Look): Download[] => {
             name: "page",
             file: "result.html",
             label: "One page to send: depth, refocus and 3-D in any browser, offline",
-            make: () => makeResultPage(view),
+            make: () => resultPageOf(view),
           },
         ]
       : []),

@@ -1,6 +1,6 @@
 import type { Image, Size } from "../../../src/image/image.ts";
 import { pixelsOf } from "../paint.ts";
-import { shrinkImage, sizeWithin } from "../shrink.ts";
+import { shrinkImage, sizeWithin } from "../../../src/image/shrink.ts";
 
 /** The photographs of a stack, near to far, and after them the all-in-focus image, all of one size: layers of a texture. */
 export interface Photographs extends Size {

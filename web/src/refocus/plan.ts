@@ -2,7 +2,7 @@ import { decodeSrgb } from "../../../src/image/srgb.ts";
 import type { Image } from "../../../src/image/image.ts";
 import { isKnown } from "../../../src/output/result.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
-import { shrinkDepth, shrinkImage, sizeWithin } from "../shrink.ts";
+import { shrinkDepth, shrinkImage, sizeWithin } from "../../../src/image/shrink.ts";
 import { lensFor, photographedAt, type LensSetting } from "./lens.ts";
 
 /** A result prepared for refocusing at display size. */

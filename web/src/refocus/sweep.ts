@@ -1,5 +1,5 @@
 import type { Size } from "../../../src/image/image.ts";
-import { sizeWithin } from "../shrink.ts";
+import { sizeWithin } from "../../../src/image/shrink.ts";
 
 /** Even steps in 1/distance, like a focus ring, if depth is a distance. */
 export interface FocusScale {

@@ -19,7 +19,7 @@ import { projectionOf } from "../../../src/output/projection.ts";
 import { paintDepth } from "../../../src/output/colorPicture.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { opaque, pixelsOf, type Painting } from "../paint.ts";
-import { shrinkImage, sizeWithin } from "../shrink.ts";
+import { shrinkImage, sizeWithin } from "../../../src/image/shrink.ts";
 
 /** Smooth on integrated graphics. */
 const MOST_VERTICES = 300_000;

@@ -4,7 +4,7 @@ import type { Value } from "../../../src/network/session.ts";
 import type { Image } from "../../../src/image/image.ts";
 import { WORKING_SIDE } from "../../../src/depth/working.ts";
 import { choosePlanes, selectPlanes, type FocalStack } from "../../../src/stack/focalStack.ts";
-import { shrinkImage, sizeWithin } from "../shrink.ts";
+import { shrinkImage, sizeWithin } from "../../../src/image/shrink.ts";
 import type { Figures } from "./protocol.ts";
 
 /** The figures of a prediction in one run; the others have none of their own. */

@@ -9,7 +9,7 @@ import type { DepthNetwork } from "../../../src/network/depthNetwork.ts";
 import { MOST_PLANES } from "../../../src/network/focusProbability.ts";
 import { choosePlanes, type FocalStack } from "../../../src/stack/focalStack.ts";
 import { inFocusOrder } from "../../../src/stack/stackSource.ts";
-import { shrinkImage } from "../shrink.ts";
+import { shrinkImage } from "../../../src/image/shrink.ts";
 import { withThumbnails, type Caller, type Job } from "./job.ts";
 import type { FirstLook } from "./protocol.ts";
 

@@ -1,6 +1,6 @@
 import type { Image } from "../../../src/image/image.ts";
 import { pixelsOf } from "../paint.ts";
-import { shrinkImage, sizeWithin } from "../shrink.ts";
+import { shrinkImage, sizeWithin } from "../../../src/image/shrink.ts";
 
 /** Longer side in pixels: enough for a card on a high-density screen. */
 const SIDE = 320;

@@ -2,7 +2,7 @@ import type { VideoSample, VideoSampleSink } from "mediabunny";
 
 import { FormatError } from "../../../src/io/formatError.ts";
 import { describeFrame, frameName, SWEEP_SIDE, sweepOf, type SweepFrame } from "../../../src/stack/sweep.ts";
-import { sizeWithin } from "../shrink.ts";
+import { sizeWithin } from "../../../src/image/shrink.ts";
 import type { UserFile } from "./protocol.ts";
 
 export interface VideoListener {

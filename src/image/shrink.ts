@@ -1,6 +1,5 @@
-import type { DepthMap } from "../../src/image/depthMap.ts";
-import type { Image, Size } from "../../src/image/image.ts";
-import type { Region } from "./state/viewport.ts";
+import type { DepthMap } from "./depthMap.ts";
+import type { Image, Size } from "./image.ts";
 
 /** The size with the same aspect ratio whose longer side is at most `side`. */
 export function sizeWithin({ width, height }: Size, side: number): Size {
@@ -49,14 +48,4 @@ export function pick<T extends Float32Array | Uint8Array>(values: T, from: Size,
 export function shrinkDepth(depth: DepthMap, size: Size): DepthMap {
   if (size.width >= depth.width && size.height >= depth.height) return depth;
   return { ...depth, ...size, values: pick(depth.values, depth, size), valid: pick(depth.valid, depth, size) };
-}
-
-/** The rows and columns of a region, `channels` values per pixel. */
-export function cut<T extends Float32Array | Uint8Array>(values: T, { width }: Size, region: Region, channels = 1): T {
-  const part = values.slice(0, region.width * region.height * channels) as T;
-  for (let y = 0; y < region.height; y++) {
-    const from = ((region.top + y) * width + region.left) * channels;
-    part.set(values.subarray(from, from + region.width * channels), y * region.width * channels);
-  }
-  return part;
 }
