@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import { readWeights, type Weights } from "../io/safetensors.ts";
 import { configs, parseNetworkConfig, type ConfigName, type NetworkConfig } from "../model/config.ts";
+import { grownWeights } from "../model/grown.ts";
 import { withPretrainedTrunk } from "../model/pretrained.ts";
 import { initialWeights } from "../model/state.ts";
 import type { Model } from "../network/weightsFile.ts";
@@ -111,14 +112,17 @@ async function findStart(options: TrainOptions): Promise<Pick<TrainRequest, "bef
   const checkpoint = options.resume ? await readCheckpoint(runFiles(options.output).checkpoint) : undefined;
   const init = options.init === undefined ? undefined : await readInitial(options.init);
   const config = await chooseConfig(options, { checkpoint, init });
-  if (init) checkInitial(init, config.model, options.init ?? "");
-  const weights = init?.weights ?? (options.encoder === undefined ? undefined : await pretrained(config, options.encoder));
+  const grown = init && grownWeights(freshWeights(config), init.weights);
+  if (grown) checkInitial(grown, config.model, options.init ?? "");
+  const weights = grown ?? (options.encoder === undefined ? undefined : await pretrained(config, options.encoder));
   return { before: init?.facts.training, checkpoint, config, weights };
 }
 
-/** The weights a run of this configuration starts from, but for the encoder's trunk. */
-async function pretrained({ model, seed }: TrainConfig, file: string): Promise<Weights> {
-  return withPretrainedTrunk(initialWeights(model, createRandom(seed).split("weights")), readWeights(await readInput(file), file), file);
+/** The weights a run of this configuration starts from if none are given. */
+const freshWeights = ({ model, seed }: TrainConfig): Weights => initialWeights(model, createRandom(seed).split("weights"));
+
+async function pretrained(config: TrainConfig, file: string): Promise<Weights> {
+  return withPretrainedTrunk(freshWeights(config), readWeights(await readInput(file), file), file);
 }
 
 function checkUsage(options: TrainOptions): void {

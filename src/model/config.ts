@@ -54,6 +54,10 @@ const dualFocusConfig = z
         taps: width.optional(),
       })
       .readonly(),
+    /** Ours: this many filters at full resolution, whose sharpness joins the fusion stages. */
+    detail: z.strictObject({ filters: width }).readonly().optional(),
+    /** Ours: logits upsampled by learned convex weights, with this many hidden channels; left out: bilinearly, as in the paper. */
+    convexUpsampling: z.strictObject({ width }).readonly().optional(),
   })
   .readonly();
 

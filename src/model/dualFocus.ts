@@ -32,7 +32,7 @@ export class DualFocus {
     const focusVolumes = this.encoder.forward(images); //                                    V at 1/4 … 1/32
     const volumes = mapScales(focusVolumes, augmentFocusVolume); //                          V*, eq. 1
     const { features, spatial } = this.variational.forward(volumes.thirtySecond); //         Γ, z*, eqs. 2–3
-    const logits = this.decoder.forward({ volumes, coarse: features }); //                   fusion, A.3
+    const logits = this.decoder.forward({ volumes, coarse: features, images }); //           fusion, A.3
     const p = focusProbability(logits, [H, W]); //                                           Σ_n p_n = 1
     const depth = expectedDepth({ focusProbability: p, focusDistances }); //                 D̂, eq. 6
     return { depth, focusProbability: p, spatial, coarser: [] };

@@ -1,10 +1,13 @@
 import { AXIS, MAP_AXIS } from "../engine/dims.ts";
-import { dims, type Dim } from "../engine/dims.ts";
+import { dims, sameDim, type Dim } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
+import { planeSize } from "./volume.ts";
 
-/** Focus probability p: logits [B, 1, N, h, w] resized to the image, then softmax over the planes. Returns [B, N, H, W]. */
+/** Focus probability p: logits [B, 1, N, h, w] resized to the image if they are not yet, then softmax over the planes. Returns [B, N, H, W]. */
 export function focusProbability(logits: Tensor, size: readonly [Dim, Dim]): Tensor {
-  return logits.squeeze(AXIS.channel).cast("f32").resize2d(size, "bilinear").softmax(MAP_AXIS.plane);
+  const maps = logits.squeeze(AXIS.channel).cast("f32");
+  const isFull = planeSize(logits).every((side, axis) => sameDim(side, size[axis] as Dim));
+  return (isFull ? maps : maps.resize2d(size, "bilinear")).softmax(MAP_AXIS.plane);
 }
 
 export interface Expectation {

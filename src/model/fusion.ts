@@ -7,6 +7,8 @@ import { kaimingNormal } from "../nn/init.ts";
 import type { ParameterSource } from "../nn/module.ts";
 import type { Pyramid } from "../nn/resnet.ts";
 import type { DualFocusConfig } from "./config.ts";
+import { ConvexUpsampling } from "./convexUpsampling.ts";
+import { detailChannels, FineDetail } from "./fineDetail.ts";
 import { planeSize } from "./volume.ts";
 
 const init = kaimingNormal("out");
@@ -37,8 +39,9 @@ class FusionStage {
     this.blocks = [new ResidualBlock3d(source.at(0), { in: input, out }), new ResidualBlock3d(source.at(1), { in: out, out })];
   }
 
-  forward({ volume, coarser }: { readonly volume: Tensor; readonly coarser: Tensor }): Tensor {
-    return this.blocks[1].forward(this.blocks[0].forward(volume.engine.concat([volume, coarser], AXIS.channel)));
+  forward({ volume, coarser, detail }: { readonly volume: Tensor; readonly coarser: Tensor; readonly detail: Tensor | undefined }): Tensor {
+    const joined = volume.engine.concat([volume, coarser, ...(detail ? [detail] : [])], AXIS.channel);
+    return this.blocks[1].forward(this.blocks[0].forward(joined));
   }
 }
 
@@ -57,23 +60,39 @@ class UpConv {
   }
 }
 
-/** The decoder of A.3: three fusion stages at 1/16, 1/8 and 1/4, all brought to 1/4 and concatenated, then the head: logits at 1/4. */
+export interface DecoderInput {
+  readonly volumes: Omit<Pyramid, "thirtySecond">;
+  readonly coarse: Tensor;
+  /** [B, N, 3, H, W] in [0, 1]; needed only if the decoder sees images. */
+  readonly images?: Tensor | undefined;
+}
+
+/**
+ * The decoder of A.3: three fusion stages at 1/16, 1/8 and 1/4, all brought to 1/4 and concatenated, then the head: logits at 1/4. Ours may
+ * look at the images again: at their detail in every stage, and at their edges when the logits are upsampled.
+ */
 export class FusionDecoder {
   readonly stages: readonly [FusionStage, FusionStage, FusionStage];
   readonly ups: readonly [UpConv, UpConv];
   readonly taps: readonly [ConvNorm, ConvNorm] | undefined;
   readonly headNorm: ConvNorm;
   readonly headLogit: Conv3d;
+  readonly detail: FineDetail | undefined;
+  readonly upsampling: ConvexUpsampling | undefined;
 
   constructor(
     source: ParameterSource,
-    config: Pick<DualFocusConfig, "coarse" | "fusion" | "upChannels" | "upKernel" | "head"> & { readonly volume: number },
+    config: Pick<DualFocusConfig, "coarse" | "fusion" | "upChannels" | "upKernel" | "head" | "detail" | "convexUpsampling"> & {
+      readonly volume: number;
+    },
   ) {
-    const { coarse, fusion, upChannels, upKernel, head, volume } = config;
+    const { coarse, fusion, upChannels, upKernel, head, volume, detail, convexUpsampling } = config;
+    if (detail) this.detail = new FineDetail(source.at("detail"), detail);
+    const joins = volume + (detail ? detailChannels(detail) : 0);
     this.stages = [
-      new FusionStage(source.at("fuse16"), { in: volume + coarse, out: fusion[0] }),
-      new FusionStage(source.at("fuse8"), { in: volume + upChannels[0], out: fusion[1] }),
-      new FusionStage(source.at("fuse4"), { in: volume + upChannels[1], out: fusion[2] }),
+      new FusionStage(source.at("fuse16"), { in: joins + coarse, out: fusion[0] }),
+      new FusionStage(source.at("fuse8"), { in: joins + upChannels[0], out: fusion[1] }),
+      new FusionStage(source.at("fuse4"), { in: joins + upChannels[1], out: fusion[2] }),
     ];
     this.ups = [
       new UpConv(source.at("to8"), { in: fusion[0], out: upChannels[0], kernel: upKernel }),
@@ -85,16 +104,30 @@ export class FusionDecoder {
     const joined = (head.taps ?? fusion[0]) + (head.taps ?? fusion[1]) + fusion[2];
     this.headNorm = convNorm3d(source.at("head"), { in: joined, out: head.width, kernel: 3, activation: "relu", init });
     this.headLogit = new Conv3d(source.at("logit"), { in: head.width, out: 1, kernel: 3, bias: true, init });
+    if (convexUpsampling) this.upsampling = new ConvexUpsampling(source.at("upsampling"), { in: head.width, ...convexUpsampling });
   }
 
-  /** V* at 1/4, 1/8 and 1/16 and the coarsest stream → logits [B, 1, N, H/4, W/4]. */
-  forward({ volumes, coarse }: { readonly volumes: Omit<Pyramid, "thirtySecond">; readonly coarse: Tensor }): Tensor {
+  /** Whether `forward` reads the images. */
+  get seesImages(): boolean {
+    return this.detail !== undefined || this.upsampling !== undefined;
+  }
+
+  /** V* at 1/4, 1/8 and 1/16, the coarsest stream and the images → logits [B, 1, N, H/4, W/4], or of the images' size if it upsamples them. */
+  forward({ volumes, coarse, images }: DecoderInput): Tensor {
+    const detail = this.detail?.forward(given(images));
     const [size16, size8, size4] = [planeSize(volumes.sixteenth), planeSize(volumes.eighth), planeSize(volumes.quarter)];
-    const at16 = this.stages[0].forward({ volume: volumes.sixteenth, coarser: coarse.resize2d(size16, "bilinear") });
-    const at8 = this.stages[1].forward({ volume: volumes.eighth, coarser: this.ups[0].forward(at16, size8) });
-    const at4 = this.stages[2].forward({ volume: volumes.quarter, coarser: this.ups[1].forward(at8, size4) });
+    const at16 = this.stages[0].forward({ volume: volumes.sixteenth, coarser: coarse.resize2d(size16, "bilinear"), detail: detail?.sixteenth });
+    const at8 = this.stages[1].forward({ volume: volumes.eighth, coarser: this.ups[0].forward(at16, size8), detail: detail?.eighth });
+    const at4 = this.stages[2].forward({ volume: volumes.quarter, coarser: this.ups[1].forward(at8, size4), detail: detail?.quarter });
     const [cut16, cut8] = this.taps ? [this.taps[0].forward(at16), this.taps[1].forward(at8)] : [at16, at8];
     const joined = at4.engine.concat([cut16.resize2d(size4, "bilinear"), cut8.resize2d(size4, "bilinear"), at4], AXIS.channel);
-    return this.headLogit.forward(this.headNorm.forward(joined));
+    const features = this.headNorm.forward(joined);
+    const logits = this.headLogit.forward(features);
+    return this.upsampling ? this.upsampling.forward({ logits, features, images: given(images) }) : logits;
   }
+}
+
+function given(images: Tensor | undefined): Tensor {
+  if (!images) throw new Error("decoder: this network looks at the images, but there are none");
+  return images;
 }

@@ -20,7 +20,7 @@ import { batchToPlanes, planeSize, planesToBatch } from "./volume.ts";
  *     context   1/32, the whole image       → the same with the image's context, and V at 1/32
  *     pyramid   features, tile by tile      → V at 1/16, 1/8, 1/4
  *     surface   V at 1/32, the whole        → the decoder's coarsest stream on the surface's grid (Γ, z*, eqs. 2–3)
- *     decode    V and stream, tile by tile  → p; the stream enters at 1/16
+ *     decode    V and stream, tile by tile  → p; the stream enters at 1/16, and the images too if the decoder looks at them
  *
  * All but the last two process one plane at a time, so that a plane is encoded once for all windows over the planes.
  */
@@ -93,8 +93,9 @@ function decode({ engine, network, config, planes }: Recording): Record<string, 
     augmentFocusVolume(batchToPlanes(input(name, { channels: config.encoder.out[scale], factor: 4 >> scale }), { B: 1, N: planes }));
   const [sixteenth, eighth, quarter] = [volume("volume16", 2), volume("volume8", 1), volume("volume4", 0)];
   const coarse = batchToPlanes(input("coarse", { channels: config.coarse, factor: 1 }), { B: 1, N: planes });
-  const logits = network.decoder.forward({ volumes: { sixteenth, eighth, quarter }, coarse });
-  const [rows, columns] = planeSize(logits);
+  const images = network.decoder.seesImages ? input("images", { channels: 3, factor: 16 }) : undefined;
+  const logits = network.decoder.forward({ volumes: { sixteenth, eighth, quarter }, coarse, images: images?.unsqueeze(0) });
+  const [rows, columns] = planeSize(quarter);
   const p = focusProbability(logits, [times(rows, 4), times(columns, 4)]);
   return { probability: p.squeeze(0) };
 }

@@ -89,6 +89,7 @@ export function stagedTiles(
   const [size] = images as [Image];
   const whole = cellsOf(paddedSize(size));
   const trunkTiles = tilesOf(size, maxPixels * TRUNK_SHARE, TRUNK_SEAM);
+  const seesImages = stages.decode.inputNames.includes("images");
   const once = tiles.length === 1 && trunkTiles.length === 1;
   const trunk = (image: Image, tile: Tile): Promise<Maps> => step(() => stages.trunk.run({ images: inputOf(cropImage(image, tile)) }));
 
@@ -120,7 +121,10 @@ export function stagedTiles(
       return async (planes) => {
         const coarse = enlargedWindow(await surfaceOf(planes), { of: doubled(whole), window: doubled(cellTile(tile)) });
         const volume = (name: string): Value => concatenated(planes.map((plane) => encoded[plane]?.[name] as Value));
-        const inputs = { volume16: volume("volume16"), volume8: volume("volume8"), volume4: volume("volume4"), coarse };
+        const inputs = {
+          ...{ volume16: volume("volume16"), volume8: volume("volume8"), volume4: volume("volume4"), coarse },
+          ...(seesImages && { images: concatenated(planes.map((plane) => inputOf(cropImage(images[plane] as Image, tile)))) }),
+        };
         const { probability } = await step(() => stages.decode.run(inputs));
         return crop(probability?.data as Float32Array, { from: paddedSize(tile), to: sizeOf(tile), maps: planes.length });
       };

@@ -38,3 +38,16 @@ export const uniformWithin =
   (bound: number): Initialiser =>
   (shape, random) =>
     filled(shape, () => bound * (2 * random.uniform() - 1));
+
+/** Normal of variance 1 / fan_in, each k×k window with its mean taken off: a filter that sees changes only. */
+export const zeroSum: Initialiser = (shape, random) => {
+  const deviation = 1 / Math.sqrt(fan(shape, "in"));
+  const values = filled(shape, () => deviation * random.normal());
+  const window = elementCount(shape.slice(2));
+  for (let start = 0; start < values.length; start += window) {
+    const taps = values.subarray(start, start + window);
+    const mean = taps.reduce((sum, tap) => sum + tap, 0) / window;
+    for (let i = 0; i < window; i++) taps[i] = (taps[i] as number) - mean;
+  }
+  return values;
+};

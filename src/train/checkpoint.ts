@@ -165,7 +165,7 @@ const listed = (problems: readonly string[]): string =>
     : problems.join("; ");
 
 /** Throws unless the weights of `file` fit this network. */
-export function checkInitial({ weights }: Model, model: NetworkConfig, file: string): void {
+export function checkInitial(weights: Weights, model: NetworkConfig, file: string): void {
   const wrong = misfits(stateShapes(model), weights);
   if (wrong.length > 0) throw new FormatError(`${file}: holds weights of a different network than the one to train: ${listed(wrong)}`);
 }

@@ -103,6 +103,13 @@ test("one graph of base gives torch's p for every plane count and size", async (
   await compare(t, base, sizes(), (weights) => (graph ??= recordGraph({ config: base, weights })));
 });
 
+test("our additions give torch's p in one graph and in that for CPUs: detail and convex upsampling", async (t) => {
+  const config: DualFocusConfig = { ...tiny, detail: { filters: 3 }, convexUpsampling: { width: 8 } };
+  let graph: Uint8Array | undefined;
+  await compare(t, config, sizes(), (weights) => (graph ??= recordGraph({ config, weights })));
+  await compare(t, config, [{ N: 4, H: 64, W: 96 }], (weights, { N }) => recordGraph({ config, weights, size: { planes: N }, forCpu: true }));
+});
+
 test("DFV's graph, recorded for one size at a time, gives torch's p", async (t) => {
   await compare(t, dfv, sizes(), (weights, { N, H, W }) => recordGraph({ config: dfv, weights, size: { planes: N, height: H, width: W } }));
 });

@@ -218,10 +218,10 @@ test("another run may start from a checkpoint's averaged weights, or from a weig
   const initial = await readInitial(files.checkpoint);
   assert.deepEqual(initial.weights, averagedWeights(engine, trainer.ema.averages));
   assert.deepEqual([...(await readInitial(files.weights)).weights.keys()].sort(), [...initial.weights.keys()].sort());
-  checkInitial(initial, config.model, "start.safetensors");
+  checkInitial(initial.weights, config.model, "start.safetensors");
   assert.throws(
     () => {
-      checkInitial(initial, overrideConfig(config, ["model.encoder.widths=[16,16,32,32]"]).model, "start.safetensors");
+      checkInitial(initial.weights, overrideConfig(config, ["model.encoder.widths=[16,16,32,32]"]).model, "start.safetensors");
     },
     (error) => error instanceof FormatError && /^start\.safetensors: .*(?: is \[.*){5}; and \d+ more$/.test(error.message),
   );

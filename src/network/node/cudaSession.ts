@@ -84,6 +84,14 @@ export function createCudaSession(
 /** Planes encoded at a time. */
 const MOST_AT_ONCE = 10;
 
+const PLANE_OF_IMAGES = 1; // axis of [B, N, 3, H, W]
+
+/** V of some planes, and their images if the decoder looks at them. */
+interface Encoded {
+  readonly volumes: Pyramid;
+  readonly images: Tensor | undefined;
+}
+
 interface PlaneEncoder {
   /** Keeps V of all planes on the device until it is called again. */
   readonly encode: NonNullable<Session["encode"]>;
@@ -91,36 +99,45 @@ interface PlaneEncoder {
 }
 
 function createPlaneEncoder(engine: TorchEngine, network: DualFocus): PlaneEncoder {
-  let kept: Pyramid | undefined;
+  let kept: Encoded | undefined;
   const release = (): void => {
-    for (const volume of kept ? Object.values<Tensor>({ ...kept }) : []) volume.dispose();
+    for (const tensor of kept ? [...Object.values<Tensor>({ ...kept.volumes }), ...(kept.images ? [kept.images] : [])] : []) tensor.dispose();
     kept = undefined;
   };
-  const focusVolumes = (images: Value): Pyramid => {
+  const { seesImages } = network.decoder;
+  const encoded = (images: Value): Encoded => {
     const [, N = 0, ...size] = images.shape;
     const parts = Math.ceil(N / MOST_AT_ONCE);
     const starts = Array.from({ length: parts + 1 }, (_, i) => Math.floor((i * N) / parts));
     const area = images.data.length / N;
-    const encoded = starts.slice(1).map((end, i) => {
+    const pixels = starts.slice(1).map((end, i) => {
       const start = starts[i] as number;
       const data = images.data.subarray(start * area, end * area);
-      return network.encoder.forward(pixelsOf(engine.constant(data, { shape: [1, end - start, ...size], dtype: dtypeOf(images) })));
+      return pixelsOf(engine.constant(data, { shape: [1, end - start, ...size], dtype: dtypeOf(images) }));
     });
-    const joined = (scale: keyof Pyramid): Tensor => engine.concat(encoded.map((volumes) => volumes[scale]), AXIS.plane); // prettier-ignore
-    return { quarter: joined("quarter"), eighth: joined("eighth"), sixteenth: joined("sixteenth"), thirtySecond: joined("thirtySecond") };
+    const volumes = pixels.map((some) => network.encoder.forward(some));
+    const joined = (scale: keyof Pyramid): Tensor => engine.concat(volumes.map((each) => each[scale]), AXIS.plane); // prettier-ignore
+    return {
+      volumes: { quarter: joined("quarter"), eighth: joined("eighth"), sixteenth: joined("sixteenth"), thirtySecond: joined("thirtySecond") },
+      images: seesImages ? engine.concat(pixels, PLANE_OF_IMAGES) : undefined,
+    };
   };
   const encode = (images: Value): Promise<Decode> => {
     release();
-    kept = engine.noGradient(() => scope(() => focusVolumes(images)));
-    const volumes = kept;
+    kept = engine.noGradient(() => scope(() => encoded(images)));
+    const current = kept;
     const [H, W] = images.shape.slice(3) as [number, number];
     return Promise.resolve((planes) =>
       Promise.resolve().then(() => {
-        if (volumes !== kept) throw new EngineError("decode: other planes have been encoded since");
+        if (current !== kept) throw new EngineError("decode: other planes have been encoded since");
         return engine.noGradient(() =>
           scope(() => {
             const index = engine.constant(planes, { shape: [planes.length], dtype: "i64" });
-            const chosen = mapScales(volumes, (volume) => engine.compute("aten::index_select", volume, AXIS.plane, index));
+            const choose = (tensor: Tensor, axis: number): Tensor => engine.compute("aten::index_select", tensor, axis, index);
+            const chosen = {
+              volumes: mapScales(current.volumes, (volume) => choose(volume, AXIS.plane)),
+              images: current.images && choose(current.images, PLANE_OF_IMAGES),
+            };
             return engine.read(decode(network, chosen, [H, W])) as Float32Array;
           }),
         );
@@ -131,10 +148,10 @@ function createPlaneEncoder(engine: TorchEngine, network: DualFocus): PlaneEncod
 }
 
 /** `DualFocus.forward` from V on. */
-function decode(network: DualFocus, focusVolumes: Pyramid, size: readonly [number, number]): TorchTensor {
+function decode(network: DualFocus, { volumes: focusVolumes, images }: Encoded, size: readonly [number, number]): TorchTensor {
   const volumes = mapScales(focusVolumes, augmentFocusVolume);
   const { features } = network.variational.forward(volumes.thirtySecond);
-  return focusProbability(network.decoder.forward({ volumes, coarse: features }), size) as TorchTensor;
+  return focusProbability(network.decoder.forward({ volumes, coarse: features, images }), size) as TorchTensor;
 }
 
 function checkInputs(inputs: Readonly<Record<string, Value>>): Record<(typeof INPUTS)[number], Value> {

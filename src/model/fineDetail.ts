@@ -1,0 +1,69 @@
+import { AXIS, dims, times, type Dim } from "../engine/dims.ts";
+import type { Tensor } from "../engine/engine.ts";
+import { Conv2d } from "../nn/conv.ts";
+import { zeroSum } from "../nn/init.ts";
+import type { ParameterSource } from "../nn/module.ts";
+import type { DualFocusConfig } from "./config.ts";
+import { batchToPlanes } from "./volume.ts";
+
+/** Sharpness at 1/4, 1/8 and 1/16 of the image, each [B, 3C, N, h, w]. */
+export interface DetailPyramid {
+  readonly quarter: Tensor;
+  readonly eighth: Tensor;
+  readonly sixteenth: Tensor;
+}
+
+type DetailConfig = NonNullable<DualFocusConfig["detail"]>;
+
+/** Channels of each scale. */
+export const detailChannels = ({ filters }: DetailConfig): number => 3 * filters;
+
+/** Added to energies before the logarithm: a quarter of an 8-bit level, squared. Less than that is rounding. */
+const FLOOR = 1e-6;
+
+/** Brings log energies, −14 to 0, to about −2 to 2. */
+const [CENTRE, SCALE] = [7, 1 / 3];
+
+/**
+ * Sharpness at the scale of the pixel, which the encoder's stem averages away and which is all that walls, fabric and skin have. A few 3×3
+ * filters r over every plane at full resolution, then the logarithms of
+ *
+ *     e_n = mean of r_n²,    e_n / max_m e_m,    mean of (r_{n+1} − r_n)²
+ *
+ * over cells of 4, 8 and 16 pixels. In logarithms a weak texture counts like a strong one: the ratio of two planes is a matter of blur alone.
+ * In full precision: in bf16 the texture of a wall would be lost.
+ */
+export class FineDetail {
+  readonly filters: Conv2d;
+
+  constructor(source: ParameterSource, { filters }: DetailConfig) {
+    this.filters = new Conv2d(source.at("filters"), { in: 3, out: filters, kernel: 3, init: zeroSum });
+  }
+
+  /** `images` [B, N, 3, H, W]. */
+  forward(images: Tensor): DetailPyramid {
+    const { B, N, H, W } = dims(images, "B N 3 H W", "fine detail");
+    return images.engine.fullPrecision(() => {
+      const responses = this.filters.forward(images.cast("f32").reshape([times(B, N), 3, H, W]));
+      const energies = [responses, this.changes(responses, { B, N })].map((each) => cellMeans(each.square(), 4));
+      const at = (cells: number): Tensor => {
+        const logs = energies.map((energy) => batchToPlanes(logOf(cells === 1 ? energy : cellMeans(energy, cells)), { B, N }));
+        const [sharpness, change] = logs as [Tensor, Tensor];
+        return images.engine.concat([sharpness, sharpness.sub(sharpness.max(AXIS.plane, { keepAxes: true })), change], AXIS.channel);
+      };
+      return { quarter: at(1), eighth: at(2), sixteenth: at(4) };
+    });
+  }
+
+  /** r_{n+1} − r_n, the last repeated; [B·N, C, H, W] both. */
+  private changes(responses: Tensor, { B, N }: { readonly B: Dim; readonly N: Dim }): Tensor {
+    const [, C, H, W] = responses.shape as [Dim, Dim, Dim, Dim];
+    const [plane, planes] = [1, responses.reshape([B, N, C, H, W])];
+    const change = planes.slice(plane, { start: 1 }).sub(planes.slice(plane, { end: -1 }));
+    return responses.engine.concat([change, change.slice(plane, { start: -1 })], plane).reshape(responses.shape);
+  }
+}
+
+const cellMeans = (energy: Tensor, side: number): Tensor => energy.avgPool({ kernel: [side, side], stride: [side, side] });
+
+const logOf = (energy: Tensor): Tensor => energy.add(FLOOR).log().add(CENTRE).mul(SCALE);
