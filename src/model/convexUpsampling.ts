@@ -33,7 +33,10 @@ export class ConvexUpsampling {
     const p = logits.cast("f32").softmax(AXIS.plane);
     const inFocus = (volume: Tensor): Tensor => volume.mul(p).sum([AXIS.plane]);
     const sharp = [inFocus(features), inFocus(folded(images).permute([0, 2, 1, 3, 4]))];
-    const scores = this.weigh.forward(this.mix.forward(logits.engine.concat(sharp, AXIS.channel))).cast("f32").add(this.start);
+    const scores = this.weigh
+      .forward(this.mix.forward(logits.engine.concat(sharp, AXIS.channel)))
+      .cast("f32")
+      .add(this.start);
     const weights = scores.reshape([B, 9, FACTOR ** 2, h, w]).softmax(1);
     const neighbours = neighbourhood(logits.squeeze(AXIS.channel).cast("f32"));
     const parts = neighbours.map((neighbour, k) => neighbour.unsqueeze(2).mul(weights.slice(1, { start: k, end: k + 1 }))); // [B, N, 16, h, w]

@@ -40,7 +40,7 @@ class FusionStage {
   }
 
   forward({ volume, coarser, detail }: { readonly volume: Tensor; readonly coarser: Tensor; readonly detail: Tensor | undefined }): Tensor {
-    const joined = volume.engine.concat([volume, coarser, ...(detail ? [detail] : [])], AXIS.channel);
+    const joined = volume.engine.concat([volume, coarser, ...(detail ? [detail.cast(volume.dtype)] : [])], AXIS.channel);
     return this.blocks[1].forward(this.blocks[0].forward(joined));
   }
 }
@@ -116,7 +116,11 @@ export class FusionDecoder {
   forward({ volumes, coarse, images }: DecoderInput): Tensor {
     const detail = this.detail?.forward(given(images));
     const [size16, size8, size4] = [planeSize(volumes.sixteenth), planeSize(volumes.eighth), planeSize(volumes.quarter)];
-    const at16 = this.stages[0].forward({ volume: volumes.sixteenth, coarser: coarse.resize2d(size16, "bilinear"), detail: detail?.sixteenth });
+    const at16 = this.stages[0].forward({
+      volume: volumes.sixteenth,
+      coarser: coarse.resize2d(size16, "bilinear"),
+      detail: detail?.sixteenth,
+    });
     const at8 = this.stages[1].forward({ volume: volumes.eighth, coarser: this.ups[0].forward(at16, size8), detail: detail?.eighth });
     const at4 = this.stages[2].forward({ volume: volumes.quarter, coarser: this.ups[1].forward(at8, size4), detail: detail?.quarter });
     const [cut16, cut8] = this.taps ? [this.taps[0].forward(at16), this.taps[1].forward(at8)] : [at16, at8];

@@ -19,7 +19,9 @@ export function grownWeights(start: Weights, given: Weights): Weights {
 
 /** Whether a convolution's weight [out, in, k, …] differs in having more inputs only. */
 const isWider = (shape: readonly number[], than: readonly number[]): boolean =>
-  shape.length === than.length && shape.length >= 4 && shape.every((size, axis) => (axis === 1 ? size > (than[1] ?? 0) : size === than[axis]));
+  shape.length === than.length &&
+  shape.length >= 4 &&
+  shape.every((size, axis) => (axis === 1 ? size > (than[1] ?? 0) : size === than[axis]));
 
 function widened({ shape: [outputs = 0], data }: WeightArray, shape: readonly number[]): WeightArray {
   const before = data.length / outputs;

@@ -14,6 +14,9 @@ export const tiny: DualFocusConfig = {
   upChannels: [8, 8],
 };
 
+/** The same with what is ours in the decoder. */
+export const tinyWithImages: DualFocusConfig = { ...tiny, detail: { filters: 3 }, convexUpsampling: { width: 8 } };
+
 /** Random weights whose batch-norm statistics are random too, so that folding them wrongly shows. */
 export function randomWeights(engine: TorchEngine, config: NetworkConfig, seed = 1): Weights {
   const tree = createParameters(engine, { random: cheap(createRandom(seed)) });

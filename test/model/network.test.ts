@@ -12,7 +12,7 @@ import { countParameters } from "../../src/model/state.ts";
 import { createParameters } from "../../src/nn/module.ts";
 import type { Weights } from "../../src/io/safetensors.ts";
 import { createRandom } from "../../src/random.ts";
-import { randomImages, randomWeights, tiny } from "../helpers/network.ts";
+import { randomImages, randomWeights, tiny, tinyWithImages } from "../helpers/network.ts";
 
 const engine = createTorchEngine({ threads: 1 });
 
@@ -104,7 +104,7 @@ test("one graph of base gives torch's p for every plane count and size", async (
 });
 
 test("our additions give torch's p in one graph and in that for CPUs: detail and convex upsampling", async (t) => {
-  const config: DualFocusConfig = { ...tiny, detail: { filters: 3 }, convexUpsampling: { width: 8 } };
+  const config = tinyWithImages;
   let graph: Uint8Array | undefined;
   await compare(t, config, sizes(), (weights) => (graph ??= recordGraph({ config, weights })));
   await compare(t, config, [{ N: 4, H: 64, W: 96 }], (weights, { N }) => recordGraph({ config, weights, size: { planes: N }, forCpu: true }));

@@ -8,12 +8,16 @@ import type { Session } from "../../src/network/session.ts";
 import { disposeStages, loadStages } from "../../src/network/stages.ts";
 import { leastPixels, SEAM, tilesOf, TRUNK_SEAM } from "../../src/network/tiles.ts";
 import { loadModel } from "../../src/network/node/loadModel.ts";
-import { configs } from "../../src/model/config.ts";
+import { configs, type DualFocusConfig } from "../../src/model/config.ts";
+import { grownWeights } from "../../src/model/grown.ts";
 import { recordGraph } from "../../src/model/graph.ts";
+import { initialWeights } from "../../src/model/state.ts";
 import { recordStages, STAGE_NAMES, type StageName } from "../../src/model/stages.ts";
 import { generateTextures } from "../../src/optics/texture/texture.ts";
 import { randomScene } from "../../src/optics/scene/random.ts";
 import { renderScene } from "../../src/optics/render/render.ts";
+import type { Model } from "../../src/network/weightsFile.ts";
+import { createRandom } from "../../src/random.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
 import { texture } from "../helpers/texturedStack.ts";
 
@@ -69,6 +73,36 @@ for (const [name, planes] of [
     assert.ok(most < 0.01, `${most} planes apart`);
     assert.deepEqual(told, Array.from({ length: told.length }, (_, i) => `${i + 1}/${told.length}`)); // prettier-ignore
   });
+
+/** `small` with a decoder that looks at the images, and that makes something of what it sees. */
+function smallWithImages(): Pick<Model, "config" | "weights"> {
+  const { weights: given } = loadModel("small");
+  const config: DualFocusConfig = { ...configs.small, detail: { filters: 2 }, convexUpsampling: { width: 8 } };
+  const random = createRandom(4);
+  const weights = new Map(grownWeights(initialWeights(config, random), given));
+  for (const [name, { shape, data }] of weights) {
+    const before = given.get(name);
+    if (before?.data.length === data.length) continue;
+    const [drawn, known] = [new Float32Array(data), before ? before.data.length / (shape[0] as number) : 0];
+    const each = data.length / (shape[0] as number);
+    drawn.forEach((value, i) => (drawn[i] = i % each < known ? value : value + 0.05 * random.normal()));
+    weights.set(name, { shape, data: drawn });
+  }
+  return { config, weights };
+}
+
+test("tiles give what a decoder that looks at the images finds in the whole picture", async () => {
+  const model = smallWithImages();
+  const shown = rendered(SIZE);
+  const [session, plain] = [await load(recordGraph(model)), await load(recordGraph(loadModel("small")))];
+  const whole = await focusProbability(shown, { session });
+  assert.ok(mostApart(whole, await focusProbability(shown, { session: plain })) > 0.1, "it makes something of the images");
+  const stages = await loadStages(recordStages(model), load);
+  const tiled = await focusProbability(shown, { session, stages: () => Promise.resolve(stages), maxPixels: MAX_PIXELS });
+  await Promise.all([session.dispose(), plain.dispose(), disposeStages(stages)]);
+  const most = mostApart(whole, tiled);
+  assert.ok(most < 0.01, `${most} planes apart`);
+});
 
 test("a picture too large for the trunk is put together from what it finds in tiles", async () => {
   const [width, height] = [1664, 544];

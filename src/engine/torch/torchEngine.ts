@@ -105,6 +105,16 @@ export function createTorchEngine({ device = "cpu", threads = availableParalleli
   const { native, compute } = calls;
   const gradients = torchGradients(calls, { device });
   let fusion: Fusion | undefined;
+  /** Without fused kernels, which compute in the precision of inference. */
+  const unfused = <T>(body: () => T): T => {
+    const suspended = fusion;
+    fusion = undefined;
+    try {
+      return body();
+    } finally {
+      fusion = suspended;
+    }
+  };
 
   const engine: TorchEngine = {
     device,
@@ -117,6 +127,7 @@ export function createTorchEngine({ device = "cpu", threads = availableParalleli
     ...transfers(calls, gradients),
     ...torchDevice(calls, { device }),
     ...torchResize(calls, (values, options) => engine.constant(values, options)),
+    fullPrecision: (body) => gradients.fullPrecision(() => unfused(body)),
 
     constant(values, { shape, dtype = "f32" }) {
       return calls.adopt(native("fromArray", toArray(values, dtype), shape, dtype, device));

@@ -101,7 +101,8 @@ interface PlaneEncoder {
 function createPlaneEncoder(engine: TorchEngine, network: DualFocus): PlaneEncoder {
   let kept: Encoded | undefined;
   const release = (): void => {
-    for (const tensor of kept ? [...Object.values<Tensor>({ ...kept.volumes }), ...(kept.images ? [kept.images] : [])] : []) tensor.dispose();
+    for (const tensor of kept ? [...Object.values<Tensor>({ ...kept.volumes }), ...(kept.images ? [kept.images] : [])] : [])
+      tensor.dispose();
     kept = undefined;
   };
   const { seesImages } = network.decoder;
@@ -118,8 +119,13 @@ function createPlaneEncoder(engine: TorchEngine, network: DualFocus): PlaneEncod
     const volumes = pixels.map((some) => network.encoder.forward(some));
     const joined = (scale: keyof Pyramid): Tensor => engine.concat(volumes.map((each) => each[scale]), AXIS.plane); // prettier-ignore
     return {
-      volumes: { quarter: joined("quarter"), eighth: joined("eighth"), sixteenth: joined("sixteenth"), thirtySecond: joined("thirtySecond") },
-      images: seesImages ? engine.concat(pixels, PLANE_OF_IMAGES) : undefined,
+      volumes: {
+        quarter: joined("quarter"),
+        eighth: joined("eighth"),
+        sixteenth: joined("sixteenth"),
+        thirtySecond: joined("thirtySecond"),
+      },
+      images: seesImages ? engine.compute("aten::cat", pixels, PLANE_OF_IMAGES) : undefined,
     };
   };
   const encode = (images: Value): Promise<Decode> => {
