@@ -48,7 +48,7 @@ test("whatever it has learned, each logit lies within the 3×3 around it, and co
     const random = createRandom(9);
     const weigh = tree.parameters.get("weigh.weight") as Tensor;
     engine.write(
-      weigh as ReturnType<typeof engine.constant>,
+      weigh,
       Float32Array.from({ length: 144 * 8 }, () => 3 * random.normal()),
     );
     const { logits, ...rest } = inputs();

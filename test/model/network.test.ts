@@ -107,7 +107,9 @@ test("our additions give torch's p in one graph and in that for CPUs: detail and
   const config = tinyWithImages;
   let graph: Uint8Array | undefined;
   await compare(t, config, sizes(), (weights) => (graph ??= recordGraph({ config, weights })));
-  await compare(t, config, [{ N: 4, H: 64, W: 96 }], (weights, { N }) => recordGraph({ config, weights, size: { planes: N }, forCpu: true }));
+  await compare(t, config, [{ N: 4, H: 64, W: 96 }], (weights, { N }) =>
+    recordGraph({ config, weights, size: { planes: N }, forCpu: true }),
+  );
 });
 
 test("DFV's graph, recorded for one size at a time, gives torch's p", async (t) => {
