@@ -358,3 +358,42 @@ function demote(out: usize, values: usize, count: i32): void {
   }
   for (; x < count; x++) store<f32>(out + ((<usize>x) << 2), <f32>load<f64>(values + ((<usize>x) << 3)));
 }
+
+/** out += weight · row. */
+export function addScaled(out: usize, row: usize, count: i32, weight: f32): void {
+  const w = f32x4.splat(weight);
+  const bytes = (<usize>count) << 2;
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) v128.store(out + i, f32x4.add(v128.load(out + i), f32x4.mul(w, v128.load(row + i))));
+  for (; i < bytes; i += 4) store<f32>(out + i, load<f32>(out + i) + weight * load<f32>(row + i));
+}
+
+/** out = max(out, row). */
+export function maxInto(out: usize, row: usize, count: i32): void {
+  const bytes = (<usize>count) << 2;
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) v128.store(out + i, f32x4.max(v128.load(out + i), v128.load(row + i)));
+  for (; i < bytes; i += 4) store<f32>(out + i, max<f32>(load<f32>(out + i), load<f32>(row + i)));
+}
+
+/** Pixel x of `out` = Σ over `taps[x]` pixels from `first[x]` on, by the weights from `weights[x · most]` on. */
+export function filterRow(out: usize, row: usize, first: usize, taps: usize, weights: usize, most: i32, count: i32, channels: i32): void {
+  const size = (<usize>channels) << 2;
+  for (let x = 0; x < count; x++) {
+    const offset = (<usize>x) << 2;
+    const end = load<u32>(taps + offset);
+    const w = weights + ((<usize>(x * most)) << 2);
+    let at = pixel(row, load<u32>(first + offset), channels);
+    const target = pixel(out, x, channels);
+    if (channels == 3) {
+      let sum = f32x4.splat(0);
+      for (let k: u32 = 0; k < end; k++, at += 12) sum = f32x4.add(sum, f32x4.mul(v128.load32_splat(w + ((<usize>k) << 2)), v128.load(at)));
+      storePixel(target, sum);
+    } else
+      for (let c: usize = 0; c < size; c += 4) {
+        let sum: f32 = 0;
+        for (let k: u32 = 0; k < end; k++) sum += load<f32>(w + ((<usize>k) << 2)) * load<f32>(at + <usize>k * size + c);
+        store<f32>(target + c, sum);
+      }
+  }
+}

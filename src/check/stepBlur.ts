@@ -1,4 +1,6 @@
-import { boxMean, type Plane } from "../image/boxFilter.ts";
+import { boxMeanBlock, type Plane } from "../image/boxFilter.ts";
+import { blockOf, valuesOf } from "../image/pyramid.ts";
+import { workspace } from "../image/simd/workspace.ts";
 import { BLOCK, blockSharpness, peakOf, ratioAt, texturedBlocks, type BlockSharpness } from "./sharpness.ts";
 
 /** The blurs to try: box filters of these radii, applied once or twice; `share` of the blurred image is mixed with the sharp one. */
@@ -17,25 +19,28 @@ const diameter = ({ radius, passes, share }: Blur): number => 4 * Math.sqrt((sha
 /** Fewer blocks are not enough to measure how much blur a step adds. */
 const LEAST_BLOCKS = 6;
 
-interface Step {
+interface Steps {
   readonly from: Plane;
-  readonly to: Plane;
+  /** The planes before and after it. */
+  readonly to: readonly Plane[];
   /** Blocks in focus on `from`. */
   readonly blocks: readonly number[];
 }
 
 /**
- * How much blur the step adds to what is in focus on `from`: for each block the diameter, in pixels, of the blur that best matches `to`;
- * then the median. Undefined if too little is in focus.
+ * How much blur the step to each of the other planes adds to what is in focus on `from`: for each block the diameter, in pixels, of the
+ * blur that best matches it; then the median. Undefined if too little is in focus.
  */
-function stepBlur({ from, to, blocks }: Step): number | undefined {
-  if (blocks.length < LEAST_BLOCKS) return undefined;
-  const errors = BLURS.map((blur) => blockErrors(blurred(from, blur), to, blocks));
-  const best = blocks.map((_, i) => {
-    const all = errors.map((perBlock) => perBlock[i] as number);
-    return diameter(BLURS[all.indexOf(Math.min(...all))] as Blur);
+function addedBlurs({ from, to, blocks }: Steps): (number | undefined)[] {
+  if (blocks.length < LEAST_BLOCKS) return to.map(() => undefined);
+  const errors = BLURS.map((blur) => withBlurred(from, blur, (blurred) => to.map((other) => blockErrors(blurred, other, blocks))));
+  return to.map((_, n) => {
+    const best = blocks.map((_, i) => {
+      const all = errors.map((perPlane) => perPlane[n]?.[i] as number);
+      return diameter(BLURS[all.indexOf(Math.min(...all))] as Blur);
+    });
+    return best.sort((p, q) => p - q)[best.length >> 1];
   });
-  return best.sort((p, q) => p - q)[best.length >> 1];
 }
 
 /** A block is in focus if its ratio of fine to coarse energy is above this. */
@@ -49,12 +54,13 @@ export function stepBlurs(
   const inFocus = frames.map((_, n) =>
     textured.filter((block) => peakOf(sharpness, block) === n && ratioAt(sharpness, block, n) > SHARP_RATIO),
   );
-  return frames.slice(1).map((to, n) => {
-    const from = frames[n] as Plane;
-    const ways = [
-      stepBlur({ from, to, blocks: inFocus[n] as number[] }),
-      stepBlur({ from: to, to: from, blocks: inFocus[n + 1] as number[] }),
-    ].filter((blur) => blur !== undefined);
+  const around = (n: number): number[] => [n - 1, n + 1].filter((plane) => plane in frames);
+  const blurs = frames.map((from, n) =>
+    addedBlurs({ from, to: around(n).map((plane) => frames[plane] as Plane), blocks: inFocus[n] as number[] }),
+  );
+  const added = (from: number, to: number): number | undefined => blurs[from]?.[around(from).indexOf(to)];
+  return frames.slice(1).map((_, n) => {
+    const ways = [added(n, n + 1), added(n + 1, n)].filter((blur) => blur !== undefined);
     return ways.length === 0 ? undefined : ways.reduce((sum, blur) => sum + blur, 0) / ways.length;
   });
 }
@@ -71,12 +77,17 @@ export function middle(values: readonly (number | undefined)[]): number | undefi
   return known[known.length >> 1];
 }
 
-function blurred({ width, height, values }: Plane, { radius, passes, share }: Blur): Plane {
-  if (share === 0) return { width, height, values };
-  let smooth = values;
-  for (let pass = 0; pass < passes; pass++) smooth = boxMean({ width, height, values: smooth }, radius);
-  if (share < 1) for (let i = 0; i < smooth.length; i++) smooth[i] = share * (smooth[i] as number) + (1 - share) * (values[i] as number);
-  return { width, height, values: smooth };
+/** Calls `use` with the blurred plane, which exists as long as it runs. */
+function withBlurred<T>(plane: Plane, { radius, passes, share }: Blur, use: (blurred: Plane) => T): T {
+  if (share === 0) return use(plane);
+  const { width, height, values } = plane;
+  return workspace().scoped(() => {
+    let smooth = blockOf({ width, height, channels: 1, data: values });
+    for (let pass = 0; pass < passes; pass++) smooth = boxMeanBlock(smooth, radius);
+    const mixed = valuesOf(smooth);
+    if (share < 1) for (let i = 0; i < mixed.length; i++) mixed[i] = share * (mixed[i] as number) + (1 - share) * (values[i] as number);
+    return use({ width, height, values: mixed });
+  });
 }
 
 function blockErrors(one: Plane, other: Plane, blocks: readonly number[]): number[] {

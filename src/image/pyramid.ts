@@ -86,12 +86,3 @@ function expansion(
     kernels.addExpandedRow(into, mixed, width, channels, size.width, sign);
   };
 }
-
-/** Σ over the channels of the squared samples, mean over squares of side 2 · radius + 1. */
-export function localEnergy({ width, height, channels, address }: Block, radius: number): Block {
-  const { kernels, take } = workspace();
-  const [squares, means] = [take(width * height), take(width * height)];
-  kernels.energies(squares, address, width * height, channels);
-  kernels.boxMean(means, squares, width, height, radius, take(2 * width), take(width + 2 * radius + 8));
-  return { width, height, channels: 1, address: means };
-}

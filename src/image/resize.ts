@@ -1,4 +1,5 @@
 import type { Size } from "./image.ts";
+import { workspace } from "./simd/workspace.ts";
 
 /** Interleaved floats of an image or map. */
 interface Raster extends Size {
@@ -16,11 +17,24 @@ const FILTERS = {
 
 type Filter = keyof typeof FILTERS;
 
-/** Resamples to `width` × `height`, pixel centres at half integers, one axis after the other. */
+/** Resamples to `width` × `height`, pixel centres at half integers, along rows and then along columns. */
 export function resize<T extends Raster>(raster: T, { width, height, filter }: Size & { filter: Filter }): T {
-  const across = resampleRows(raster, { width, filter });
-  const turned = transposeRaster(resampleRows(transposeRaster(across), { width: height, filter }));
-  return { ...raster, width, height, data: turned.data };
+  const { kernels, take, view, scoped } = workspace();
+  const samples = width * raster.channels;
+  const data = new Float32Array(samples * height);
+  const down = filterTaps({ from: raster.height, to: height, filter });
+  scoped(() => {
+    const rowAt = filteredRows(raster, { width, filter, kept: down.most });
+    const out = take(samples);
+    for (let y = 0; y < height; y++) {
+      view(out, samples).fill(0);
+      const first = down.first[y] as number;
+      for (let tap = 0; tap < (down.taps[y] as number); tap++)
+        kernels.addScaled(out, rowAt(first + tap), samples, down.weights[y * down.most + tap] as number);
+      data.set(view(out, samples), y * samples);
+    }
+  });
+  return { ...raster, width, height, data };
 }
 
 /** The value of the pixel that contains each new pixel's centre: for depth, which must not be mixed across edges. */
@@ -36,48 +50,50 @@ export function resizeNearest<T extends ArrayLike<number> & { [index: number]: n
   return target.into;
 }
 
-function resampleRows(raster: Raster, { width, filter }: { width: number; filter: Filter }): Raster {
-  const { height, channels, data } = raster;
-  if (width === raster.width) return raster;
-  const taps = filterTaps({ from: raster.width, to: width, filter });
-  const out = new Float32Array(width * height * channels);
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++) {
-      const { first, weights } = taps[x] as Taps;
-      for (let c = 0; c < channels; c++) {
-        let sum = 0;
-        for (let i = 0; i < weights.length; i++)
-          sum += (weights[i] as number) * (data[(y * raster.width + first + i) * channels + c] as number);
-        out[(y * width + x) * channels + c] = sum;
-      }
-    }
-  return { width, height, channels, data: out };
+/** Addresses of rows resampled to `width`, each when it is first needed; the last `kept` are kept. */
+function filteredRows(
+  { width: from, channels, data }: Raster,
+  { width, filter, kept }: { readonly width: number; readonly filter: Filter; readonly kept: number },
+): (y: number) => number {
+  const { kernels, take, put, view } = workspace();
+  const across = filterTaps({ from, to: width, filter });
+  const [first, taps, weights] = [put(across.first), put(across.taps), put(across.weights)];
+  const source = take(from * channels);
+  const slots = Array.from({ length: kept }, () => ({ row: -1, address: take(width * channels) }));
+  return (y) => {
+    const slot = slots[y % kept] as (typeof slots)[number];
+    if (slot.row === y) return slot.address;
+    slot.row = y;
+    view(source, from * channels).set(data.subarray(y * from * channels, (y + 1) * from * channels));
+    kernels.filterRow(slot.address, source, first, taps, weights, across.most, width, channels);
+    return slot.address;
+  };
 }
 
+/** For each new sample, the first old sample under the filter, how many there are, and their weights, which sum to 1. */
 interface Taps {
-  readonly first: number;
-  readonly weights: Float64Array;
+  readonly first: Uint32Array;
+  readonly taps: Uint32Array;
+  /** [samples, most]. */
+  readonly weights: Float32Array;
+  readonly most: number;
 }
 
-/** For each new sample, the old samples under the filter and their weights, which sum to 1. */
-function filterTaps({ from, to, filter }: { from: number; to: number; filter: Filter }): Taps[] {
+function filterTaps({ from, to, filter }: { from: number; to: number; filter: Filter }): Taps {
   const { radius, at } = FILTERS[filter];
   const ratio = from / to;
+  if (ratio === 1) return { first: Uint32Array.from({ length: to }, (_, i) => i), taps: new Uint32Array(to).fill(1), weights: new Float32Array(to).fill(1), most: 1 }; // prettier-ignore
   const stretch = Math.max(ratio, 1);
-  return Array.from({ length: to }, (_, i) => {
+  const most = Math.ceil(2 * radius * stretch) + 1;
+  const [first, taps, weights] = [new Uint32Array(to), new Uint32Array(to), new Float32Array(to * most)];
+  for (let i = 0; i < to; i++) {
     const centre = (i + 0.5) * ratio;
-    const first = Math.max(0, Math.floor(centre - radius * stretch + 0.5));
+    const start = Math.max(0, Math.floor(centre - radius * stretch + 0.5));
     const end = Math.min(from, Math.floor(centre + radius * stretch + 0.5));
-    const weights = Float64Array.from({ length: end - first }, (_, tap) => at((first + tap + 0.5 - centre) / stretch));
-    const sum = weights.reduce((total, weight) => total + weight, 0);
-    return { first, weights: weights.map((weight) => weight / sum) };
-  });
-}
-
-function transposeRaster({ width, height, channels, data }: Raster): Raster {
-  const out = new Float32Array(data.length);
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++)
-      for (let c = 0; c < channels; c++) out[(x * height + y) * channels + c] = data[(y * width + x) * channels + c] as number;
-  return { width: height, height: width, channels, data: out };
+    const values = Array.from({ length: end - start }, (_, tap) => at((start + tap + 0.5 - centre) / stretch));
+    const sum = values.reduce((total, weight) => total + weight, 0);
+    [first[i], taps[i]] = [start, end - start];
+    weights.set(values.map((weight) => weight / sum), i * most); // prettier-ignore
+  }
+  return { first, taps, weights, most };
 }

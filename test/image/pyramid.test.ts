@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { addExpanded, blockOf, localEnergy, reduced, subtractExpanded, valuesOf, type Samples } from "../../src/image/pyramid.ts";
+import { addExpanded, blockOf, reduced, subtractExpanded, valuesOf, type Samples } from "../../src/image/pyramid.ts";
+import { localEnergy } from "../../src/image/boxFilter.ts";
 import { workspace } from "../../src/image/simd/workspace.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";

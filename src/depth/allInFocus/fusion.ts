@@ -1,7 +1,7 @@
-import type { Plane } from "../../image/boxFilter.ts";
+import { localEnergy, type Plane } from "../../image/boxFilter.ts";
 import type { Window } from "../../image/crop.ts";
 import type { Image, Size } from "../../image/image.ts";
-import { addExpanded, blockOf, halfSize, localEnergy, reduced, subtractExpanded, valuesOf, type Block } from "../../image/pyramid.ts";
+import { addExpanded, blockOf, halfSize, reduced, subtractExpanded, valuesOf, type Block } from "../../image/pyramid.ts";
 import { imageRows, type PictureRows } from "../../image/rows.ts";
 import { workspace } from "../../image/simd/workspace.ts";
 import { enlargedBlock } from "../../image/upsample.ts";
@@ -65,12 +65,12 @@ export function createFusion(
       const least = coverage?.isReserve ? RESERVE : 0;
       const [choice, share] = [prior.choice(plane), prior.share(plane)];
       scoped(() => {
-        const maps = levels.map((size) => ({ choice: fitted(choice, size), share: fitted(share, size) }));
+        const [choices, shares] = [choice, share].map((map) => fitted(map, levels)) as [Block[], Block[]];
         for (const tile of tiles) {
           if (least === 0 && !counts(choice, tile, { width, height })) continue;
           const covers = coverage && !coversTile(coverage.covers, tile) ? coverage.covers : undefined;
           scoped(() => {
-            addTile({ levels, maps, covers, least }, cut(rows, tile, channels), tile);
+            addTile({ levels, choices, shares, covers, least }, cut(rows, tile, channels), tile);
           });
         }
       });
@@ -140,11 +140,13 @@ function counts({ width, height, values }: Plane, tile: Window, size: Size): boo
   return false;
 }
 
-/** The map, halved until it is no larger than a level. */
-function fitted({ width, height, values }: Plane, level: Size): Block {
+/** For each level the map, halved until it is no larger than the level. */
+function fitted({ width, height, values }: Plane, levels: readonly Size[]): Block[] {
   let map = blockOf({ width, height, channels: 1, data: values });
-  while (map.width >= 1.5 * level.width && map.height >= 1.5 * level.height) map = reduced(map);
-  return map;
+  return levels.map((level) => {
+    while (map.width >= 1.5 * level.width && map.height >= 1.5 * level.height) map = reduced(map);
+    return map;
+  });
 }
 
 function cut(rows: PictureRows, { seen }: Tile, channels: number): Block {
@@ -158,14 +160,15 @@ function cut(rows: PictureRows, { seen }: Tile, channels: number): Block {
 interface Target {
   readonly levels: readonly Level[];
   /** What the plane counts at each level. */
-  readonly maps: readonly { readonly choice: Block; readonly share: Block }[];
+  readonly choices: readonly Block[];
+  readonly shares: readonly Block[];
   /** Given only where the frame does not cover the whole tile. */
   readonly covers: Covers | undefined;
   /** What the plane counts at least. */
   readonly least: number;
 }
 
-function addTile({ levels, maps, covers, least }: Target, tileImage: Block, tile: Tile): void {
+function addTile({ levels, choices, shares, covers, least }: Target, tileImage: Block, tile: Tile): void {
   let samples = tileImage;
   for (const [n, level] of levels.entries()) {
     const scale = 2 ** n;
@@ -176,13 +179,12 @@ function addTile({ levels, maps, covers, least }: Target, tileImage: Block, tile
       width: Math.ceil(tile.width / scale),
       height: Math.ceil(tile.height / scale),
     };
-    const { choice, share } = maps[n] as Target["maps"][number];
     const where = { level, seen, part, scale, covers, least };
-    if (n === levels.length - 1) addShare(samples, enlargedBlock(share, level, part), where);
+    if (n === levels.length - 1) addShare(samples, enlargedBlock(shares[n] as Block, level, part), where);
     else {
       const smaller = reduced(samples);
       subtractExpanded(samples, smaller);
-      chooseStrongest(samples, enlargedBlock(choice, level, part), where);
+      chooseStrongest(samples, enlargedBlock(choices[n] as Block, level, part), where);
       samples = smaller;
     }
   }

@@ -1,5 +1,6 @@
 import type { Plane } from "../../image/boxFilter.ts";
 import type { Size } from "../../image/image.ts";
+import { workspace } from "../../image/simd/workspace.ts";
 import type { FocusProbability } from "../../network/focusProbability.ts";
 
 /** Which plane wins at an edge through which both the object and what lies behind it can be seen. */
@@ -81,35 +82,49 @@ function depthEdges(
 
 /** The largest p within reach of each pixel and plane. */
 function nearby({ planes, width, height, values }: FocusProbability): Float32Array {
+  const { kernels, take, view, scoped } = workspace();
   const area = width * height;
-  const along = greatest(values, { reach: REACH.planes, length: planes, stride: area });
-  return around(along, { width, height });
-}
-
-/** The greatest of the values within reach of each pixel, of one map or several. */
-function around(values: Float32Array, { width, height }: Size): Float32Array {
-  const rows = greatest(values, { reach: REACH.pixels, length: width, stride: 1 });
-  return greatest(rows, { reach: REACH.pixels, length: height, stride: width });
-}
-
-/** The greatest of the values within reach along one axis. */
-function greatest(
-  values: Float32Array,
-  { reach, length, stride }: { readonly reach: number; readonly length: number; readonly stride: number },
-): Float32Array {
   const out = new Float32Array(values.length);
-  for (let start = 0; start < values.length; start += length * stride)
-    for (let position = 0; position < length; position++) {
-      const [from, to] = [Math.max(position - reach, 0), Math.min(position + reach, length - 1)];
-      const at = start + position * stride;
-      for (let i = 0; i < stride; i++) {
-        let most = 0;
-        for (let k = from; k <= to; k++) {
-          const value = values[start + k * stride + i] as number;
-          if (value > most) most = value;
-        }
-        out[at + i] = most;
+  scoped(() => {
+    const [most, other] = [take(area), take(area)];
+    for (let n = 0; n < planes; n++) {
+      view(most, area).set(values.subarray(n * area, (n + 1) * area));
+      for (let k = Math.max(n - REACH.planes, 0); k <= Math.min(n + REACH.planes, planes - 1); k++) {
+        if (k === n) continue;
+        view(other, area).set(values.subarray(k * area, (k + 1) * area));
+        kernels.maxInto(most, other, area);
       }
+      scoped(() => {
+        out.set(view(greatestAround(most, { width, height }), area), n * area);
+      });
     }
+  });
+  return out;
+}
+
+/** The greatest of the values of a map within reach of each pixel. */
+function around(values: Float32Array, size: Size): Float32Array {
+  const { put, view, scoped } = workspace();
+  return scoped(() => view(greatestAround(put(values), size), values.length).slice());
+}
+
+/** The same in the workspace: along rows, then along columns. */
+function greatestAround(address: number, { width, height }: Size): number {
+  const { kernels, take, view } = workspace();
+  const area = width * height;
+  const [rows, out] = [take(area), take(area)];
+  view(rows, area).set(view(address, area));
+  for (let y = 0; y < height; y++) {
+    const at = 4 * y * width;
+    for (let reach = 1; reach <= Math.min(REACH.pixels, width - 1); reach++) {
+      kernels.maxInto(rows + at, address + at + 4 * reach, width - reach);
+      kernels.maxInto(rows + at + 4 * reach, address + at, width - reach);
+    }
+  }
+  view(out, area).set(view(rows, area));
+  for (let reach = 1; reach <= Math.min(REACH.pixels, height - 1); reach++) {
+    kernels.maxInto(out, rows + 4 * reach * width, area - reach * width);
+    kernels.maxInto(out + 4 * reach * width, rows, area - reach * width);
+  }
   return out;
 }

@@ -15,7 +15,10 @@ export type Kernels = Readonly<
     | "energies"
     | "mixTwo"
     | "stretchRow"
-    | "boxMean",
+    | "boxMean"
+    | "addScaled"
+    | "maxInto"
+    | "filterRow",
     Kernel
   >
 >;
