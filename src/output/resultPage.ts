@@ -2,6 +2,7 @@ import { deflateSync, inflateSync } from "fflate";
 
 import { pick, shrinkDepth, shrinkImage, sizeWithin } from "../image/shrink.ts";
 import { integers } from "../io/png.ts";
+import { bytesToSrgb } from "../io/profileColours.ts";
 import { depthCode, type DepthCode } from "./depthCode.ts";
 import type { EncodeJpeg } from "./outputs.ts";
 import { extent, isKnown, validRange, type DepthResult } from "./result.ts";
@@ -154,10 +155,12 @@ export async function makeResultPage(
   facts: PageFacts,
   { viewer, jpeg }: { readonly viewer: PageViewer; readonly jpeg: EncodeJpeg },
 ): Promise<string> {
-  const { allInFocus, depth } = result;
+  const { allInFocus, depth, profile } = result;
   if (!allInFocus) throw new Error("the result has no all-in-focus image, which its page shows");
   const small = shrinkImage(allInFocus, sizeWithin(allInFocus, SIDE));
-  const bytes = await jpeg({ ...small, data: integers(small.data, 8) as Uint8Array });
+  const pixels = integers(small.data, 8) as Uint8Array;
+  if (profile && small.channels === 3) bytesToSrgb(pixels, profile); // its refocused and 3-D views know no profiles
+  const bytes = await jpeg({ ...small, data: pixels });
   const data = encodePageData(shrinkResult(result), {
     ...facts,
     facts: `Depth from ${facts.planes} images, ${depth.width} × ${depth.height} pixels, by DualFocus`,

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { iccProfile } from "../io/iccFiles.ts";
 import { depthMap } from "../../src/image/depthMap.ts";
 import type { DepthResult } from "../../src/output/result.ts";
-import { decodePageData, encodePageData, resultPage, type PageData } from "../../src/output/resultPage.ts";
+import { decodePageData, encodePageData, makeResultPage, resultPage, type PageData } from "../../src/output/resultPage.ts";
 
 const [width, height] = [7, 5];
 const pixels = width * height;
@@ -47,4 +48,27 @@ test("the page is one file that asks for nothing, whatever its name and script c
   const json = /id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? "";
   assert.deepEqual(JSON.parse(json) as PageData, data);
   assert.deepEqual(Buffer.from(data.picture.split(",")[1] ?? "", "base64"), Buffer.from(picture.bytes));
+});
+
+test("the picture in the page is in sRGB, whatever the space of the photos", async () => {
+  const allInFocus = {
+    width,
+    height,
+    channels: 3 as const,
+    data: new Float32Array(3 * pixels).map((_, i) => [0.702, 0.302, 0.302][i % 3] as number),
+  };
+  const shown: number[][] = [];
+  const jpeg = ({ data }: { data: Uint8Array }): Promise<Uint8Array> => {
+    shown.push([...data.subarray(0, 3)]);
+    return Promise.resolve(picture.bytes);
+  };
+  for (const profile of [undefined, iccProfile()])
+    await makeResultPage({ ...result, allInFocus, ...(profile ? { profile } : {}) }, options, { viewer: { script: "", style: "" }, jpeg });
+  // By hand: the red of sRGB is 1.3984 r - 0.3984 g, its green g, its blue about b.
+  const [plain = [], adobe = []] = shown;
+  assert.deepEqual(plain, [179, 77, 77]);
+  const curve = (light: number): number => 255 * (1.055 * light ** (1 / 2.4) - 0.055);
+  const [red, green] = [(179 / 255) ** 2.19921875, (77 / 255) ** 2.19921875];
+  assert.ok(Math.abs((adobe[0] as number) - curve(1.3984 * red - 0.3984 * green)) < 1.5, adobe.join());
+  assert.ok(Math.abs((adobe[1] as number) - curve(green)) < 1.5, adobe.join());
 });
