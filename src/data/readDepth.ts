@@ -30,10 +30,16 @@ export async function readDepth(file: string, space: Space, { scale }: { scale?:
     throw new FormatError(`${file}: says ${stored.width}×${stored.height} pixels but holds ${stored.data.length} values`);
   const factor = scale ?? stored.scale ?? (stored.integer && space === "depth" ? 0.001 : 1);
   const { offset = 0, invalid } = scale === undefined ? stored : {};
-  const values = Float32Array.from(stored.data, (value) => (value === invalid ? NaN : value * factor + offset));
-  const known = (value: number): boolean => Number.isFinite(value) && (space !== "depth" || value > 0);
-  const valid = Uint8Array.from(values, (value) => (known(value) ? 1 : 0));
-  return depthMap({ width: stored.width, height: stored.height, values, valid, space });
+  const { width, height, data } = stored;
+  const [values, valid] = [new Float32Array(data.length), new Uint8Array(data.length)];
+  const least = space === "depth" ? 0 : -Infinity;
+  // A plain loop: `from` with a function takes ten times as long, which a set of hundreds of pairs feels.
+  for (let i = 0; i < data.length; i++) {
+    const value = data[i] as number;
+    values[i] = value === invalid ? NaN : value * factor + offset;
+    valid[i] = Number(Number.isFinite(values[i]) && (values[i] as number) > least);
+  }
+  return depthMap({ width, height, values, valid, space });
 }
 
 async function readMap(file: string): Promise<StoredMap> {

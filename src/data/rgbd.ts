@@ -21,7 +21,8 @@ export function metricDepth(
   { width, height, values }: Size & { values: Float32Array },
   { above, below }: { above: number; below: number },
 ): DepthMap {
-  const valid = Uint8Array.from(values, (value) => (value > above && value < below ? 1 : 0));
+  const valid = new Uint8Array(values.length);
+  for (let i = 0; i < values.length; i++) valid[i] = Number((values[i] as number) > above && (values[i] as number) < below);
   return depthMap({ width, height, values, valid, space: "depth" });
 }
 

@@ -67,6 +67,9 @@ export interface HoldOptions {
 /** Steps after which a rolling set replaces one stack: decoding must not keep the device waiting. */
 const REFILL_EVERY = 8;
 
+/** Stacks that are read at a time. */
+const READ_AHEAD = 4;
+
 /**
  * Reads a set once and holds it on the device. What does not fit rolls through: slot i holds the stacks at places i, i + size, … of the
  * stream, so what is held follows from the step alone.
@@ -93,12 +96,16 @@ export async function holdStacks(engine: TorchEngine, options: HoldOptions): Pro
     const { name, width, height, valid, focus } = stack;
     held[slot] = { name, width, height, focus, ...(valid && { valid }) };
   };
-  let ahead: { readonly place: number; readonly stack: Promise<HostStack> } | undefined; // of a rolling set, the next one is read meanwhile
-  const readAt = (place: number): Promise<HostStack> => {
-    if (ahead?.place === place) return ahead.stack;
-    const stack = read(rolling ? order(place) : place);
+  const ahead = new Map<number, Promise<HostStack>>(); // decoders have threads of their own, so the next ones are read meanwhile
+  const startReading = (place: number): Promise<HostStack> => {
+    const stack = ahead.get(place) ?? read(rolling ? order(place) : place);
     stack.catch(() => undefined); // a failure ahead of time is reported when its place is asked for
-    ahead = { place, stack };
+    ahead.set(place, stack);
+    return stack;
+  };
+  const take = (place: number): Promise<HostStack> => {
+    const stack = startReading(place);
+    ahead.delete(place);
     return stack;
   };
   let made = 0; // places 0 to made − 1 have been held, the last `size` of them still are
@@ -124,12 +131,13 @@ export async function holdStacks(engine: TorchEngine, options: HoldOptions): Pro
       const wanted = rolling ? size + Math.floor(step / REFILL_EVERY) : size;
       for (let place = Math.max(made, wanted - size); place < wanted; place++) {
         stop?.throwIfAborted();
-        put(place % size, await readAt(place));
+        for (let next = place; next < Math.min(place + READ_AHEAD, wanted); next++) void startReading(next);
+        put(place % size, await take(place));
         if (made === 0 && size >= 100 && (place + 1) % Math.ceil(size / 5) === 0) progress(`read ${place + 1} of ${size} stacks`);
         await setImmediate(); // signals arrive only when the event loop turns
       }
       made = wanted;
-      if (rolling) void readAt(made);
+      if (rolling) void startReading(made);
     },
     dispose: () => {
       store.dispose();
