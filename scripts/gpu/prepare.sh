@@ -30,5 +30,5 @@ pack() { # NAME PIECES DIR: every PIECES-th file of DIR in each of NAME-0.tar, N
   done
 }
 [ $# -lt 1 ] || [ -f .carry/textures-1.tar ] || pack textures 2 "$1"
-[ $# -lt 2 ] || [ -f .carry/pairs-3.tar ] || pack pairs 4 "$2"
+[ $# -lt 2 ] || [ -f .carry/pairs-4.tar ] || pack pairs 5 "$2"
 du -h .carry/*
