@@ -25,7 +25,12 @@ export interface Stand {
   readonly close: () => Promise<void>;
 }
 
-export interface VisitOptions extends Pick<BrowserContextOptions, "viewport" | "colorScheme" | "serviceWorkers" | "hasTouch"> {
+export interface VisitOptions extends Pick<
+  BrowserContextOptions,
+  "viewport" | "colorScheme" | "serviceWorkers" | "hasTouch" | "permissions"
+> {
+  /** Runs in the page before its own scripts. */
+  readonly script?: string;
   /** For instance `?device=wasm&threads=1`. */
   readonly query?: string;
   /** Instead of the stand's own. */
@@ -42,9 +47,12 @@ export interface Visit {
 }
 
 /** One for all tests of a file. Needs the built page: `npm test` and `npm run build` see to that. */
-export async function openStand({ gpu = "graphics" }: { gpu?: keyof typeof GPU } = {}): Promise<Stand> {
+export async function openStand({
+  gpu = "graphics",
+  flags = [],
+}: { gpu?: keyof typeof GPU; flags?: readonly string[] } = {}): Promise<Stand> {
   const server = await startWebServer(openSite(root), { host: "localhost", port: 0 });
-  const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: [...QUIET, ...GPU[gpu]] });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: [...QUIET, ...GPU[gpu], ...flags] });
   return {
     url: server.url,
     server,
@@ -56,7 +64,11 @@ export async function openStand({ gpu = "graphics" }: { gpu?: keyof typeof GPU }
   };
 }
 
-async function visit(browser: Browser, stand: string, { query = "?device=wasm", url = stand, ...options }: VisitOptions): Promise<Visit> {
+async function visit(
+  browser: Browser,
+  stand: string,
+  { query = "?device=wasm", url = stand, script, ...options }: VisitOptions,
+): Promise<Visit> {
   const context = await browser.newContext({ acceptDownloads: true, serviceWorkers: "block", reducedMotion: "reduce", ...options });
   const [problems, requests]: [string[], string[]] = [[], []];
   context.on("console", (message) => {
@@ -66,6 +78,7 @@ async function visit(browser: Browser, stand: string, { query = "?device=wasm", 
   context.on("weberror", (error) => problems.push(`uncaught: ${error.error().message}`));
   context.on("request", (request) => requests.push(request.url()));
   context.setDefaultTimeout(PATIENCE);
+  if (script !== undefined) await context.addInitScript(script);
   const page = await context.newPage();
   await page.goto(url + query);
   return { page, problems, requests, close: () => context.close() };

@@ -74,6 +74,12 @@ export const TEST_IDS = {
   dropZone: "drop-zone",
   filesInput: "files-input",
   folderInput: "folder-input",
+  /** The dialog of the device's camera, and its parts. */
+  openCamera: "open-camera",
+  camera: "camera",
+  cameraNear: "camera-near",
+  cameraFar: "camera-far",
+  cameraShoot: "camera-shoot",
   /** Followed by the example's name: example-desk. */
   example: "example-",
   problem: "problem",

@@ -21,7 +21,7 @@ const example = (name: string, title: string, description: string): Example => {
 export const EXAMPLES: readonly Example[] = [
   example("desk", "Desk", "with known distances in metres."),
   example("macro", "Macro", "at close range, in millimetres."),
-  example("breathing", "Hand-held", "that must be aligned first; no distances."),
+  example("breathing", "Hand-held", "with sensor noise, shake and focus breathing; no distances."),
 ];
 
 export const exampleUrl = ({ name }: Example, file: string): string => `${PATHS.examples}${name}/${file}`;

@@ -1,10 +1,12 @@
 import type { TargetedEvent, VNode } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
+import { mayHaveCamera } from "../camera/camera.ts";
 import { TEST_IDS } from "../contract.ts";
 import { nameOf, pickedFiles } from "../droppedFiles.ts";
 import type { OpeningState } from "../state/state.ts";
 import { openingWords } from "../state/words.ts";
+import { CameraView } from "./CameraView.tsx";
 import type { OnFiles } from "./useWindowDrop.ts";
 
 interface DropZoneProps {
@@ -40,6 +42,7 @@ export function DropZone({ opening, isOver, onFiles, onCancel }: DropZoneProps):
         <button type="button" disabled={isBusy} onClick={() => folder.current?.click()}>
           Choose a folder
         </button>
+        <TakePhotos isBusy={isBusy} onFiles={onFiles} />
         {isBusy && <CancelOpening onCancel={onCancel} />}
       </div>
       <input
@@ -62,6 +65,41 @@ export function DropZone({ opening, isOver, onFiles, onCancel }: DropZoneProps):
         {...{ webkitdirectory: true }}
       />
     </section>
+  );
+}
+
+/** Only where the browser can set a camera's focus. */
+function TakePhotos({ isBusy, onFiles }: { isBusy: boolean; onFiles: OnFiles }): VNode | null {
+  const [isOffered, setOffered] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    void mayHaveCamera().then(setOffered);
+  }, []);
+  if (!isOffered) return null;
+  return (
+    <>
+      <button
+        type="button"
+        disabled={isBusy}
+        data-testid={TEST_IDS.openCamera}
+        onClick={() => {
+          setOpen(true);
+        }}
+      >
+        Take photos
+      </button>
+      {isOpen && (
+        <CameraView
+          onPhotos={(files) => {
+            setOpen(false);
+            onFiles(`Photos of ${new Date().toLocaleTimeString([], { timeStyle: "short" })}`, files);
+          }}
+          onClose={() => {
+            setOpen(false);
+          }}
+        />
+      )}
+    </>
   );
 }
 

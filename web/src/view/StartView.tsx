@@ -4,6 +4,7 @@ import { TEST_IDS } from "../contract.ts";
 import { EXAMPLES, exampleUrl } from "../examples.ts";
 import type { StepProps, ViewProps } from "./App.tsx";
 import { DropZone } from "./DropZone.tsx";
+import { HowToShoot } from "./HowToShoot.tsx";
 
 /** A short introduction, the drop zone and the examples. */
 export function StartView({ state, controller, isOver }: StepProps): VNode {
@@ -28,8 +29,10 @@ export function StartView({ state, controller, isOver }: StepProps): VNode {
         }}
       />
       <LastResult state={state} controller={controller} />
+      <HowToShoot />
       <section class="examples" aria-labelledby="examples-title">
         <h2 id="examples-title">Or try one of these</h2>
+        <p class="quiet">They are rendered, not photographed, so their true depth is known.</p>
         <ul>
           {EXAMPLES.map((example) => (
             <li key={example.name}>
