@@ -2,29 +2,19 @@ import { stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { Command, Option } from "commander";
 
-import type { Finding } from "../check/finding.ts";
-import { defaultOutput, depthOfStack, type RunReport, type StackOptions, type StackRun } from "../depth/node/stackRun.ts";
+import { defaultOutput, depthOfStack, type RunReport } from "../depth/node/stackRun.ts";
 import { createProgress } from "../depth/progress.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
-import { DEVICES, type DeviceName } from "../network/node/devices.ts";
+import { DEVICES } from "../network/node/devices.ts";
 import { openNetwork } from "../network/node/openNetwork.ts";
 import { DualFocusError } from "../errors.ts";
 import { UserError } from "../system/userError.ts";
 import { wholeNumber } from "./arguments.ts";
 import { colorsOption, preferOption, reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
-import { describeResult, failed, finished, reportBatch, stackFolders, type BatchEntry } from "./depthResults.ts";
+import { depthOfFolders, warn, type DepthOptions, type Place, type Run } from "./depthFolders.ts";
+import { describeResult, stackFolders } from "./depthResults.ts";
 import { stoppable } from "./stop.ts";
-import { errorDocument, findingRemedy } from "./words.ts";
-
-interface DepthOptions extends StackOptions {
-  readonly output?: string;
-  readonly device: DeviceName;
-  readonly truth?: string;
-  readonly threads: number;
-  readonly batch: boolean;
-  readonly json: boolean;
-  readonly quiet: boolean;
-}
+import { errorDocument } from "./words.ts";
 
 export function depthCommand(): Command {
   return new Command("depth")
@@ -57,7 +47,7 @@ async function depth(inputs: readonly string[], options: DepthOptions): Promise<
   const body = async (signal: AbortSignal): Promise<void> => {
     const run: Run = { options, network: opened, signal };
     const places = await inJson(options, () => stackPlaces(inputs, options));
-    await (places ? depthOfFolders(places, run) : inJson(options, () => depthOfOne(inputs, run)));
+    await (places ? depthOfFolders(places, run, createReport) : inJson(options, () => depthOfOne(inputs, run)));
   };
   const words = { signals: ["SIGINT", "SIGTERM", "SIGHUP"], reason: "stopped; nothing half-written is left" } as const;
   await stoppable(body, words).finally(async () => {
@@ -73,10 +63,6 @@ async function announced(options: DepthOptions): Promise<DepthNetwork> {
   return loaded;
 }
 
-interface Run extends Pick<StackRun, "network" | "signal"> {
-  readonly options: DepthOptions;
-}
-
 /** With `--json` a failure is a document on stdout, too. */
 async function inJson<T>({ json }: DepthOptions, body: () => Promise<T>): Promise<T> {
   try {
@@ -85,12 +71,6 @@ async function inJson<T>({ json }: DepthOptions, body: () => Promise<T>): Promis
     if (json) process.stdout.write(`${JSON.stringify({ error: errorDocument(failure) })}\n`);
     throw failure;
   }
-}
-
-interface Place {
-  readonly folder: string;
-  readonly name: string;
-  readonly output: string;
 }
 
 /** The stacks of a folder of folders, or several folders; undefined for one stack. */
@@ -140,39 +120,6 @@ async function folderOfStacks(inputs: readonly string[], failure: unknown): Prom
   return new UserError(message, { exitCode: 3, remedy: "add --batch if each of them is a stack", cause: failure });
 }
 
-/** Each place as a stack of its own. Finished results are kept; a stack that fails does not stop the others. */
-async function depthOfFolders(places: readonly Place[], run: Run): Promise<void> {
-  const { options } = run;
-  const entries: BatchEntry[] = [];
-  for (const [i, place] of places.entries()) {
-    const { name, output } = place;
-    const before = options.force ? undefined : await finished(output);
-    if (!options.quiet) process.stderr.write(`${name} (${i + 1} of ${places.length})${before ? ": finished earlier" : ""}\n`);
-    if (before) entries.push({ name, status: "skipped", output, result: before });
-    else entries.push(await attempt(place, run));
-  }
-  reportBatch(entries, options.json);
-}
-
-async function attempt({ folder, name, output }: Place, run: Run): Promise<BatchEntry> {
-  const { truth } = run.options;
-  try {
-    const { document: result } = await depthOfStack({
-      ...run,
-      inputs: [folder],
-      output,
-      report: createReport(run.options),
-      ...(truth === undefined ? {} : { truth: join(folder, truth) }),
-    });
-    return { name, status: "done", output, result };
-  } catch (failure) {
-    run.signal.throwIfAborted();
-    const entry = failed({ name, output }, failure);
-    process.stderr.write(`${name}: ${entry.error.message}\n${entry.error.remedy === undefined ? "" : `  ${entry.error.remedy}\n`}`);
-    return entry;
-  }
-}
-
 /** Progress, notes and warnings on standard error; nothing if `quiet`. */
 function createReport({ quiet }: { quiet: boolean }): RunReport {
   return {
@@ -182,9 +129,4 @@ function createReport({ quiet }: { quiet: boolean }): RunReport {
     },
     onFindings: quiet ? () => undefined : warn,
   };
-}
-
-function warn(findings: readonly Finding[]): void {
-  for (const finding of findings)
-    if (finding.severity !== "note") process.stderr.write(`${finding.severity}: ${finding.message}\n  ${findingRemedy(finding)}\n`);
 }

@@ -70,6 +70,12 @@ export async function openDevice(request: DeviceRequest, machine: Machine = this
   return { session: await machine.open("cpu", request), reason: `${noCuda}; ${noGpu}` };
 }
 
+/** Whether the network can only run on the CPU if this device is asked for. */
+export async function needsOnlyCpu(device: DeviceName, machine: Machine = thisMachine): Promise<boolean> {
+  if (device !== "auto") return device === "cpu";
+  return machine.withoutGpu() !== undefined && (await machine.withoutCuda()) !== undefined;
+}
+
 /** ONNX has no operator for a dense or confidence-weighted solve. */
 function checkRecordable({ config }: DeviceRequest["model"]): void {
   if (!isRecordable(config))
