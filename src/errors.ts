@@ -141,7 +141,7 @@ export class DualFocusError extends Error implements ErrorReport {
 const LONGEST_MESSAGE = 2000;
 
 /** A file's own words end up in messages: without what steers a terminal, and not without end. */
-function legible(message: string): string {
+export function legible(message: string): string {
   const cut = message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)} …` : message;
   return cut.replace(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, (letter) => (letter === "\n" ? letter : "\ufffd"));
 }

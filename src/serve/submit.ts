@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 
+import { describeIssues, legible } from "../errors.ts";
 import { withTemporaryFolder } from "../system/temporaryFolder.ts";
 import { depthSettings, type DepthSettings } from "../depth/settings.ts";
 import { frameOf, jobPrefix, type Job } from "../queue/job.ts";
@@ -13,6 +14,7 @@ import type { Limits } from "./limits.ts";
 import { Problem } from "./problem.ts";
 import { createQuota } from "./quota.ts";
 import type { Tenant } from "./tenants.ts";
+import { createTurns } from "./turns.ts";
 import { receiveUpload } from "./upload.ts";
 
 export interface Submitting {
@@ -42,11 +44,12 @@ export function createSubmit({
   const inTurn = createGate(CHECKS_AT_ONCE);
   const checkFrames = createFrameChecker();
   const reserve = createQuota(queue);
+  const turns = createTurns();
   let active = 0;
   const receive = (request: IncomingMessage, { name: tenant }: Tenant): Promise<string> =>
     withTemporaryFolder(uploads, async (folder) => {
-      const { files, options, bytes } = await receiveUpload(request, { folder, limits });
-      const settings = readSettings(options);
+      const { files, options, bytes } = await receiveUpload(request, { folder, limits, turns });
+      const settings = await turns(() => readSettings(options));
       const frames = await inTurn(() => checkFrames(files, limits));
       checkFrameSet(frames, settings);
       await checkRoom(queue, limits);
@@ -97,12 +100,20 @@ function readSettings(text = "{}"): DepthSettings {
   const { success, data, error } = depthSettings.safeParse(given);
   if (!success)
     throw new Problem("invalid", {
-      detail: z.prettifyError(error).replaceAll("✖ ", "").replaceAll(/\n\s*/g, " "),
+      detail: legible(
+        describeIssues(z.prettifyError(firstIssues(error)))
+          .replaceAll("✖ ", "")
+          .replaceAll(/ {2,}/g, " "),
+      ),
       remedy: "correct “options”; GET /docs says what it may hold",
       cause: error,
     });
   return data;
 }
+
+/** A list of thousands of wrong values takes longer to describe than to read. */
+const firstIssues = (error: z.ZodError): z.ZodError => new z.ZodError(error.issues.slice(0, MOST_ISSUES));
+const MOST_ISSUES = 10;
 
 /** The images into the store, then the job into the queue; if either fails, neither is left. */
 async function putJob(

@@ -1,12 +1,14 @@
 import { Busboy, type BusboyInstance } from "@fastify/busboy";
+import { once, setMaxListeners } from "node:events";
 import { createWriteStream } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
+import { Writable, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
 import { OPTIONS_BYTES, PART_HEADER_BYTES, type Limits } from "./limits.ts";
 import { Problem, tooLarge } from "./problem.ts";
+import type { Turns } from "./turns.ts";
 
 /** What a client has sent: pictures in the order of the parts, under names of ours, and the text of `options`. */
 export interface Upload {
@@ -20,6 +22,7 @@ interface Receiving {
   /** Exists and is empty; whoever made it removes it, whatever happens. */
   readonly folder: string;
   readonly limits: Limits;
+  readonly turns: Turns;
 }
 
 const HOW = "send multipart/form-data with a part “frames” for each picture and one part “options” with JSON";
@@ -28,9 +31,10 @@ const HOW = "send multipart/form-data with a part “frames” for each picture 
  * Streams the parts of a multipart request to files. It ends as soon as a limit is passed, the client stops or the format is broken;
  * by then no file is open any more. Names that the client gives are not looked at.
  */
-export async function receiveUpload(request: IncomingMessage, { folder, limits }: Receiving): Promise<Upload> {
+export async function receiveUpload(request: IncomingMessage, { folder, limits, turns }: Receiving): Promise<Upload> {
   const parser = openParser(request, limits);
   const stop = new AbortController();
+  setMaxListeners(0, stop.signal); // one for each file
   const fail = (reason: unknown): void => {
     stop.abort(reason);
   };
@@ -53,14 +57,15 @@ export async function receiveUpload(request: IncomingMessage, { folder, limits }
     else options = value;
   });
   const meter = watch(request, { limits, fail });
+  const pieces = inPieces(parser, turns);
   try {
-    await parse(request, { parser, limits, fail, signal: stop.signal });
+    await parse(request, { parser, pieces, limits, fail, signal: stop.signal });
     await Promise.all(writes);
     stop.signal.throwIfAborted();
     return { files, bytes: meter.bytes(), ...(options === undefined ? {} : { options }) };
   } catch (error) {
     stop.abort(error);
-    request.unpipe(parser);
+    request.unpipe(pieces);
     parser.destroy();
     await Promise.allSettled(writes);
     throw stop.signal.reason; // the first thing that went wrong, not what followed from it
@@ -107,12 +112,13 @@ const tooSlow = (seconds: number): Problem =>
 
 interface Parsing {
   readonly parser: BusboyInstance;
+  readonly pieces: Writable;
   readonly limits: Limits;
   readonly fail: (reason: unknown) => void;
   readonly signal: AbortSignal;
 }
 
-function parse(request: IncomingMessage, { parser, limits, fail, signal }: Parsing): Promise<void> {
+function parse(request: IncomingMessage, { parser, pieces, limits, fail, signal }: Parsing): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => {
       reject(signal.reason as Problem);
@@ -127,8 +133,38 @@ function parse(request: IncomingMessage, { parser, limits, fail, signal }: Parsi
       fail(badRequest("the parts of the request are broken off or malformed", cause));
     });
     parser.on("finish", resolve);
-    request.pipe(parser);
+    request.pipe(pieces);
   });
+}
+
+/** Parts that may begin in what is parsed at a time: each has headers to read and a file to open. */
+const PARTS_AT_A_TIME = 8;
+
+/** Cuts a chunk where parts may begin, so that no piece has more than a few of them; one of plain data stays whole. */
+export function piecesOf(chunk: Buffer): Buffer[] {
+  const starts = [0];
+  for (let at = chunk.indexOf("\r\n--"), n = 1; at >= 0; at = chunk.indexOf("\r\n--", at + 4), n++)
+    if (n % PARTS_AT_A_TIME === 0) starts.push(at);
+  return starts.map((start, n) => chunk.subarray(start, starts[n + 1]));
+}
+
+/** What is written to it goes to the parser piece by piece, each in its turn. */
+function inPieces(parser: BusboyInstance, turns: Turns): Writable {
+  const parseChunk = async (chunk: Buffer): Promise<void> => {
+    await Promise.all(piecesOf(chunk).map((piece) => turns(() => parser.destroyed || parser.write(piece))));
+    if (parser.writableNeedDrain) await once(parser, "drain");
+  };
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      parseChunk(chunk).then(() => {
+        done();
+      }, done);
+    },
+    final(done) {
+      parser.end();
+      done();
+    },
+  }).on("error", () => undefined); // the parser's own, which has been reported
 }
 
 /** Counts bytes, and gives up on a client that is gone or sends nothing while we wait for it. */

@@ -100,6 +100,8 @@ const HOSTILE: readonly (readonly [name: string, status: number, bytes: Buffer])
   ["an option there is not", 422, withOptions({ shell: "rm -rf /" })],
   ["an option of the command that names a file", 422, withOptions({ output: "/etc/cron.d/x" })],
   ["a prototype in the options", 422, withOptions('{"constructor": {"prototype": {"isAdmin": true}}}')],
+  ["four thousand wrong options", 422, withOptions(Object.fromEntries(Array.from({ length: 4000 }, (_, n) => [`o${n}`, n])))],
+  ["twenty thousand wrong distances", 422, withOptions({ distances: Array.from({ length: 20_000 }, () => "") })],
   ["negative distances", 422, withOptions({ distances: [-1, 1, 2] })],
   ["a distance of zero metres", 422, withOptions({ distances: [0, 1, 2] })],
   ["infinite distances", 422, withOptions('{"distances": [1, 2, 1e999]}')],
@@ -201,6 +203,7 @@ test(`each of ${HOSTILE.length} hostile requests gets the answer it deserves and
         assert.equal(status, expected, body);
         const problem = JSON.parse(body.slice(body.indexOf("{"), body.lastIndexOf("}") + 1)) as Record<string, unknown>;
         assert.equal(problem["status"], expected);
+        assert.ok(body.length < 4000, `an answer of ${body.length} letters`);
         assert.ok(problem["code"] !== undefined && problem["detail"] !== undefined && problem["remedy"] !== undefined, body);
         assert.ok(!/\bat .*\.[jt]s|node_modules|\/tmp\//.test(body), `the inside shows: ${body}`);
         assert.deepEqual(filesIn(server.folder), []);

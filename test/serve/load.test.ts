@@ -1,18 +1,19 @@
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { depthSettings } from "../../src/depth/settings.ts";
 import type { DepthDocument } from "../../src/depth/node/stackRun.ts";
 import { createDirectoryStore } from "../../src/queue/directoryStore.ts";
-import { jobPrefix } from "../../src/queue/job.ts";
+import { DEFAULT_TENANT, frameOf, jobPrefix } from "../../src/queue/job.ts";
 import { commitResults } from "../../src/queue/results.ts";
 import type { JobRunner } from "../../src/queue/runner.ts";
 import type { FileStore } from "../../src/queue/store.ts";
-import type { JobView } from "../../src/serve/schemas.ts";
 import { temporaryFolder } from "../data/files.ts";
 import { BOUNDARY, frame, multipart } from "./hostileFiles.ts";
 import { filesIn, idleRunner, sendRaw, stackPictures, withServer, type TestServer } from "./server.ts";
@@ -162,9 +163,8 @@ test("a client that does not read its answer is let go", async () => {
   const folder = temporaryFolder();
   const store = createDirectoryStore(folder);
   await withServer({ limits: impatient, store, runner: generous(store, folder) }, async (server) => {
-    const body = multipart(pictures.map((bytes) => frame(bytes)));
-    const answer = await sendRaw(server.port, [head(body.length), body]);
-    const { id } = JSON.parse(answer.slice(answer.indexOf("{"))) as JobView;
+    const id = randomUUID();
+    await server.queue.submit({ id, frames: [frameOf(id, 0, "png")], settings: depthSettings.parse({}), tenant: DEFAULT_TENANT });
     await until(async () => (await server.queue.get(id))?.state === "done", "the job");
     const { socket, heard, closed } = await open(server.port);
     socket.pause();
