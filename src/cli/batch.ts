@@ -94,7 +94,7 @@ async function batch(folder: string, options: BatchOptions): Promise<void> {
       if (!options.quiet) process.stderr.write(`${name} (${ended} of ${names.length}): ${describe(entry)}\n`);
       return entry;
     });
-    reportBatch(entries, options.json);
+    reportBatch(entries, options);
   };
   const words = { reason: "stopped; what was sent is still computed", remedy: "run the command again to collect it" };
   await stoppable((signal) => withRedisQueue(options.redis, (queue) => body(queue, signal)), words);

@@ -108,7 +108,7 @@ async function depthOfOne(inputs: readonly string[], run: Run): Promise<void> {
       throw (await folderOfStacks(inputs, failure)) ?? failure;
     },
   );
-  process.stdout.write(json ? `${JSON.stringify(document)}\n` : describeResult(document, folder));
+  process.stdout.write(json ? `${JSON.stringify(document)}\n` : describeResult(document, folder, run.options.unit));
 }
 
 /** A folder without images that holds folders was probably meant as a batch. */

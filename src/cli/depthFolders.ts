@@ -68,7 +68,7 @@ export async function depthOfFolders(
     say(`${place.name} (${done + 1} of ${places.length})`);
     end(place, (await attempt(place, { ...run, report: createReport(options) })).entry);
   }
-  reportBatch(places.map((place) => entries.get(place) as BatchEntry), options.json); // prettier-ignore
+  reportBatch(places.map((place) => entries.get(place) as BatchEntry), options); // prettier-ignore
 }
 
 export interface Attempt {

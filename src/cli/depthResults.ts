@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 import { placed, type DepthDocument } from "../depth/node/stackRun.ts";
-import { naturalOrder } from "../stack/stackFormat.ts";
+import { naturalOrder, type Unit } from "../stack/stackFormat.ts";
 import { errnoOf, reasonOf } from "../system/errno.ts";
 import { UserError } from "../system/userError.ts";
 import { asUserError } from "./words.ts";
@@ -11,19 +11,18 @@ const number = (value: number): string => value.toPrecision(4);
 
 const LENGTHS = { m: 1, cm: 1e2, mm: 1e3, um: 1e6 } as const;
 
-/** Lengths are printed in the unit in which the distances were given; files are in metres. */
-function printed({ unit, distances }: Pick<DepthDocument, "unit" | "distances">): { factor: number; name: string } {
-  const given = distances[0]?.unit;
-  if (unit === "m" && given !== undefined && given in LENGTHS) return { factor: LENGTHS[given as keyof typeof LENGTHS], name: given };
-  return { factor: 1, name: unitName(unit) };
+/** Lengths are printed in the unit that was asked for, or else in which the distances were given; files are in metres. */
+function printed({ unit, distances }: Pick<DepthDocument, "unit" | "distances">, asked?: Unit): { factor: number; name: string } {
+  const wanted = [asked, distances[0]?.unit].find((each): each is keyof typeof LENGTHS => each !== undefined && each in LENGTHS);
+  return unit === "m" && wanted ? { factor: LENGTHS[wanted], name: wanted } : { factor: 1, name: unitName(unit) };
 }
 
 const unitName = (unit: string): string => (unit === "index" ? "(plane index)" : unit);
 
 /** One stack's result, for people. */
-export function describeResult(document: DepthDocument, output: string): string {
+export function describeResult(document: DepthDocument, output: string, asked?: Unit): string {
   const { planes, width, height, working, order, range, expectedError, filled, errors, files, seconds } = document;
-  const { factor, name: unit } = printed(document);
+  const { factor, name: unit } = printed(document, asked);
   const about = expectedError === null ? "" : `, ±${(factor * expectedError).toPrecision(2)} on average`;
   const lines = [
     `${planes} planes, ${width}×${height}; depth ${number(factor * range[0])} to ${number(factor * range[1])} ${unit}${about}`,
@@ -110,10 +109,13 @@ export async function finished(output: string): Promise<DepthDocument | undefine
 }
 
 /** Prints the table, or all of it as JSON; stacks that failed are an error at the end. */
-export function reportBatch(entries: readonly BatchEntry[], json: boolean): void {
+export function reportBatch(
+  entries: readonly BatchEntry[],
+  { json, unit }: { readonly json: boolean; readonly unit?: Unit | undefined },
+): void {
   const count = (status: BatchEntry["status"]): number => entries.filter((entry) => entry.status === status).length;
   const counts = { done: count("done"), skipped: count("skipped"), failed: count("failed") };
-  process.stdout.write(json ? `${JSON.stringify({ ...counts, stacks: entries })}\n` : batchTable(entries));
+  process.stdout.write(json ? `${JSON.stringify({ ...counts, stacks: entries })}\n` : batchTable(entries, unit));
   if (counts.failed > 0)
     throw new UserError(`${counts.failed} of ${entries.length} stacks failed`, {
       exitCode: 3,
@@ -122,13 +124,13 @@ export function reportBatch(entries: readonly BatchEntry[], json: boolean): void
 }
 
 /** The table at the end of a batch. */
-function batchTable(entries: readonly BatchEntry[]): string {
+function batchTable(entries: readonly BatchEntry[], asked?: Unit): string {
   const hasErrors = entries.some(({ result }) => result?.errors);
   const head = ["stack", "status", "planes", "size", "depth", ...(hasErrors ? ["absRel"] : []), "seconds"];
   const rows = entries.map(({ name, status, result, error }) => {
     if (!result) return [name, status, error?.message ?? ""];
     const { planes, width, height, range, errors, seconds } = result;
-    const { factor, name: unit } = printed(result);
+    const { factor, name: unit } = printed(result, asked);
     const depth = `${number(factor * range[0])} to ${number(factor * range[1])} ${unit}`;
     const absRel = errors ? number(errors.absRel) : "";
     const total = (seconds["total"] ?? NaN).toFixed(1);

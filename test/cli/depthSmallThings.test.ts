@@ -63,13 +63,16 @@ test("--save html writes one page that holds the result and asks for nothing", a
   assert.deepEqual([width, height], [96, 64]);
 });
 
-test("--unit cm reads centimetres, and lengths are printed in the unit they were given in", async (context) => {
+test("--unit cm reads centimetres, and lengths are printed in the unit that was asked for, or that they were given in", async (context) => {
   const input = putStack("lengths");
   const args = (unit: string, output: string): string[] => ["depth", input, "--distances", "10,20,30,40,50", "--unit", unit, "-o", join(root, output), "--save", "npy", ...fast]; // prettier-ignore
   const cm = await runCommand(context, ...args("cm", "cm out"));
   assert.match(cm.out, /; depth 1\d\.\d+ to 4\d\.\d+ cm, ±/, cm.err);
   const mm = await runCommand(context, ...args("mm", "mm out"));
   assert.match(mm.out, /; depth 1\d\.\d+ to 4\d\.\d+ mm, ±/, mm.err);
+  put(join(putStack("in metres"), "stack.json"), JSON.stringify({ unit: "m", focus: [0.1, 0.2, 0.3, 0.4, 0.5] }));
+  const asked = await runCommand(context, "depth", join(root, "in metres"), "--unit", "cm", "-o", join(root, "asked out"), "--save", "npy", ...fast); // prettier-ignore
+  assert.match(asked.out, /; depth 1\d\.\d+ to 4\d\.\d+ cm, ±/, asked.err);
   const { range, unit } = JSON.parse(readFileSync(join(root, "cm out", "result.json"), "utf8")) as DepthDocument;
   assert.equal(unit, "m");
   assert.ok(range[0] > 0.1 && range[1] < 0.5);
