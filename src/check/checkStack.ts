@@ -4,6 +4,7 @@ import { reduction, smallLuminance, workingFrame } from "../align/workingFrame.t
 import { type Candidate, checkDescription } from "./description.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import { blankPlanes, checkBrightness, checkExposure } from "./exposure.ts";
+import { checkFocusChange } from "./evidence.ts";
 import { bySeverity, type Finding } from "./finding.ts";
 import { checkFocus } from "./focus.ts";
 import { FOCUS_PIXELS, inPlaneOrder, measureFocus, type FocusMeasurement } from "./measure.ts";
@@ -101,6 +102,7 @@ function compared(
     ...checkExposure(alignment, nameOf),
     ...checkMotion(original, { nameOf, space: stack.space, known: blank }),
     ...checkFocus(measured, { nameOf, orderIsJudged: !orderIsKnown }),
+    ...checkFocusChange(measured.frames.length > 1 ? measured.frames : small), // what cannot be aligned is compared as it is
   ];
 }
 

@@ -11,6 +11,8 @@ const CLIPPED_SHARE = 0.1;
 /** A sixth of a stop. Focus breathing changes the light by 1 or 2 % per step; more is the camera's automatic exposure. */
 const JUMP = 1.12;
 
+const shadeOf = (value: number): string => (value < 0.1 ? "black" : value > 0.9 ? "white" : "grey");
+
 /** Planes that show nothing. */
 export const blankPlanes = (images: readonly Image[]): number[] => images.flatMap((image, plane) => (isBlank(image) ? [plane] : []));
 
@@ -28,7 +30,7 @@ export function checkBrightness(images: readonly Image[], nameOf: (plane: number
   const blank = blankPlanes(images);
   return images.flatMap((image, plane): Finding[] => {
     if (blank.includes(plane)) {
-      const shade = (image.data[0] as number) < 0.5 ? "black" : "white";
+      const shade = shadeOf(image.data[0] as number);
       const message = `${nameOf(plane)} is blank (${shade})`;
       return [{ code: "blank-frame", severity: "error", plane, message, remedy: "remove it, or retake it" }];
     }

@@ -20,7 +20,8 @@ export type FindingCode =
   | "direction"
   | "reversed"
   | "gap"
-  | "never-in-focus";
+  | "never-in-focus"
+  | "no-focus-change";
 
 /** One problem of a stack, where it is, and what to do about it. */
 export interface Finding {

@@ -19,13 +19,18 @@ function printed({ unit, distances }: Pick<DepthDocument, "unit" | "distances">,
 
 const unitName = (unit: string): string => (unit === "index" ? "(plane index)" : unit);
 
+const UNFOCUSED = "no focus change found";
+
+const hasFocusChange = ({ findings }: Pick<DepthDocument, "findings">): boolean => findings.every(({ code }) => code !== "no-focus-change");
+
 /** One stack's result, for people. */
 export function describeResult(document: DepthDocument, output: string, asked?: Unit): string {
   const { planes, width, height, working, order, range, expectedError, filled, errors, files, seconds } = document;
   const { factor, name: unit } = printed(document, asked);
   const about = expectedError === null ? "" : `, ±${(factor * expectedError).toPrecision(2)} on average`;
+  const depth = hasFocusChange(document) ? `depth ${number(factor * range[0])} to ${number(factor * range[1])} ${unit}${about}` : UNFOCUSED;
   const lines = [
-    `${planes} planes, ${width}×${height}; depth ${number(factor * range[0])} to ${number(factor * range[1])} ${unit}${about}`,
+    `${planes} planes, ${width}×${height}; ${depth}`,
     `the network saw ${working.width}×${working.height} (--size)`,
     ...(order.certainty === "known" && !order.reversed
       ? []
@@ -131,7 +136,7 @@ function batchTable(entries: readonly BatchEntry[], asked?: Unit): string {
     if (!result) return [name, status, error?.message ?? ""];
     const { planes, width, height, range, errors, seconds } = result;
     const { factor, name: unit } = printed(result, asked);
-    const depth = `${number(factor * range[0])} to ${number(factor * range[1])} ${unit}`;
+    const depth = hasFocusChange(result) ? `${number(factor * range[0])} to ${number(factor * range[1])} ${unit}` : UNFOCUSED;
     const absRel = errors ? number(errors.absRel) : "";
     const total = (seconds["total"] ?? NaN).toFixed(1);
     return [name, status, String(planes), `${width}×${height}`, depth, ...(hasErrors ? [absRel] : []), total];

@@ -1,9 +1,10 @@
+import { focusEvidence } from "../check/evidence.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import type { Image, Size } from "../image/image.ts";
+import { luminance } from "../image/luminance.ts";
 import { enlarge } from "../image/upsample.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import type { DepthEstimate } from "./estimate.ts";
-import { focusEvidence } from "./evidence.ts";
 
 /** Weight of a depth with full evidence and with none, against 1 for the smoothness between two pixels of equal colour. */
 const [TRUSTED, DOUBTED] = [30, 3e-4];
@@ -23,7 +24,7 @@ export function fillDepth(
   stack: FocalStack,
   covered?: Uint8Array,
 ): FilledDepth {
-  const evidence = focusEvidence(stack.images).map((value, i) => (covered?.[i] === 0 ? 0 : value));
+  const evidence = focusEvidence(stack.images.map(luminance)).map((value, i) => (covered?.[i] === 0 ? 0 : value));
   const turned = (values: Float32Array): Float32Array => (depth.space === "depth" ? values.map((value) => 1 / value) : values);
   const weights = evidence.map((value) => TRUSTED * value ** 2 + DOUBTED);
   const surface = fillSurface({ width: depth.width, height: depth.height, values: turned(depth.values), weights, guide: allInFocus });

@@ -93,7 +93,8 @@ export async function runDepth(given: StackSource, chosen: DepthRunOptions): Pro
   const onProgress = (done: number, of: number): void => {
     onStage("infer", done, of);
   };
-  const measured = await estimateDepth(stack, { network, signal, onProgress });
+  const found = await estimateDepth(stack, { network, signal, onProgress });
+  const measured = findings.some(({ code }) => code === "no-focus-change") ? withoutEvidence(found, stack) : found;
   const carried = options.fill ? fillDepth(measured, stack, aligned?.valid) : undefined;
   const estimate = carried ? { ...measured, depth: carried.depth } : measured;
   const infer = clock();
@@ -111,6 +112,12 @@ export async function runDepth(given: StackSource, chosen: DepthRunOptions): Pro
     findings,
     seconds: { load, check, align, infer, enlarge: clock() },
   };
+}
+
+/** What a network makes of images that are all alike is its prior, not a measurement: anywhere within the planes. */
+function withoutEvidence(estimate: DepthEstimate, { focusDistances }: FocalStack): DepthEstimate {
+  const halfRange = Math.abs((focusDistances.at(-1) as number) - (focusDistances[0] as number)) / 2;
+  return { ...estimate, error: estimate.error.map(() => halfRange), confidence: estimate.confidence.map(() => 0) };
 }
 
 const shareOfOnes = (mask: Uint8Array): number => mask.reduce((sum, value) => sum + value, 0) / mask.length;

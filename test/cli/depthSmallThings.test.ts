@@ -101,3 +101,18 @@ test("--json prints a document for an error, too", async (context) => {
   const batch = await runCommand(context, "depth", join(root, "nowhere"), "--batch", "--json", "--quiet");
   assert.match((JSON.parse(batch.out) as { error: { message: string } }).error.message, /nowhere/);
 });
+
+test("images without a change of focus get no range and no confidence, and a line that says so", async (context) => {
+  const folder = join(root, "alike");
+  for (const n of [0, 1, 2]) put(join(folder, `plane_${n}.png`), encodePng(stack.images[2] as (typeof stack.images)[number]));
+  const output = join(root, "alike out");
+  const args = ["--distances", "0.4,0.5,0.7", "--save", "confidence,error", ...fast];
+  const run = await runCommand(context, "depth", folder, "-o", output, ...args);
+  assert.equal(run.code, 0, run.err);
+  assert.match(run.out, /^3 planes, 96×64; no focus change found\n/);
+  assert.match(run.err, /warning: no focus change found: .* their depth means nothing\n {2}move the focus/);
+  const { expectedError, findings } = JSON.parse(readFileSync(join(output, "result.json"), "utf8")) as DepthDocument;
+  assert.ok(findings.some(({ code }) => code === "no-focus-change"));
+  assert.ok(Math.abs((expectedError ?? 0) - 0.15) < 1e-6, `half of 0.4 to 0.7 m, got ${expectedError}`);
+  assert.ok(decodePngPixels(readFileSync(join(output, "confidence.png"))).data.every((value) => value === 0));
+});

@@ -1,6 +1,7 @@
-import { boxMean, smooth } from "../image/boxFilter.ts";
-import type { Image, Size } from "../image/image.ts";
-import { luminance } from "../image/luminance.ts";
+import { boxMean, smooth, type Plane } from "../image/boxFilter.ts";
+import type { Size } from "../image/image.ts";
+import { choosePlanes } from "../stack/focalStack.ts";
+import type { Finding } from "./finding.ts";
 
 /** Bands of detail, each the difference of two blurs by these radii in pixels; focus changes the finest a textured surface has. */
 const BANDS = [
@@ -24,10 +25,10 @@ const OVER_NOISE = 4;
  * How much of the detail around each pixel comes and goes with focus, 0 to 1: (max − min) / (max + 4 noise) of its energy over the planes,
  * in the band where that is largest, above what noise alone reaches. 0 where all planes are alike, whatever their texture.
  */
-export function focusEvidence(images: readonly Image[]): Float32Array {
-  const { width, height } = images[0] as Image;
+export function focusEvidence(planes: readonly Plane[]): Float32Array {
+  const { width, height } = planes[0] as Plane;
   const size = { width, height };
-  const frames = images.map((image) => luminance(image).values);
+  const frames = planes.map(({ values }) => values);
   const change = new Float32Array(width * height);
   for (const band of BANDS) {
     const { least, most } = energyRange(frames, band, size);
@@ -38,7 +39,7 @@ export function focusEvidence(images: readonly Image[]): Float32Array {
       if (share > (change[i] as number)) change[i] = share;
     }
   }
-  const chance = changeByNoise(images.length);
+  const chance = changeByNoise(planes.length);
   return change.map((share) => Math.max(0, (share - chance) / (1 - chance)));
 }
 
@@ -71,4 +72,25 @@ function energyRange(
 function quantile(values: Float32Array, share: number): number {
   const sorted = Float32Array.from(values).sort();
   return sorted[Math.floor(share * (sorted.length - 1))] as number;
+}
+
+/** Planes compared, spread over the stack: what none of them shows is not in those between. */
+const COMPARED = 5;
+
+/** Mean evidence below which nothing in the stack comes into focus: pure noise reaches 0.001, real stacks 0.3 to 0.9. */
+const LEAST_EVIDENCE = 0.004;
+
+/** Says so if no part of the scene is sharper in one frame than in another: depth would be made up. */
+export function checkFocusChange(frames: readonly Plane[]): Finding[] {
+  const chosen = choosePlanes(frames.length, Math.min(COMPARED, frames.length)).map((n) => frames[n] as Plane);
+  const evidence = focusEvidence(chosen);
+  if (evidence.reduce((sum, value) => sum + value, 0) / evidence.length >= LEAST_EVIDENCE) return [];
+  return [
+    {
+      code: "no-focus-change",
+      severity: "warning",
+      message: "no focus change found: nothing is sharper in one image than in another, so their depth means nothing",
+      remedy: "move the focus between the images, and show something with texture",
+    },
+  ];
 }

@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { focusEvidence } from "../../src/depth/evidence.ts";
-import { boxMean } from "../../src/image/boxFilter.ts";
-import type { Image } from "../../src/image/image.ts";
+import { checkFocusChange, focusEvidence } from "../../src/check/evidence.ts";
+import { boxMean, type Plane } from "../../src/image/boxFilter.ts";
 import { createRandom, type Random } from "../../src/random.ts";
 
 const SIDE = 128;
 const size = { width: SIDE, height: SIDE };
 const normal = (random: Random): number => Math.sqrt(-2 * Math.log(1 - random.uniform())) * Math.cos(2 * Math.PI * random.uniform());
 const values = (at: (i: number) => number): Float32Array => Float32Array.from({ length: SIDE * SIDE }, (_, i) => at(i));
-const grey = (data: Float32Array): Image => ({ ...size, channels: 1, data });
+const grey = (data: Float32Array): Plane => ({ ...size, values: data });
 const share = (evidence: Float32Array, holds: (value: number, i: number) => boolean): number => {
   const found = [...evidence].filter(holds).length;
   return found / evidence.length;
@@ -19,7 +18,7 @@ const share = (evidence: Float32Array, holds: (value: number, i: number) => bool
 test("equal images give no evidence, whatever their texture, their brightness or a little noise", () => {
   const random = createRandom(1);
   const texture = values(() => 0.5 + 0.1 * normal(random));
-  const frames = (change: (value: number, n: number) => number): Image[] =>
+  const frames = (change: (value: number, n: number) => number): Plane[] =>
     [0, 1, 2, 3, 4].map((n) => grey(texture.map((value) => change(value, n))));
   for (const stack of [frames((v) => v), frames((v, n) => v * (1 + 0.02 * n)), frames((v) => v + 0.003 * normal(random))])
     assert.equal(Math.max(...focusEvidence(stack)), 0);
@@ -50,4 +49,18 @@ test("texture that comes into focus is evidence, a plain noisy wall beside it is
     if (inside(i, 8, SIDE / 2 - 8)) assert.ok((evidence[i] as number) > 0.7, `textured pixel ${i}: ${evidence[i]}`);
     if (inside(i, SIDE / 2 + 16, SIDE)) assert.ok((evidence[i] as number) < 0.2, `plain pixel ${i}: ${evidence[i]}`);
   }
+});
+
+test("a stack in which nothing comes into focus is told so: equal images, plain ones, noise; one with a little texture in focus is not", () => {
+  const random = createRandom(4);
+  const texture = values(() => 0.5 + 0.1 * normal(random));
+  const noise = (): Plane => grey(values(() => 0.5 + 0.1 * normal(random)));
+  const upsampled = (): Plane => grey(boxMean({ ...size, values: noise().values }, 1)); // its neighbours are alike, as in an enlarged image
+  const alike = [grey(texture), grey(values(() => 0.5)), grey(values(() => 0))].map((frame) => [frame, frame, frame, frame]);
+  for (const stack of [...alike, [1, 2, 3].map(noise), Array.from({ length: 12 }, noise), Array.from({ length: 5 }, upsampled)])
+    assert.deepEqual(checkFocusChange(stack).map(({ code }) => code), ["no-focus-change"]); // prettier-ignore
+  const [from, to] = [56, 72]; // a square of 1.6 % of the image
+  const little = values((i) => (i % SIDE >= from && i % SIDE < to && i >= from * SIDE && i < to * SIDE ? (texture[i] as number) : 0.5));
+  const swept = [2, 0, 2].map((radius) => grey(boxMean({ ...size, values: little }, radius)));
+  assert.deepEqual(checkFocusChange(swept), []);
 });
