@@ -52,7 +52,8 @@ async function develop(
     child.stdin?.on("error", () => undefined); // it has ended before it has read all
     child.stdin?.end(bytes);
     const code = await new Promise<number | null>((resolve, reject) => child.once("error", reject).once("close", resolve));
-    return code === 0 ? pixelsOf(Buffer.concat(answer)) : undefined;
+    const whole = Buffer.concat(answer.splice(0)); // the largest are 600 MB
+    return code === 0 ? pixelsOf(whole) : undefined;
   } finally {
     clearTimeout(timer);
     child.kill("SIGKILL");

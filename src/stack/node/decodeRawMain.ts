@@ -3,7 +3,10 @@ import { watchProcess } from "../../system/processWatch.ts";
 import { developRaw } from "../../io/libraw.ts";
 import { HEAD_BYTES, loadLibRaw } from "./decodeRaw.ts";
 
-watchProcess();
+/** The largest images that the service accepts, 100 megapixels, take 3 GB. */
+const MEMORY = 4 * 2 ** 30;
+
+watchProcess({ memory: MEMORY });
 const chunks: Buffer[] = [];
 for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
 const pixels = developRaw(Buffer.concat(chunks), await loadLibRaw());
