@@ -74,6 +74,7 @@ function curveOf(view: DataView): Curve {
     const gamma = view.getUint16(12) / 256;
     return (value) => value ** gamma;
   }
+  if (12 + 2 * count > view.byteLength) throw new RangeError("a curve that ends before its values");
   const table = Float64Array.from({ length: count }, (_, i) => view.getUint16(12 + 2 * i) / 65535);
   return (value) => {
     const place = value * (count - 1);

@@ -71,10 +71,12 @@ async function readFields(
   const count = Math.min((await viewOf(offset, 2)).getUint16(0, little), MOST_FIELDS);
   const entries = await viewOf(offset + 2, 12 * count);
   const fields: Field[] = [];
+  let left = MOST_BYTES.block as number;
   for (let at = 0; at + 12 <= entries.byteLength; at += 12) {
     const [tag, type, values] = [entries.getUint16(at, little), entries.getUint16(at + 2, little), entries.getUint32(at + 4, little)];
     const length = (TYPE_BYTES[type] ?? Infinity) * values;
-    if (!wanted(tag) || length === 0 || length > (tag === TAG.profile ? MOST_BYTES.profile : MOST_BYTES.field)) continue;
+    if (!wanted(tag) || length === 0 || length > (tag === TAG.profile ? MOST_BYTES.profile : Math.min(left, MOST_BYTES.field))) continue;
+    if (tag !== TAG.profile) left -= length;
     const start = length <= 4 ? offset + 2 + at + 8 : entries.getUint32(at + 8, little);
     const bytes = start + length <= source.size ? (await source.read(start, length)).slice() : new Uint8Array(0);
     if (bytes.length === length) fields.push({ tag, type, count: values, bytes });

@@ -17,9 +17,12 @@ import { embeddedJpeg, isRaw, largestRawSize } from "../../src/io/raw.ts";
 import { decodeMat } from "../../src/io/mat.ts";
 import { decodeNpy, encodeNpy } from "../../src/io/npy.ts";
 import { decodePfm } from "../../src/io/pfm.ts";
-import { decodePngPixels, encodePng } from "../../src/io/png.ts";
+import { photoMetadata } from "../../src/io/photoMetadata.ts";
+import { decodePngPixels, encodePng, encodePngPixels } from "../../src/io/png.ts";
+import { bytesToSrgb } from "../../src/io/profileColours.ts";
 import { encodeSafetensors, readMetadata, readWeights, writeWeights } from "../../src/io/safetensors.ts";
 import { decodeTiff, encodeTiff } from "../../src/io/tiff.ts";
+import { memorySource } from "../../src/io/tiffDirectories.ts";
 import { parseNetworkConfig, configs } from "../../src/model/config.ts";
 import { parseScene } from "../../src/optics/scene/scene.ts";
 import { checkFrame } from "../../src/serve/frames.ts";
@@ -33,7 +36,9 @@ import { complaintOf, describeFrames, frameCountOf } from "../../src/stack/node/
 import { chooseSweep, type SweepFrame } from "../../src/stack/sweep.ts";
 import { parseStackJson } from "../../src/stack/stackFormat.ts";
 import { dngFile } from "../io/dngFile.ts";
+import { exifBlock } from "../io/exifFiles.ts";
 import { quadrants, ramp10 } from "../io/heifFiles.ts";
+import { iccProfile } from "../io/iccFiles.ts";
 import { mat5, writeHdf5 } from "../io/hdf5Files.ts";
 import { greyPage, rawTiff } from "../io/hostileTiff.ts";
 import { cr3File, rafFile } from "../io/rawLayouts.ts";
@@ -249,6 +254,22 @@ export const READERS: Readonly<Record<string, Reader>> = {
   png: { seeds: async () => (await pictures()).slice(0, 5), read: decodePngPixels, repair: repairPng },
   header: { seeds: pictures, read: imageHeader },
   exif: { seeds: async () => [...(await pictures()), ...(await tiffs())], read: readPhotoFacts },
+  metadata: {
+    // what results take over, and what is made of it
+    seeds: async () => [
+      ...(await pictures()),
+      ...(await tiffs()),
+      encodeTiff([{ width: 4, height: 3, channels: 3, data: new Uint8Array(36), profile: iccProfile() }], {
+        exif: exifBlock({ main: [[271, 2, "DualFocus"]], exif: [[0x920a, 5, [50, 1]]] }),
+      }),
+      encodePngPixels({ width: 4, height: 3, channels: 3, data: new Uint8Array(36), profile: iccProfile() }),
+    ],
+    read: async (bytes) => {
+      const { exif, profile } = await photoMetadata(memorySource(bytes), { width: 4, height: 3, channels: 3 });
+      if (profile) bytesToSrgb(new Uint8Array(36), profile);
+      encodeTiff([{ width: 4, height: 3, channels: 3, data: new Uint8Array(36), profile }], { exif });
+    },
+  },
   exr: {
     seeds: async () => [
       await encodeExr({ width, height, channels: { Z: floats } }),
