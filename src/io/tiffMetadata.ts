@@ -71,7 +71,7 @@ async function readFields(
   const count = Math.min((await viewOf(offset, 2)).getUint16(0, little), MOST_FIELDS);
   const entries = await viewOf(offset + 2, 12 * count);
   const fields: Field[] = [];
-  let left = MOST_BYTES.block as number;
+  let left: number = MOST_BYTES.block;
   for (let at = 0; at + 12 <= entries.byteLength; at += 12) {
     const [tag, type, values] = [entries.getUint16(at, little), entries.getUint16(at + 2, little), entries.getUint32(at + 4, little)];
     const length = (TYPE_BYTES[type] ?? Infinity) * values;
