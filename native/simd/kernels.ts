@@ -120,10 +120,29 @@ export function mixRows(
 /** Looks every sample up in its channel's table of `size` + 2 values, linear in between. In place. */
 export function lookUpRow(row: usize, tables: usize, size: i32, channels: i32, from: i32, to: i32): void {
   const length = (<usize>(size + 2)) << 2;
+  const last = pixel(row, to, channels);
+  if (channels == 3) {
+    const zero = f32x4.splat(0);
+    const one = f32x4.splat(1);
+    const top = f32x4.splat(<f32>size);
+    const second = tables + length;
+    const third = second + length;
+    for (let at = pixel(row, from, channels); at < last; at += 12) {
+      const place = f32x4.mul(f32x4.min(f32x4.max(v128.load(at), zero), one), top);
+      const below = i32x4.trunc_sat_f32x4_s(place);
+      const first = v128.load64_zero(tables + ((<usize>i32x4.extract_lane(below, 0)) << 2));
+      const pairs = v128.load64_lane(second + ((<usize>i32x4.extract_lane(below, 1)) << 2), first, 1); // of red and green
+      const blue = v128.load64_zero(third + ((<usize>i32x4.extract_lane(below, 2)) << 2));
+      const value = i8x16.shuffle(pairs, blue, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
+      const next = i8x16.shuffle(pairs, blue, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+      const share = f32x4.sub(place, f32x4.convert_i32x4_s(below));
+      storePixel(at, f32x4.add(value, f32x4.mul(f32x4.sub(next, value), share)));
+    }
+    return;
+  }
   const top = <f32>size;
   for (let c = 0; c < channels; c++) {
     const table = tables + <usize>c * length;
-    const last = pixel(row, to, channels);
     for (let at = pixel(row, from, channels) + ((<usize>c) << 2); at < last; at += (<usize>channels) << 2) {
       const place = min<f32>(max<f32>(load<f32>(at), 0), 1) * top;
       const below = <i32>place;
@@ -396,4 +415,34 @@ export function filterRow(out: usize, row: usize, first: usize, taps: usize, wei
         store<f32>(target + c, sum);
       }
   }
+}
+
+/**
+ * Takes the detail of a plane wherever its energy, weighted by at least `least`, is above the score so far; returns whether it was
+ * anywhere.
+ */
+export function chooseRow(
+  score: usize,
+  data: usize,
+  energy: usize,
+  prior: usize,
+  detail: usize,
+  count: i32,
+  channels: i32,
+  least: f32,
+): i32 {
+  const size = (<usize>channels) << 2;
+  let chosen = 0;
+  for (let i = 0; i < count; i++) {
+    const offset = (<usize>i) << 2;
+    const own = max<f32>(load<f32>(prior + offset), least) * (load<f32>(energy + offset) + <f32>1e-12); // a plane that counts wins over none
+    if (!(own > load<f32>(score + offset))) continue;
+    chosen = 1;
+    store<f32>(score + offset, own);
+    const from = pixel(detail, i, channels);
+    const to = pixel(data, i, channels);
+    if (channels == 3) storePixel(to, v128.load(from));
+    else for (let k: usize = 0; k < size; k += 4) store<f32>(to + k, load<f32>(from + k));
+  }
+  return chosen;
 }

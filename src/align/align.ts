@@ -1,4 +1,4 @@
-import type { Image } from "../image/image.ts";
+import type { Image, StoredImage } from "../image/image.ts";
 import { type FocalStack, focalStack } from "../stack/focalStack.ts";
 import { DualFocusError } from "../errors.ts";
 import { type Alignment, checkFits, type FrameAlignment } from "./alignment.ts";
@@ -72,7 +72,7 @@ export function alignImage(image: Image, { transform, gain }: FrameAlignment, { 
 }
 
 /** The same row by row, for images of which only parts are needed. The rows exist as long as `use` runs. */
-export function withAlignedRows<T>(image: Image, { transform, gain }: FrameAlignment, use: (rows: PictureRows) => T): T {
+export function withAlignedRows<T>(image: Image | StoredImage, { transform, gain }: FrameAlignment, use: (rows: PictureRows) => T): T {
   const brightened = (rows: PictureRows): T => (hasGain(gain) ? withGainRows(rows, image, gain, use) : use(rows));
   return hasMoved(transform) ? withWarpedRows(image, transform, brightened) : brightened(imageRows(image));
 }

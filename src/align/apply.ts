@@ -1,5 +1,5 @@
-import type { Image } from "../image/image.ts";
-import type { PictureRows, Span } from "../image/rows.ts";
+import type { Image, StoredImage } from "../image/image.ts";
+import { imageRows, type PictureRows, type Span } from "../image/rows.ts";
 import type { Size } from "../image/image.ts";
 import { workspace } from "../image/simd/workspace.ts";
 import { type Linear, linearOf, type Similarity } from "./similarity.ts";
@@ -33,7 +33,7 @@ export function warpImage(image: Image, transform: Similarity): Image {
  * instead of thirty-six; only the rows in use are kept between them. Beyond the frame's edge the outermost pixels are repeated. The rows
  * exist as long as `use` runs.
  */
-export function withWarpedRows<T>(image: Image, transform: Similarity, use: (rows: PictureRows) => T): T {
+export function withWarpedRows<T>(image: Image | StoredImage, transform: Similarity, use: (rows: PictureRows) => T): T {
   const { width, height, channels } = image;
   const t = linearOf(transform);
   if (!(t.a > 0.1))
@@ -70,31 +70,42 @@ interface Buffer {
 }
 
 /** Rows of the frame, resampled along the row when first needed; the last few are kept. Returns addresses in the workspace. */
-function rowBuffer({ width, height, channels, data }: Image, t: Linear, weights: number): (row: number, span: Span) => number {
+function rowBuffer(image: Image | StoredImage, t: Linear, weights: number): (row: number, span: Span) => number {
+  const { width, height, channels } = image;
   const { kernels, take, view } = workspace();
   const kept = Math.ceil(Math.abs(t.b) * width) + TAPS + 2;
   const chunks = Math.ceil(width / CHUNK);
   const samples = width * channels;
   const buffers = Array.from({ length: kept }, (): Buffer => ({ row: NaN, address: take(samples + VECTOR), made: new Uint8Array(chunks) }));
   const source = take(samples + VECTOR);
-  return (wanted, { from, to }) => {
+  const stored = imageRows(image);
+  return (wanted, span) => {
     const row = Math.min(Math.max(wanted, 0), height - 1);
     const buffer = buffers[row % kept] as Buffer;
     if (buffer.row !== row) {
       buffer.row = row;
       buffer.made.fill(0);
     }
-    let copied = false;
-    for (let chunk = Math.floor(from / CHUNK); chunk * CHUNK < to; chunk++) {
-      if (buffer.made[chunk]) continue;
-      buffer.made[chunk] = 1;
-      if (!copied) view(source, samples).set(data.subarray(row * samples, (row + 1) * samples));
-      copied = true;
-      const { origin, step } = rowPath({ width, height }, t, row);
-      kernels.resampleRow(buffer.address, source, weights, width, channels, chunk * CHUNK, Math.min((chunk + 1) * CHUNK, width), origin, step); // prettier-ignore
-    }
+    const { from, to } = missingChunks(buffer.made, span, width);
+    if (from >= to) return buffer.address;
+    const { origin, step } = rowPath({ width, height }, t, row);
+    const seen = {
+      from: Math.min(Math.max(Math.floor(origin + step * from) - TAPS, 0), width - 1),
+      to: Math.max(Math.min(Math.ceil(origin + step * to) + TAPS, width), 1),
+    };
+    view(source, samples).set(stored(row, seen).subarray(seen.from * channels, seen.to * channels), seen.from * channels);
+    kernels.resampleRow(buffer.address, source, weights, width, channels, from, to, origin, step);
     return buffer.address;
   };
+}
+
+/** The columns from the first to the last chunk of the span that is not made yet; marks them as made. */
+function missingChunks(made: Uint8Array, { from, to }: Span, width: number): Span {
+  let [first, last] = [Math.floor(from / CHUNK), Math.ceil(to / CHUNK) - 1];
+  while (first <= last && made[first]) first++;
+  while (last >= first && made[last]) last--;
+  made.fill(1, first, last + 1);
+  return { from: first * CHUNK, to: Math.min((last + 1) * CHUNK, width) };
 }
 
 /** I(x, v) = image(u, v) with u where the output's column x crosses row v: u = x (a + b²/a) - (b/a) (v - t_y) + t_x, from the centre. */

@@ -1,6 +1,6 @@
 import { hasMoved, withAlignedRows, type AlignedStack } from "../align/align.ts";
 import { linearOf, resized, type Similarity } from "../align/similarity.ts";
-import type { Image, Size } from "../image/image.ts";
+import type { Image, Size, StoredImage } from "../image/image.ts";
 import { resizeNearest } from "../image/resize.ts";
 import { imageRows } from "../image/rows.ts";
 import { enlarge, guidedEnlarge } from "../image/upsample.ts";
@@ -34,16 +34,16 @@ export async function fullSize(source: StackSource, options: FullSizeOptions): P
 async function fullImage(source: StackSource, { estimate, aligned, planes, prefer, onStage, signal }: FullSizeOptions): Promise<Image> {
   const fusion = createFusion({ ...source.size, channels: source.channels }, estimate.probability, { prefer });
   const factor = source.size.width / estimate.probability.width;
-  const read = (n: number): Promise<Image> | undefined => {
+  const read = (n: number): Promise<Image | StoredImage> | undefined => {
     const plane = planes[n];
-    const reading = plane === undefined ? undefined : source.readPlane(plane);
+    const reading = plane === undefined ? undefined : source.readStored(plane);
     reading?.catch(() => undefined); // reported where it is awaited, unless the run has been stopped before
     return reading;
   };
   let next = read(0);
   for (const [n, plane] of planes.entries()) {
     signal.throwIfAborted();
-    const image = (await next) as Image;
+    const image = (await next) as Image | StoredImage;
     next = read(n + 1);
     const frame = aligned?.report[plane];
     if (!frame) fusion.add(imageRows(image), n);

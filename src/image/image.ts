@@ -10,6 +10,12 @@ export interface Image extends Size {
   readonly data: Float32Array;
 }
 
+/** An image as its file stores it, in a quarter or half of the memory: integers of 8 or 16 bits. */
+export interface StoredImage extends Size {
+  readonly channels: 1 | 3;
+  readonly data: Uint8Array | Uint16Array;
+}
+
 export function image({ width, height, channels, data }: Image): Image {
   if (!(Number.isInteger(width) && Number.isInteger(height) && width > 0 && height > 0))
     throw new RangeError(`image: width and height must be positive integers, got ${width}×${height}`);

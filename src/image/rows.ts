@@ -1,4 +1,4 @@
-import type { Image } from "./image.ts";
+import type { Image, StoredImage } from "./image.ts";
 
 /** A range of columns. */
 export interface Span {
@@ -12,8 +12,15 @@ export interface Span {
  */
 export type PictureRows = (y: number, span: Span) => Float32Array;
 
-/** The rows of an image in memory. */
-export function imageRows({ width, channels, data }: Image): PictureRows {
+/** The rows of an image in memory; integers become values in [0, 1]. */
+export function imageRows({ width, channels, data }: Image | StoredImage): PictureRows {
   const samples = width * channels;
-  return (y) => data.subarray(y * samples, (y + 1) * samples);
+  if (data instanceof Float32Array) return (y) => data.subarray(y * samples, (y + 1) * samples);
+  const scale = 1 / (data instanceof Uint16Array ? 65535 : 255);
+  const row = new Float32Array(samples);
+  return (y, { from, to }) => {
+    const start = y * samples;
+    for (let i = from * channels; i < to * channels; i++) row[i] = (data[start + i] as number) * scale;
+    return row;
+  };
 }

@@ -1,4 +1,4 @@
-import type { Image, Size } from "../image/image.ts";
+import type { Image, Size, StoredImage } from "../image/image.ts";
 import { FormatError } from "../io/formatError.ts";
 import type { ImageHeader } from "../io/imageHeader.ts";
 import type { ByteSource } from "../io/tiffDirectories.ts";
@@ -48,6 +48,8 @@ export interface StackFiles {
   probe(file: string): Promise<ImageInfo>;
   /** Anything but a TIFF: grey or RGB in [0, 1], upright, alpha dropped. */
   readImage(file: string, options: ReadOptions): Promise<Image>;
+  /** The same as its file stores it, where that needs less memory and time. */
+  readonly readStored?: (file: string, options: ReadOptions) => Promise<StoredImage>;
   /** One page of a TIFF at full size, as stored. */
   readTiffPage(file: string, page: number): Promise<TiffPage>;
 }

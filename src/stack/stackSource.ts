@@ -1,9 +1,10 @@
-import type { Image, Size } from "../image/image.ts";
+import type { Image, Size, StoredImage } from "../image/image.ts";
 import { readPhotoFacts, type PhotoFacts } from "../io/exif.ts";
 import { photoMetadata, type PhotoMetadata } from "../io/photoMetadata.ts";
 import { turnUpright } from "../image/orient.ts";
 import { resize } from "../image/resize.ts";
 import { FormatError } from "../io/formatError.ts";
+import { pixelsToImage } from "../io/png.ts";
 import { RAW_NAME } from "../io/raw.ts";
 import { tiffImage, type TiffPage } from "../io/tiff.ts";
 import type { Camera, FocusSource, Unit } from "./stackFormat.ts";
@@ -44,6 +45,8 @@ export interface StackSource {
   /** Assumptions made and things ignored, for the user. */
   readonly notes: readonly string[];
   readPlane(plane: number): Promise<Image>;
+  /** The same, as integers where its file stores them. */
+  readStored(plane: number): Promise<Image | StoredImage>;
   /** EXIF and ICC profile of the plane's file, for an image made from it. */
   readMetadata(plane: number): Promise<PhotoMetadata>;
   /** The same image with at most `maxPixels`, in the size that `scaledSize` gives. */
@@ -96,6 +99,7 @@ export function inFocusOrder(source: StackSource, order: readonly number[]): Sta
     frames: pick(source.frames),
     focus: pick(source.focus).map((focus, value) => ({ ...focus, value })),
     readPlane: (plane) => source.readPlane(order[plane] ?? plane),
+    readStored: (plane) => source.readStored(order[plane] ?? plane),
     readMetadata: (plane) => source.readMetadata(order[plane] ?? plane),
     readScaled: (plane, maxPixels) => source.readScaled(order[plane] ?? plane, maxPixels),
   };
@@ -146,6 +150,12 @@ function stackSource({ name, set, kept, files, focus, camera, notes }: Parts): S
     ...(camera ? { camera } : {}),
     ...(pixelSize === undefined ? {} : { pixelSize }),
     readPlane: (plane) => read(plane),
+    readStored: async (plane) => {
+      const { file } = focus.planes[plane] ?? {};
+      if (file === undefined || !files.readStored || set.tiffWhite(file) !== undefined) return read(plane);
+      const stored = await files.readStored(file, { orientation });
+      return channels === stored.channels ? stored : inColour(pixelsToImage(stored));
+    },
     readMetadata: async (plane) => photoMetadata(await files.bytes(focus.planes[plane]?.file ?? ""), { ...size, channels }),
     readScaled: (plane, maxPixels) => {
       const target = scaledSize(size, maxPixels);

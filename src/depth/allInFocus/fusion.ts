@@ -201,22 +201,42 @@ interface Place {
 }
 
 function chooseStrongest(detail: Block, prior: Block, { level, seen, part, scale, covers, least }: Place): void {
+  const { kernels, take, view } = workspace();
   const { channels } = level;
-  const energies = localEnergy(detail, RADIUS);
-  const [energy, weights, samples] = [valuesOf(energies), valuesOf(prior), valuesOf(detail)];
-  for (let y = 0, i = 0; y < part.height; y++) {
-    const inSeen = (part.top - seen.top + y) * seen.width + part.left - seen.left;
+  const energy = localEnergy(detail, RADIUS);
+  const [score, data] = [take(part.width), take(part.width * channels)];
+  for (let y = 0; y < part.height; y++) {
+    const { from, to } = coveredSpan(covers, { y: (part.top + y) * scale, left: part.left, width: part.width, scale });
+    if (from >= to) continue;
+    const inSeen = (part.top - seen.top + y) * seen.width + part.left - seen.left + from;
     const inLevel = (part.top + y) * level.width + part.left;
-    for (let x = 0; x < part.width; x++, i++) {
-      const weight = Math.max(weights[i] as number, least);
-      if (weight === 0 || (covers && !covers((part.left + x) * scale, (part.top + y) * scale, 3 * scale))) continue;
-      const score = weight * ((energy[inSeen + x] as number) + 1e-12); // a plane that counts wins over none
-      if (!(score > (level.score[inLevel + x] as number))) continue;
-      level.score[inLevel + x] = score;
-      const [from, to] = [(inSeen + x) * channels, (inLevel + x) * channels];
-      for (let c = 0; c < channels; c++) level.data[to + c] = samples[from + c] as number;
-    }
+    const scores = level.score.subarray(inLevel + from, inLevel + to);
+    const details = level.data.subarray((inLevel + from) * channels, (inLevel + to) * channels);
+    view(score, scores.length).set(scores);
+    view(data, details.length).set(details);
+    const [own, weights] = [energy.address + 4 * inSeen, prior.address + 4 * (y * part.width + from)];
+    if (!kernels.chooseRow(score, data, own, weights, detail.address + 4 * inSeen * channels, to - from, channels, least)) continue;
+    scores.set(view(score, scores.length));
+    details.set(view(data, details.length));
   }
+}
+
+interface Row {
+  /** In pixels of the image. */
+  readonly y: number;
+  /** In pixels of the level. */
+  readonly left: number;
+  readonly width: number;
+  readonly scale: number;
+}
+
+/** The columns of a part's row that the frame covers: one span, because frames are convex. */
+function coveredSpan(covers: Covers | undefined, { y, left, width, scale }: Row): { from: number; to: number } {
+  let [from, to] = [0, width];
+  if (!covers) return { from, to };
+  while (from < to && !covers((left + from) * scale, y, 3 * scale)) from++;
+  while (to > from && !covers((left + to - 1) * scale, y, 3 * scale)) to--;
+  return { from, to };
 }
 
 function addShare(block: Block, prior: Block, { level, seen, part, scale, covers }: Place): void {

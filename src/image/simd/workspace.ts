@@ -18,7 +18,8 @@ export type Kernels = Readonly<
     | "boxMean"
     | "addScaled"
     | "maxInto"
-    | "filterRow",
+    | "filterRow"
+    | "chooseRow",
     Kernel
   >
 >;

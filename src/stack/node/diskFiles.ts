@@ -1,7 +1,7 @@
 import { open, readFile, stat, type FileHandle } from "node:fs/promises";
 import type { GeoTIFF } from "geotiff";
 import type { Sharp } from "sharp";
-import type { Image } from "../../image/image.ts";
+import type { Image, StoredImage } from "../../image/image.ts";
 import { turnUpright, uprightSize } from "../../image/orient.ts";
 import { decodingAsync, FormatError } from "../../io/formatError.ts";
 import { copyProfile } from "../../io/iccProfile.ts";
@@ -132,7 +132,10 @@ async function probe(file: string): Promise<ImageInfo> {
 const isGrey = (space: string): boolean => space === "b-w" || space === "grey16";
 
 /** jpg, png, webp, avif, heic, raw …: 16 bits kept, alpha dropped, CMYK converted to sRGB; RGB in the space of its profile. Without `orientation`, the file's own. */
-const decodeImage = (file: string, { orientation: asked, size }: Partial<ReadOptions>): Promise<Image> =>
+const decodeImage = async (file: string, options: Partial<ReadOptions>): Promise<Image> => pixelsToImage(await decodeStored(file, options));
+
+/** The same as integers. */
+const decodeStored = (file: string, { orientation: asked, size }: Partial<ReadOptions>): Promise<StoredImage> =>
   withSharp(
     file,
     async (image, orientation) => {
@@ -151,7 +154,7 @@ const decodeImage = (file: string, { orientation: asked, size }: Partial<ReadOpt
       const { buffer, byteOffset, length } = data;
       const values = deep ? new Uint16Array(buffer.slice(byteOffset, byteOffset + length)) : new Uint8Array(buffer, byteOffset, length);
       const decoded = { width: info.width, height: info.height, channels: info.channels, data: values };
-      return pixelsToImage({ ...turnUpright<Uint8Array | Uint16Array>(decoded, turn ?? 1), channels: info.channels });
+      return { ...turnUpright<Uint8Array | Uint16Array>(decoded, turn ?? 1), channels: info.channels < 3 ? 1 : 3 };
     },
     asked,
   );
@@ -166,4 +169,12 @@ export async function readImage(file: string): Promise<Image> {
 }
 
 /** Files on a disk. */
-export const diskFiles: StackFiles = { readText, readHead, bytes: bytesOf, probe, readImage: decodeImage, readTiffPage: readPage };
+export const diskFiles: StackFiles = {
+  readText,
+  readHead,
+  bytes: bytesOf,
+  probe,
+  readImage: decodeImage,
+  readStored: decodeStored,
+  readTiffPage: readPage,
+};
