@@ -64,6 +64,26 @@ async function upload(port: number, body: Uint8Array, over: AbortSignal): Promis
   return sent;
 }
 
+const SILENT = "2100 silent connections";
+
+/** Opens connections from an address of their own, says nothing on them, and opens those again that are closed. Returns how many it opened. */
+async function keepSilent(port: number, over: AbortSignal): Promise<number> {
+  let opened = 0;
+  const hold = async (): Promise<void> => {
+    while (!over.aborted) {
+      const socket = connect({ port, host: "127.0.0.1", localAddress: "127.0.0.2" })
+        .on("error", () => undefined)
+        .resume();
+      over.addEventListener("abort", () => socket.destroy(), { once: true });
+      opened += 1;
+      await once(socket, "close");
+      await setTimeout(1000);
+    }
+  };
+  await Promise.all(Array.from({ length: 2100 }, hold));
+  return opened;
+}
+
 /** Milliseconds until the whole answer is there, on a connection of its own. */
 const timeOf = (port: number, path: string): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -108,9 +128,9 @@ async function main(): Promise<void> {
     )
       await setTimeout(100);
     console.log(
-      "| uploads | requests sent | liveness, median / 99 % / most [ms] | an idle server beside it [ms] | answers within 100 ms |\n|---|---|---|---|---|",
+      "| uploads | requests or connections | liveness, median / 99 % / most [ms] | an idle server beside it [ms] | answers within 100 ms |\n|---|---|---|---|---|",
     );
-    for (const kind of ["nothing", ...Object.keys(UPLOADS)]) {
+    for (const kind of ["nothing", ...Object.keys(UPLOADS), SILENT]) {
       const uploads =
         kind === "nothing" ? undefined : fork(import.meta.filename, ["--uploads", kind, String(port), "--clients", String(clients)]);
       if (uploads) await once(uploads, "message");
@@ -135,15 +155,15 @@ async function main(): Promise<void> {
 // Uploads come from a process of their own: what they take must not delay the probe.
 if (process.argv[2] === "--uploads") {
   const [, , , kind = "", port = ""] = process.argv;
-  const body = await UPLOADS[kind]?.();
-  if (!body) throw new Error(`there is no upload ${kind}`);
+  const body = (await UPLOADS[kind]?.()) ?? new Uint8Array();
   const over = new AbortController();
   setMaxListeners(0, over.signal);
   process.once("message", () => {
     over.abort();
   });
   process.send?.("ready");
-  const sent = await Promise.all(Array.from({ length: clients }, () => upload(Number(port), body, over.signal)));
+  const send = (): Promise<number> => upload(Number(port), body, over.signal);
+  const sent = kind === SILENT ? [await keepSilent(Number(port), over.signal)] : await Promise.all(Array.from({ length: clients }, send));
   process.send?.(
     sent.reduce((sum, each) => sum + each, 0),
     () => process.exit(0),
