@@ -1,6 +1,6 @@
 // Seconds of the page in headless Chromium on a shipped example: start to ready (first and second visit, the latter also in processor
-// time, which a busy machine does not stretch), click to result, and the network's share, with one and two WASM threads, beside
-// onnxruntime-node on the same stack.
+// time, which a busy machine does not stretch), click to first look and to result, and the network's share, with one and two WASM threads,
+// beside onnxruntime-node on the same stack; and the most memory that the browser's largest process has held.
 //   npm run build && nice node --import tsx bench/web.ts [--rounds 3] [--threads 1,2] [--example desk]
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 
 import { download, find, finished, openStand, ready, show, type Stand } from "../test/helpers/webPage.ts";
 import { TEST_IDS } from "../web/src/contract.ts";
-import { browserProcesses, processorSeconds } from "./browserProcesses.ts";
+import { browserProcesses, peakMegabytes, processorSeconds } from "./browserProcesses.ts";
 import { option } from "./timing.ts";
 
 type Seconds = Readonly<Record<string, number>>;
@@ -29,10 +29,15 @@ async function visit(stand: Stand, threads: number): Promise<Seconds> {
   const { page, close } = await stand.visit({ query: `?device=wasm&threads=${threads}`, serviceWorkers: "allow" });
   await ready(page);
   const first = (performance.now() - start) / 1000;
+  let look = NaN;
   const result = await timed(async () => {
+    const looking = timed(() => find(page, TEST_IDS.firstLook).waitFor());
     await find(page, TEST_IDS.example + example).click();
+    await Promise.race([looking.then((seconds) => (look = seconds)), finished(page)]); // the result may be there before
     await finished(page);
+    looking.catch(() => undefined);
   });
+  const largestMegabytes = Math.max(...peakMegabytes(browserProcesses()));
   await show(page, "downloads");
   const { bytes } = await download(page, `${TEST_IDS.download}result`);
   const { seconds } = JSON.parse(Buffer.from(bytes).toString()) as { seconds: Seconds };
@@ -43,7 +48,11 @@ async function visit(stand: Stand, threads: number): Promise<Seconds> {
   });
   const secondStartProcessor = processorSeconds(browserProcesses()) - before;
   await close();
-  return { firstStart: first, secondStart: second, secondStartProcessor, clickToResult: result, infer: seconds["infer"] ?? NaN };
+  return {
+    ...{ firstStart: first, secondStart: second, secondStartProcessor, clickToFirstLook: look, clickToResult: result },
+    infer: seconds["infer"] ?? NaN,
+    largestMegabytes,
+  };
 }
 
 /** The command on the same stack; `total` includes loading the network and writing the default files. */

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { encodePng } from "../../src/io/png.ts";
 import { createRandom } from "../../src/random.ts";
 import { TEST_IDS } from "../../web/src/contract.ts";
-import { drop, exampleFiles, find, finished, openStand, ready, smallStack, type Visit } from "../helpers/webPage.ts";
+import { drop, exampleFiles, find, finished, openStand, ready, show, smallStack, type Visit } from "../helpers/webPage.ts";
 
 const stand = await openStand();
 let visit: Visit;
@@ -122,4 +122,22 @@ test("equal distances are refused with an explanation, and corrected ones accept
 
 test("none of this was an error of the page", () => {
   assert.deepEqual(visit.problems, []);
+});
+
+test("without WebGL 2 the 3-D view says so where it can be seen, and refocusing goes on", { timeout: 300_000 }, async () => {
+  const script = `const { getContext } = HTMLCanvasElement.prototype;
+    HTMLCanvasElement.prototype.getContext = function (kind, ...rest) { return kind === "webgl2" ? null : getContext.call(this, kind, ...rest); };`;
+  const other = await stand.visit({ viewport: { width: 1280, height: 800 }, script });
+  await drop(other.page, smallStack());
+  await find(other.page, TEST_IDS.run).click();
+  await finished(other.page);
+  await show(other.page, "scene");
+  const alert = other.page.getByRole("alert");
+  assert.match((await alert.textContent()) ?? "", /^The 3-D view needs WebGL 2/);
+  const { y = Infinity } = (await alert.boundingBox()) ?? {};
+  assert.ok(y < 400, `at ${y}`);
+  await show(other.page, "refocus");
+  assert.equal(await other.page.getByRole("alert").count(), 0);
+  await find(other.page, TEST_IDS.refocusCanvas).waitFor();
+  await other.close();
 });

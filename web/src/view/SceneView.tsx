@@ -9,6 +9,7 @@ import type { Scene3d } from "../scene3d/scene3d.ts";
 import type { Drawing } from "../scene3d/surface.ts";
 import { IS_STANDALONE } from "../standalone/isStandalone.ts";
 import { percentText } from "../state/look.ts";
+import { sentence } from "../state/words.ts";
 import { TrustChoice } from "./ColorPanel.tsx";
 import { Choice, Slider } from "./fields.tsx";
 import type { ResultProps } from "./ResultView.tsx";
@@ -41,8 +42,16 @@ export function SceneView({ result: view, state: { look }, controller }: ResultP
   };
   return (
     <figure class="scene-figure" ref={figure}>
-      <canvas ref={canvas} class="scene" tabIndex={0} role="img" aria-label={SCENE_LABEL} data-testid={TEST_IDS.sceneCanvas} />
-      {problem !== undefined && <p role="alert">{problem}</p>}
+      <canvas
+        ref={canvas}
+        class="scene"
+        hidden={problem !== undefined}
+        tabIndex={0}
+        role="img"
+        aria-label={SCENE_LABEL}
+        data-testid={TEST_IDS.sceneCanvas}
+      />
+      {problem !== undefined && <p role="alert">{sentence(problem)}</p>}
       <figcaption class="controls">
         <Slider
           label="Depth exaggeration"
@@ -84,14 +93,17 @@ export function SceneView({ result: view, state: { look }, controller }: ResultP
         <p role="status" data-testid={TEST_IDS.sceneMeasure}>
           {isMeasuring ? (measurement ? `Distance: ${measurement}` : "Click two points.") : ""}
         </p>
-        {leftOut > 0 && (
-          <p class="quiet" data-testid={TEST_IDS.sceneLeftOut}>
-            {percentText(leftOut)} of the image is left out{IS_STANDALONE ? "" : ", here and in the saved model"}: its depth is not certain
-            enough.
-          </p>
-        )}
+        {leftOut > 0 && <LeftOutNote share={leftOut} />}
       </figcaption>
     </figure>
+  );
+}
+
+function LeftOutNote({ share }: { share: number }): VNode {
+  return (
+    <p class="quiet" data-testid={TEST_IDS.sceneLeftOut}>
+      {percentText(share)} of the image is left out{IS_STANDALONE ? "" : ", here and in the saved model"}: its depth is not certain enough.
+    </p>
   );
 }
 
