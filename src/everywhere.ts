@@ -1,7 +1,7 @@
 /** The part of the public API that is the same in Node and in a browser. Pictures and files are arrays here; reading disks is Node's. */
 
 // Pictures, stacks, depth
-export { image, type Image } from "./image/image.ts";
+export { image, type Image, type StoredImage } from "./image/image.ts";
 export type { Space } from "./image/depthMap.ts";
 export { checkFocusDistances, choosePlanes, focalStack, selectPlanes, type FocalStack } from "./stack/focalStack.ts";
 export { depthMap, type DepthMap } from "./image/depthMap.ts";
