@@ -34,6 +34,7 @@ try {
       await canvas.click({ position: { x: 0.42 * width, y: 0.55 * height } });
       await find(page, TEST_IDS.curve).waitFor();
     }
+    if (view === "scene") await page.waitForTimeout(3000); // three.js is loaded, and its first frame is slow without a GPU
     await page.evaluate(() => {
       scrollTo(0, 0);
     });
