@@ -1,7 +1,7 @@
 // The whole command `dualfocus depth`: processor time, wall time and peak memory of each of its phases, as shares of the whole, beside what
 // the machine needs at least (decoding every file, the network alone) and beside focus-stack and enfuse where they are installed.
-//   npm run build && nice node --import tsx bench/pipeline.ts [--cases desk,10x3.1,30x24] [--model small] [--threads 0] [--rounds 1]
-//       [--before FOLDER]      another built version, run alternately: ratios of one run
+//   npm run build && nice node --import tsx bench/pipeline.ts [--cases desk,10x3.1,30x24,FOLDER] [--model small] [--threads 0] [--rounds 1]
+//       [--before FOLDER]      another built version, run alternately: ratios of one run, and the largest difference of the depth in planes
 //       [--growth yes]         how the time grows with planes and pixels, instead of the cases
 //       [--photos FOLDER]      what the stacks are made of: by default ../shared/data/real/pcb, or examples/macro if that is not there
 //       [--batch 20]           that many stacks in one call against one call for each, instead of the cases
@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import sharp from "sharp";
 import { growthExponent } from "../src/bench/growth.ts";
+import { decodeNpy } from "../src/io/npy.ts";
 import { option } from "./timing.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -52,6 +53,7 @@ async function makeStack(folder: string, { planes, megapixels }: Case): Promise<
 async function stackOf(name: string, root: string): Promise<string> {
   const folder = join(root, name);
   if (existsSync(folder)) return folder;
+  if (name.includes("/")) return resolve(name);
   if (name === "desk") {
     cpSync(join(ROOT, "examples", "desk"), folder, { recursive: true });
     for (const extra of ["aif.png", "depth.npy", "scene.json"]) rmSync(join(folder, extra), { force: true });
@@ -107,7 +109,11 @@ function usageOf(pid: number): { readonly cpu: number; readonly peak: number } |
   }
 }
 
-async function measureCommand(main: string, folder: string, more: readonly string[] = []): Promise<Measured> {
+async function measureCommand(
+  main: string,
+  folder: string,
+  { output = `${folder}-depth`, more = [] as readonly string[] } = {},
+): Promise<Measured> {
   const phases = new Map<string, Usage>();
   let [cpu, wall] = [0, performance.now()];
   const start = wall;
@@ -117,7 +123,7 @@ async function measureCommand(main: string, folder: string, more: readonly strin
     phases.set(name, { cpu: sum + now.cpu - cpu, wall: waited + (time - wall) / 1000, peak: Math.max(peak, now.peak) });
     [cpu, wall] = [now.cpu, time];
   };
-  const command = [process.execPath, main, "depth", folder, "-o", `${folder}-depth`, "--force", "--device", "cpu"];
+  const command = [process.execPath, main, "depth", folder, "-o", output, "--force", "--device", "cpu"];
   const options = ["--model", option("model", "small"), "--threads", option("threads", "0"), ...more];
   const total = await measured([...command, ...options], (line, pid) => {
     const name = line.startsWith("device:") ? "start" : /^(\w+): done in/.exec(line)?.[1];
@@ -178,6 +184,36 @@ function phaseTable(name: string, { cpu, wall, phases, peak }: Measured): string
   ].join("");
 }
 
+/** What the command saves by itself, and depth as numbers, to compare two versions. */
+const SAVE = ["--save", "depth16,depth,color,aif,confidence,npy"];
+
+/** Over all pixels, in planes: a depth between two focus distances is a plane index between theirs. Infinite where only one is known. */
+function largestDifference(outputs: readonly string[]): number {
+  const [one, two] = outputs.map((folder) => decodeNpy(readFileSync(join(folder, "depth.npy"))).data) as [NumericData, NumericData];
+  const { distances } = JSON.parse(readFileSync(join(outputs[0] as string, "result.json"), "utf8")) as {
+    readonly distances: readonly { readonly value: number; readonly unit: string }[];
+  };
+  const planes = distances.map(({ value, unit }) => value * (METRES[unit] ?? 1));
+  const planeOf = (depth: number): number => {
+    let n = 0;
+    while (n < planes.length - 2 && depth > (planes[n + 1] as number)) n++;
+    const [from, to] = [planes[n] as number, planes[n + 1] as number];
+    return n + (depth - from) / (to - from);
+  };
+  let most = 0;
+  for (let i = 0; i < one.length; i++) {
+    const [a, b] = [Number(one[i]), Number(two[i])];
+    if (Number.isNaN(a) && Number.isNaN(b)) continue;
+    most = Math.max(most, Number.isNaN(a) || Number.isNaN(b) ? Infinity : Math.abs(planeOf(a) - planeOf(b)));
+  }
+  return most;
+}
+
+/** Depth is in metres where distances are lengths. */
+const METRES: Readonly<Record<string, number>> = { cm: 1e-2, mm: 1e-3, um: 1e-6 };
+
+type NumericData = ReturnType<typeof decodeNpy>["data"];
+
 const main = join(ROOT, "dist", "src", "cli", "main.js");
 const before = option("before", "");
 const versions = [...(before === "" ? [] : [join(resolve(before), "dist", "src", "cli", "main.js")]), main];
@@ -186,12 +222,15 @@ async function compareCases(root: string): Promise<void> {
   for (const name of option("cases", "desk,10x3.1").split(",")) {
     const folder = await stackOf(name, root);
     const runs = versions.map((): Measured[] => []);
+    const outputs = versions.map((_, i) => `${root}/depth-${i}`);
     for (let round = 0; round < Number(option("rounds", "1")); round++)
-      for (const [i, version] of versions.entries()) runs[i]?.push(await measureCommand(version, folder));
+      for (const [i, version] of versions.entries())
+        runs[i]?.push(await measureCommand(version, folder, { output: outputs[i] as string, more: SAVE }));
     const [now, then] = [middle(runs.at(-1) as Measured[]), before === "" ? undefined : middle(runs[0] as Measured[])];
     if (then) process.stdout.write(phaseTable(`${name}, before`, then));
     process.stdout.write(phaseTable(name, now));
     if (then) process.stdout.write(`\nCPU time before / now ${(then.cpu / now.cpu).toFixed(2)}, wall ${(then.wall / now.wall).toFixed(2)}\n`); // prettier-ignore
+    if (then) process.stdout.write(`largest difference of the depth ${largestDifference(outputs).toFixed(4)} planes\n`);
     const others: [string, Usage][] = [["sharp, every file decoded once", await decoded(folder)], ...(await stackers(folder))];
     for (const [what, { cpu, wall, peak }] of others)
       process.stdout.write(`${what}: ${cpu.toFixed(2)} CPU s, ${wall.toFixed(2)} s, ${megabytes(peak)}\n`);
@@ -222,8 +261,8 @@ async function batch(root: string, count: number): Promise<void> {
   const [name = "desk"] = option("cases", "desk").split(",");
   const one = await stackOf(name, root);
   for (let n = 0; n < count; n++) cpSync(one, join(whole, `stack_${n}`), { recursive: true });
-  const together = await measureCommand(main, whole, ["--batch"]);
-  const [single, older] = [await measureCommand(main, one), before === "" ? undefined : await measureCommand(versions[0] as string, whole, ["--batch"])]; // prettier-ignore
+  const together = await measureCommand(main, whole, { more: ["--batch"] });
+  const [single, older] = [await measureCommand(main, one), before === "" ? undefined : await measureCommand(versions[0] as string, whole, { more: ["--batch"] })]; // prettier-ignore
   process.stdout.write(`${count} × ${name} with --batch: ${together.wall.toFixed(1)} s, ${together.cpu.toFixed(1)} CPU s, ${megabytes(together.peak)}\n`); // prettier-ignore
   process.stdout.write(`one stack × ${count}: ${(count * single.wall).toFixed(1)} s, ${(count * single.cpu).toFixed(1)} CPU s\n`);
   if (older) process.stdout.write(`before, with --batch: ${older.wall.toFixed(1)} s, ${older.cpu.toFixed(1)} CPU s; wall before / now ${(older.wall / together.wall).toFixed(2)}\n`); // prettier-ignore
