@@ -83,3 +83,26 @@ test("a run takes the alignment and the findings over from the check, unless som
   const turned = await refocusJob(job, { unit: "index", order: [...job.source.frames].reverse() });
   assert.deepEqual((await stagesOf(turned, true)).stages, ["check"]);
 });
+
+test("an opening that is cancelled is rejected, whether images are still unread or all of them known", async () => {
+  const controller = new AbortController();
+  let probed = 0;
+  const onEvent = (): void => {
+    probed += 1;
+    controller.abort();
+  };
+  await assert.rejects(farFirst({ signal: controller.signal, onEvent }), { name: "AbortError" });
+  assert.equal(probed, 1);
+
+  const late = new AbortController();
+  const names = ["plane_00.png", "plane_01.png"];
+  const images = names.map((path) => ({ path, file: new File([readFileSync(join(folder, path))], path) }));
+  const cancelling = Object.assign(new File(["0.5\n1\n"], "distances.txt"), {
+    text: () => {
+      late.abort();
+      return Promise.resolve("0.5\n1\n");
+    },
+  });
+  const ask = { name: "late", files: [...images, { path: "distances.txt", file: cancelling }], notes: [] };
+  await assert.rejects(openJob(ask, { signal: late.signal, onEvent: () => undefined }), { name: "AbortError" });
+});

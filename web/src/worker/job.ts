@@ -72,12 +72,14 @@ export interface FinishedJob {
 
 let opened = 0;
 
-export async function openJob({ name, files: given, notes, focus }: Calls["open"]["ask"], { onEvent }: Caller): Promise<Job> {
+/** Rejects once it is cancelled, so that the caller keeps the job it has. */
+export async function openJob({ name, files: given, notes, focus }: Calls["open"]["ask"], { signal, onEvent }: Caller): Promise<Job> {
   const listed = await listUserFiles(name, given);
   const listing = { ...listed, notes: [...notes, ...listed.notes] };
   let done = 0;
   const files = userFiles(given, () => {
     onEvent({ kind: "stage", stage: "open", done: (done += 1), of: listing.files.length });
+    signal.throwIfAborted();
   });
   const cache: ImageCache = new Map();
   const source = cachedSource(await openListing(listing, files), cache);
@@ -86,7 +88,9 @@ export async function openJob({ name, files: given, notes, focus }: Calls["open"
     names[frame] = source.files[plane] as string;
   });
   const job: Job = { id: (opened += 1), names, listing, files, cache, shown: new Set(), source, order: announcement() };
-  return focus ? refocusJob(job, focus) : job;
+  const ordered = focus ? await refocusJob(job, focus) : job;
+  signal.throwIfAborted();
+  return ordered;
 }
 
 /** The same images with other focus distances, in another order, or some of them only. The alignment stays where it can. */
