@@ -1,9 +1,11 @@
 import type { AlignedStack } from "../align/align.ts";
 import type { Alignment } from "../align/alignment.ts";
 import type { StackReport } from "../check/checkStack.ts";
+import { checkFocusChange } from "../check/evidence.ts";
 import type { Finding } from "../check/finding.ts";
 import { inOrder, type PlaneOrder } from "../check/planeOrder.ts";
 import type { Image } from "../image/image.ts";
+import { luminance } from "../image/luminance.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
 import type { DepthResult } from "../output/result.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
@@ -75,26 +77,27 @@ export async function runDepth(given: StackSource, chosen: DepthRunOptions): Pro
   const working = await readWorking(given, options);
   const load = clock();
 
-  const estimated = alignment === "off" ? undefined : await frameAlignment(working, given, { align: alignment, onStage, signal });
+  const alignedBy = alignment === "off" ? undefined : await frameAlignment(working, given, { align: alignment, onStage, signal });
   const align = clock();
 
-  const inspect = (): Promise<StackReport> => inspectFrames(working, given, { alignment: estimated, reverse, onStage, signal });
-  const { order, findings } = options.inspection ?? (await inspect());
-  onFindings(findings, order);
+  const inspect = (): Promise<StackReport> => inspectFrames(working, given, { alignment: alignedBy, reverse, onStage, signal });
+  const { order, findings: found } = options.inspection ?? (await inspect());
+  onFindings(found, order);
   const source = inFocusOrder(given, order.planes);
   const sorted = { ...working, images: order.planes.map((plane) => working.images[plane] as Image) };
   // Neighbours in focus align best: once the frames are sorted, they are compared again.
   const inFocus = order.sorted && alignment === "auto" ? await estimateFrames(sorted, source, { onStage, signal }) : undefined;
-  const first = estimated && (await alignFrames(sorted, source, inFocus ?? inOrder(estimated, order.planes)));
+  const first = alignedBy && (await alignFrames(sorted, source, inFocus ?? inOrder(alignedBy, order.planes)));
   const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? sorted }, source, options);
   const planes = aligned?.planes ?? source.files.map((_, n) => n);
+  const findings = confirmed(found, stack);
   const check = clock();
 
   const onProgress = (done: number, of: number): void => {
     onStage("infer", done, of);
   };
-  const found = await estimateDepth(stack, { network, signal, onProgress });
-  const measured = findings.some(({ code }) => code === "no-focus-change") ? withoutEvidence(found, stack) : found;
+  const estimated = await estimateDepth(stack, { network, signal, onProgress });
+  const measured = findings.some(isWithoutFocus) ? withoutEvidence(estimated, stack) : estimated;
   const carried = options.fill ? fillDepth(measured, stack, aligned?.valid) : undefined;
   const estimate = carried ? { ...measured, depth: carried.depth } : measured;
   const infer = clock();
@@ -114,10 +117,22 @@ export async function runDepth(given: StackSource, chosen: DepthRunOptions): Pro
   };
 }
 
+const isWithoutFocus = ({ code }: Finding): boolean => code === "no-focus-change";
+
+/** The findings, but for a change of focus that was not seen in the images as they were checked and is in those the network sees, which may be larger. */
+const confirmed = (findings: readonly Finding[], { images }: FocalStack): readonly Finding[] =>
+  findings.some(isWithoutFocus) && checkFocusChange(images.map(luminance)).length === 0
+    ? findings.filter((each) => !isWithoutFocus(each))
+    : findings;
+
 /** What a network makes of images that are all alike is its prior, not a measurement: anywhere within the planes. */
 function withoutEvidence(estimate: DepthEstimate, { focusDistances }: FocalStack): DepthEstimate {
   const halfRange = Math.abs((focusDistances.at(-1) as number) - (focusDistances[0] as number)) / 2;
-  return { ...estimate, error: estimate.error.map(() => halfRange), confidence: estimate.confidence.map(() => 0) };
+  return {
+    ...estimate,
+    error: estimate.error.map(() => halfRange),
+    confidence: estimate.confidence.map(() => 0),
+  };
 }
 
 const shareOfOnes = (mask: Uint8Array): number => mask.reduce((sum, value) => sum + value, 0) / mask.length;

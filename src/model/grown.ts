@@ -1,6 +1,6 @@
 import type { WeightArray, Weights } from "../io/safetensors.ts";
 
-/** Modules of ours that a decoder may have or not; one that is new starts so that the network gives what it gave without it. */
+/** Modules of ours that a decoder may have or not; one that is new starts so that the network gives nearly what it gave without it. */
 const OPTIONAL = ["decoder.detail.", "decoder.upsampling."];
 
 /**

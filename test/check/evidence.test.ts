@@ -64,3 +64,11 @@ test("a stack in which nothing comes into focus is told so: equal images, plain 
   const swept = [2, 0, 2].map((radius) => grey(boxMean({ ...size, values: little }, radius)));
   assert.deepEqual(checkFocusChange(swept), []);
 });
+
+test("what is sharp in one plane of many is found, wherever it lies", () => {
+  const random = createRandom(5);
+  const texture = values(() => 0.5 + 0.1 * normal(random));
+  const blurred = boxMean({ ...size, values: boxMean({ ...size, values: texture }, 4) }, 4);
+  const stack = Array.from({ length: 41 }, (_, n) => grey((n === 15 ? texture : blurred).map((value) => value + 0.003 * normal(random))));
+  assert.deepEqual(checkFocusChange(stack), []);
+});

@@ -30,19 +30,26 @@ const PAGE = 65536;
 
 /**
  * The memory of the SIMD kernels: a stack. What is taken inside `scoped` is freed at its end; there are no promises in between. WebAssembly
- * can be compiled at once because the module is small.
+ * can be compiled at once because the module is small; on a page's main thread old browsers allow that for 4 kB only, workers have no limit.
  */
 function createWorkspace(): Workspace {
   const memory = new WebAssembly.Memory({ initial: 16 });
   const bytes = Uint8Array.from(atob(MODULE), (letter) => letter.charCodeAt(0));
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } });
   let [top, depth] = [STEP, 0];
+  const grow = (pages: number): void => {
+    try {
+      memory.grow(pages);
+    } catch (cause) {
+      throw new RangeError("out of memory: no room for another image of this size", { cause }); // the engine's own words do not say so
+    }
+  };
   const takeBytes = (length: number): number => {
     if (depth === 0) throw new Error("workspace: take is called inside scoped");
     const address = top;
     top += Math.ceil(length / STEP) * STEP;
     const missing = top + STEP - memory.buffer.byteLength;
-    if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
+    if (missing > 0) grow(Math.ceil(missing / PAGE));
     return address;
   };
   const view = (address: number, length: number): Float32Array => new Float32Array(memory.buffer, address, length);
