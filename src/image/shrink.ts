@@ -34,7 +34,7 @@ const span = (i: number, from: number, to: number): [number, number] => {
 };
 
 /** The value at each new pixel's centre: depth must not be mixed across edges. */
-export function pick<T extends Float32Array | Uint8Array>(values: T, from: Size, size: Size): T {
+export function pick<T extends Float32Array | Int8Array | Uint8Array | Uint16Array>(values: T, from: Size, size: Size): T {
   const picked = values.slice(0, size.width * size.height) as T;
   for (let i = 0; i < picked.length; i++) {
     const [x, y] = [i % size.width, Math.floor(i / size.width)];

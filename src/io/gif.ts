@@ -12,8 +12,9 @@ export interface GifOptions extends Size {
  */
 export function encodeGif(frames: readonly Uint8ClampedArray[], { width, height, delay }: GifOptions): Uint8Array<ArrayBuffer> {
   if (width < 1 || height < 1 || width > 0xffff || height > 0xffff) throw new RangeError(`a GIF cannot be ${width}×${height} pixels`);
+  if (frames.length === 0) throw new RangeError("a GIF needs at least one frame");
   const wrong = frames.findIndex(({ length }) => length !== 4 * width * height);
-  if (frames.length === 0 || wrong >= 0) throw new RangeError(`frame ${wrong} of the GIF is not ${width}×${height} pixels`);
+  if (wrong >= 0) throw new RangeError(`frame ${wrong} of the GIF is not ${width}×${height} pixels`);
   const palette = medianCut(frames);
   const nearest = nearestIn(palette);
   const bytes = new ByteList();

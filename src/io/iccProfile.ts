@@ -1,14 +1,19 @@
-import { unzlibSync } from "fflate";
+import { Unzlib } from "fflate";
 import { isAvif, isHeif, readHeifHeader } from "./heif.ts";
 
 /** More is not a profile of a camera or a screen. */
 const MOST_BYTES = 4 << 20;
 
+/** Bytes of a file within which EXIF and profile end, except in TIFF and raw files. */
+export const METADATA_WINDOW = 1 << 20;
+
 /**
- * The ICC profile of an image of this many channels, which says how its numbers look. From the first bytes of a JPEG, PNG, WebP, HEIF or
- * AVIF file; undefined where there is none, or it is damaged, or for other channels. Never throws.
+ * The ICC profile of an image of this many channels, which says how its numbers look. From the metadata window of a JPEG, PNG, WebP, HEIF
+ * or AVIF file, also where more of it is given: who decodes an image and who copies its profile must find the same one. Undefined where
+ * there is none, or it is damaged, or for other channels. Never throws.
  */
-export function copyProfile(head: Uint8Array, channels: 1 | 3): Uint8Array | undefined {
+export function copyProfile(bytes: Uint8Array, channels: 1 | 3): Uint8Array | undefined {
+  const head = bytes.subarray(0, METADATA_WINDOW);
   try {
     return usableProfile(jpegProfile(head) ?? pngProfile(head) ?? webpProfile(head) ?? heifProfile(head), channels);
   } catch {
@@ -48,17 +53,32 @@ function pngProfile(head: Uint8Array): Uint8Array | undefined {
   const view = viewOf(head);
   for (let at = 8; at + 12 <= head.length; at += 12 + view.getUint32(at)) {
     if (textAt(head, at + 4, 4) !== "iCCP") continue;
-    const chunk = head.subarray(at + 8, at + 8 + view.getUint32(at));
+    const end = at + 8 + view.getUint32(at);
+    if (end > head.length) return undefined;
+    const chunk = head.subarray(at + 8, end);
     return unpacked(chunk.subarray(chunk.indexOf(0) + 2));
   }
   return undefined;
 }
 
-/** Into a buffer of fixed size: a small file may claim to unpack to any length. */
-function unpacked(bytes: Uint8Array): Uint8Array | undefined {
-  const start = unzlibSync(bytes.subarray(0), { out: new Uint8Array(128) }).slice();
-  const length = viewOf(start).getUint32(0);
-  return length <= MOST_BYTES ? unzlibSync(bytes, { out: new Uint8Array(length) }).slice() : undefined;
+/** Compressed bytes unpacked at a time: one unpacks to at most 1032. */
+const PIECE = 1024;
+
+/** The profile says its length in its first bytes; nothing is unpacked beyond that: a small file may unpack to any length. */
+function unpacked(packed: Uint8Array): Uint8Array | undefined {
+  const parts: Uint8Array[] = [];
+  let [there, length] = [0, Infinity];
+  const inflate = new Unzlib((part) => {
+    parts.push(part);
+    there += part.length;
+  });
+  for (let at = 0; at < packed.length && there < length; at += PIECE) {
+    inflate.push(packed.subarray(at, at + PIECE));
+    if (length < Infinity || there < 4) continue;
+    length = viewOf(joined(parts)).getUint32(0);
+    if (length > MOST_BYTES) return undefined;
+  }
+  return there < length ? undefined : joined(parts).slice(0, length);
 }
 
 function webpProfile(head: Uint8Array): Uint8Array | undefined {

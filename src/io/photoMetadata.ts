@@ -1,5 +1,5 @@
 import type { Size } from "../image/image.ts";
-import { copyProfile, usableProfile } from "./iccProfile.ts";
+import { copyProfile, METADATA_WINDOW, usableProfile } from "./iccProfile.ts";
 import { adaptExif, copyExif } from "./photoExif.ts";
 import { isRaw } from "./raw.ts";
 import type { ByteSource } from "./tiffDirectories.ts";
@@ -13,12 +13,9 @@ export interface PhotoMetadata {
   readonly profile?: Uint8Array;
 }
 
-/** Bytes within which EXIF and profile end, except in TIFF and raw files. */
-const HEAD = 1 << 20;
-
 /** From a photograph of any format, for an upright image of this shape with the same numbers. Never throws; damaged parts count as absent. */
 export async function photoMetadata(source: ByteSource, image: Size & { readonly channels: 1 | 3 }): Promise<PhotoMetadata> {
-  const head = await source.read(0, Math.min(HEAD, source.size));
+  const head = await source.read(0, Math.min(METADATA_WINDOW, source.size));
   const found = await tiffMetadata(source);
   const exif = found.exif ? adaptExif(found.exif, image) : copyExif(head, image);
   // A raw file is developed to sRGB; a profile inside it belongs to something else.

@@ -175,7 +175,6 @@ export function shrinkResult(result: DepthResult, side = SIDE): DepthResult {
   const size = sizeWithin(depth, side);
   if (size.width === depth.width) return result;
   const grown = depth.width / size.width;
-  const bytes = (map: Int8Array | Uint8Array | Uint16Array): Uint8Array => pick(new Uint8Array(map), depth, size);
   return {
     ...result,
     depth: shrinkDepth(depth, size),
@@ -183,7 +182,7 @@ export function shrinkResult(result: DepthResult, side = SIDE): DepthResult {
     ...(pixelSize === undefined ? {} : { pixelSize: pixelSize * grown }),
     ...(error ? { error: pick(error, depth, size) } : {}),
     ...(confidence ? { confidence: pick(confidence, depth, size) } : {}),
-    ...(beyond ? { beyond: new Int8Array(bytes(beyond).buffer as ArrayBuffer) } : {}),
-    ...(planeIndex ? { planeIndex: bytes(planeIndex) } : {}),
+    ...(beyond ? { beyond: pick(beyond, depth, size) } : {}),
+    ...(planeIndex ? { planeIndex: pick(planeIndex, depth, size) } : {}),
   };
 }

@@ -63,7 +63,8 @@ test("smooth colours differ by little, and on average over a few pixels by less"
   assert.ok(off / blocks < 0.75 * mean, `${(off / blocks).toFixed(1)} over 4×4 pixels, ${mean.toFixed(1)} over one`);
 });
 
-test("frames of another size are refused", () => {
+test("frames of another size, and no frames, are refused", () => {
   assert.throws(() => encodeGif([new Uint8ClampedArray(16)], { width: 3, height: 2, delay: 0.1 }), /frame 0 of the GIF is not 3×2 pixels/);
+  assert.throws(() => encodeGif([], { width: 3, height: 2, delay: 0.1 }), /a GIF needs at least one frame/);
   assert.throws(() => encodeGif([], { width: 70000, height: 2, delay: 0.1 }), /cannot be 70000×2/);
 });

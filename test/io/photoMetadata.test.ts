@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { Unzlib, zlibSync } from "fflate";
 import { fromArrayBuffer } from "geotiff";
 import sharp from "sharp";
 import { directory, integers, readPhotoFacts, tiffAt } from "../../src/io/exif.ts";
@@ -9,7 +10,9 @@ import { photoMetadata, type PhotoMetadata } from "../../src/io/photoMetadata.ts
 import { encodePng, encodePngPixels, integers as asIntegers } from "../../src/io/png.ts";
 import { decodeTiff, encodeTiff } from "../../src/io/tiff.ts";
 import { memorySource } from "../../src/io/tiffDirectories.ts";
+import { readImage } from "../../src/stack/node/diskFiles.ts";
 import { put, temporaryFolder } from "../data/files.ts";
+import { crc32 } from "./crc32.ts";
 import { dngFile } from "./dngFile.ts";
 import { exifBlock, jpegWithExif } from "./exifFiles.ts";
 import { iccProfile } from "./iccFiles.ts";
@@ -129,6 +132,60 @@ test("a profile of many segments comes back; one for other channels, or damaged,
   const grey = encodePng({ width: 4, height: 4, channels: 1, data: new Float32Array(16) }, { profile: iccProfile("GRAY") });
   assert.deepEqual([await metadataOf(grey, 1), await metadataOf(grey, 3)], [{ profile: iccProfile("GRAY") }, {}]);
   assert.deepEqual(await metadataOf(withJpegMetadata(plain, { profile: long.subarray(0, 1000) })), {});
+});
+
+/** A PNG of `saturated` with these chunks after its header. */
+async function pngWith(...chunks: readonly (readonly [type: string, data: Uint8Array])[]): Promise<Uint8Array> {
+  const plain = await sharp(saturated, { raw: size }).png().toBuffer();
+  const added = chunks.map(([type, data]) => {
+    const chunk = Buffer.concat([Buffer.alloc(4), Buffer.from(type), data, Buffer.alloc(4)]);
+    chunk.writeUInt32BE(data.length);
+    chunk.writeUInt32BE(crc32(chunk.subarray(4, -4)), chunk.length - 4);
+    return chunk;
+  });
+  return new Uint8Array(Buffer.concat([plain.subarray(0, 33), ...added, plain.subarray(33)]));
+}
+
+const iccChunk = (packed: Uint8Array): ["iCCP", Uint8Array] => ["iCCP", Buffer.concat([Buffer.from("name\0\0"), packed])];
+
+test("a PNG's profile is found however it is packed, stored blocks included", async () => {
+  for (const padding of [0, 100_000])
+    for (const level of [0, 1, 9] as const) {
+      const profile = iccProfile("RGB ", { padding });
+      assert.deepEqual((await metadataOf(await pngWith(iccChunk(zlibSync(profile, { level }))))).profile, profile, `level ${level}`);
+    }
+});
+
+test("no more of a PNG's profile is unpacked than it has, whatever follows", async (context) => {
+  const unpackedBytes = async (content: Uint8Array): Promise<[packed: number, profile: Uint8Array | undefined]> => {
+    const pushed = context.mock.method(Unzlib.prototype, "push");
+    const { profile } = await metadataOf(await pngWith(iccChunk(zlibSync(content, { level: 9 }))));
+    const packed = pushed.mock.calls.reduce((sum, { arguments: [piece] }) => sum + piece.length, 0);
+    pushed.mock.restore();
+    return [packed, profile];
+  };
+  const bomb = new Uint8Array(20e6); // 20 kB when packed
+  bomb.set(iccProfile());
+  const [packed, profile] = await unpackedBytes(bomb);
+  assert.deepEqual(profile, iccProfile());
+  assert.ok(packed > 0 && packed <= 1024, `${packed} bytes were unpacked`);
+  bomb.set([0x01, 0, 0, 0]); // says that it has 16 MB
+  assert.deepEqual(await unpackedBytes(bomb), [1024, undefined]);
+  const cut = zlibSync(iccProfile("RGB ", { padding: 100_000 }), { level: 0 }).subarray(0, 90_000);
+  assert.deepEqual(await metadataOf(await pngWith(iccChunk(cut))), {}, "ends before the profile does");
+});
+
+test("a profile is either kept, with the numbers of its space, or applied, wherever it stands in the file", async () => {
+  for (const before of [1000, 1.2e6]) {
+    const bytes = await pngWith(["teSt", new Uint8Array(before)], iccChunk(zlibSync(iccProfile())));
+    const file = join(root, `profile-after-${before}.png`);
+    put(file, bytes);
+    const { profile } = await metadataOf(bytes);
+    const { data } = await readImage(file);
+    assert.equal(profile !== undefined, before === 1000);
+    assert.deepEqual(asIntegers(data, 8), new Uint8Array(await (profile ? stored : looks)(bytes)), `after ${before} bytes`);
+    assert.notDeepEqual(await stored(bytes), await looks(bytes));
+  }
 });
 
 test("a raw file gives its EXIF but no profile; cut files of any format give what is whole and never throw", async () => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { iccProfile } from "../io/iccFiles.ts";
 import { depthMap } from "../../src/image/depthMap.ts";
 import type { DepthResult } from "../../src/output/result.ts";
-import { decodePageData, encodePageData, makeResultPage, resultPage, type PageData } from "../../src/output/resultPage.ts";
+import { decodePageData, encodePageData, makeResultPage, resultPage, shrinkResult, type PageData } from "../../src/output/resultPage.ts";
 
 const [width, height] = [7, 5];
 const pixels = width * height;
@@ -36,6 +36,15 @@ test("a result comes back from its page: depth and error to 16 bits, unknown sta
     [back.beyond, back.planeIndex, back.unit, back.camera, back.range],
     [result.beyond, result.planeIndex, "m", result.camera, [0.5, 1]],
   );
+});
+
+test("plane indices above 255 become 255 in the page, whether its maps are shrunk or not; signs stay", () => {
+  const many = { ...result, planeIndex: new Uint16Array(pixels).fill(300), beyond: new Int8Array(pixels).fill(-1) };
+  for (const side of [width, 3]) {
+    const { planeIndex, beyond, depth } = decodePageData(encodePageData(shrinkResult(many, side), options));
+    assert.equal(depth.width, side);
+    assert.deepEqual([new Set(planeIndex), new Set(beyond)], [new Set([255]), new Set([-1])], `${side} pixels wide`);
+  }
 });
 
 test("the page is one file that asks for nothing, whatever its name and script contain", () => {
