@@ -59,7 +59,8 @@ export function jsonListing({
 export const missingImage = (file: string, name: string, cause?: unknown): DualFocusError =>
   new DualFocusError("listed-image-missing", `${file} names ${name}, which does not exist`, { facts: { file, name }, cause });
 
-const noImages = (folder: string): DualFocusError => new DualFocusError("no-images", `${folder}: no images in it`, { facts: { folder } });
+export const noImages = (folder: string): DualFocusError =>
+  new DualFocusError("no-images", `${folder}: no images in it`, { facts: { folder } });
 
 /** Cameras and programs leave the same images in two formats: if every name comes with the same endings, one ending is enough. */
 function withoutCopies(names: readonly string[]): { kept: readonly string[]; note?: string } {

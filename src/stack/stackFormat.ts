@@ -99,9 +99,12 @@ export function orderPlanes<P extends StackPlane>(planes: readonly P[], unit: Un
   return { planes: ordered, unit, focusDistances: ordered.map(({ value }) => distance(value)), space };
 }
 
+/** Whether a file's name is that of an image, a result among them. */
+export const isImageName = (name: string): boolean => IMAGE.test(name) || RAW_NAME.test(name);
+
 /** `plane_*` if there are any; else every image that is not named like a result. */
 export function planeFiles(names: readonly string[]): string[] {
-  const images = names.filter((name) => (IMAGE.test(name) || RAW_NAME.test(name)) && !name.startsWith("."));
+  const images = names.filter((name) => isImageName(name) && !name.startsWith("."));
   const numbered = images.filter((name) => /^plane[_-]?\d/i.test(name));
   return naturalOrder(numbered.length > 0 ? numbered : images.filter((name) => !NOT_A_PLANE.test(name)));
 }

@@ -1,5 +1,7 @@
 import { DualFocusError } from "../../../src/errors.ts";
-import { baseName, planeFiles } from "../../../src/stack/stackFormat.ts";
+import { DISTANCE_FILE } from "../../../src/stack/distanceList.ts";
+import { noImages } from "../../../src/stack/listing.ts";
+import { baseName, isImageName, planeFiles } from "../../../src/stack/stackFormat.ts";
 import { isVideo } from "../../../src/stack/sweep.ts";
 import { isVisible } from "../droppedFiles.ts";
 import type { Caller } from "./job.ts";
@@ -7,13 +9,22 @@ import type { UnpackedFiles, UserFile } from "./protocol.ts";
 import { videoFrames } from "./video.ts";
 import { isZip, unzip } from "./zip.ts";
 
+/** Of the files in an archive only those that a stack may need are unpacked. */
+function isOfUse(path: string): boolean {
+  const name = baseName(path);
+  const isRead = isImageName(name) || isVideo(name) || DISTANCE_FILE.test(name) || /\.json$/i.test(name);
+  return isRead && isVisible({ path }) && !path.startsWith("__MACOSX/");
+}
+
 /** The images inside what was given: files of archives, frames of a video. Anything else stays as it is. */
 export async function unpackFiles(given: readonly UserFile[], caller: Caller): Promise<UnpackedFiles> {
   const files: UserFile[] = [];
   for (const each of given) {
-    if (isZip(each)) files.push(...(await unzip(each, (path) => isVisible({ path }) && !/\/$|^__MACOSX\//.test(path))));
+    if (isZip(each)) files.push(...(await unzip(each, { wanted: isOfUse, signal: caller.signal })));
     else files.push(each);
   }
+  const [first] = given;
+  if (first && files.length === 0) throw noImages(first.path);
   const videos = files.filter(({ path }) => isVideo(path));
   const [video] = videos;
   if (!video || planeFiles(files.map(({ path }) => baseName(path))).length > 0) return { files, notes: [] };

@@ -23,11 +23,22 @@ const END_BYTES = 22;
 /** Photos hardly shrink in an archive; what grows more than this is not photos. */
 const MOST_GROWTH = 200;
 
-/** The files of an archive. Each is unpacked when it is asked for, by the browser; only the list is read here. */
-export async function unzip({ path, file }: UserFile, wanted: (path: string) => boolean): Promise<UserFile[]> {
+/** Bytes given to the decompressor at a time: it makes at most a thousand times as many of them before it can be stopped. */
+const PIECE = 1 << 13;
+
+export interface UnzipOptions {
+  readonly wanted: (path: string) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The wanted files of an archive, one unpacked after the other by the browser. The others are not looked at. */
+export async function unzip({ path, file }: UserFile, { wanted, signal }: UnzipOptions): Promise<UserFile[]> {
   const found: UserFile[] = [];
-  for (const entry of await entriesOf(path, file))
-    if (wanted(entry.name)) found.push({ path: entry.name, file: await unpacked(path, file, entry) });
+  for (const entry of await entriesOf(path, file)) {
+    if (!wanted(entry.name)) continue;
+    signal.throwIfAborted();
+    found.push({ path: entry.name, file: await unpacked(path, { file, entry, signal }) });
+  }
   return found;
 }
 
@@ -66,7 +77,14 @@ function entriesIn(path: string, list: DataView, count: number): Entry[] {
   return entries;
 }
 
-async function unpacked(path: string, file: File, { name, flags, method, packed, size, at }: Entry): Promise<File> {
+interface Packed {
+  readonly file: File;
+  readonly entry: Entry;
+  readonly signal: AbortSignal;
+}
+
+async function unpacked(path: string, { file, entry, signal }: Packed): Promise<File> {
+  const { name, flags, method, packed, size, at } = entry;
   if (flags & ENCRYPTED) throw new FormatError(`${path}: ${name} is encrypted; unpack it first`);
   if (size > MOST_GROWTH * Math.max(packed, 1024)) throw new FormatError(`${path}: ${name} would grow to ${size} bytes; it is not a photo`);
   const head = await viewOf(file.slice(at, at + 30));
@@ -77,11 +95,40 @@ async function unpacked(path: string, file: File, { name, flags, method, packed,
   if (content.size < packed) throw broken(path);
   if (method === METHOD.stored) return new File([content], base);
   if (method !== METHOD.deflated) throw new FormatError(`${path}: ${name} is compressed in a way browsers do not read; unpack it first`);
-  try {
-    const whole = await new Response(content.stream().pipeThrough(new DecompressionStream("deflate-raw"))).blob();
-    if (whole.size !== size) throw broken(path);
-    return new File([whole], base);
-  } catch (cause) {
+  const { parts, length } = await inflate(content, { most: size, signal }).catch((cause: unknown) => {
+    signal.throwIfAborted();
     throw new FormatError(`${path}: ${name} in it is damaged`, { cause });
-  }
+  });
+  if (length !== size) throw new FormatError(`${path}: ${name} in it is not of the size that the archive states, ${size} bytes`);
+  return new File(parts, base);
 }
+
+interface Inflated {
+  readonly parts: Uint8Array<ArrayBuffer>[];
+  readonly length: number;
+}
+
+/** Stops as soon as there are more bytes than `most`: what an archive states about its files need not be true. */
+async function inflate(content: Blob, { most, signal }: { readonly most: number; readonly signal: AbortSignal }): Promise<Inflated> {
+  const stream = content.stream().pipeThrough(inPieces()).pipeThrough(new DecompressionStream("deflate-raw"));
+  const reader = stream.getReader();
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  try {
+    for (let next = await reader.read(); !next.done && length <= most; next = await reader.read()) {
+      signal.throwIfAborted();
+      parts.push(next.value);
+      length += next.value.length;
+    }
+  } finally {
+    reader.cancel().catch(() => undefined); // a stream that has failed says so again
+  }
+  return { parts, length };
+}
+
+const inPieces = (): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> =>
+  new TransformStream({
+    transform: (chunk, controller) => {
+      for (let at = 0; at < chunk.length; at += PIECE) controller.enqueue(chunk.subarray(at, at + PIECE));
+    },
+  });
