@@ -1,5 +1,6 @@
 import { DualFocusError } from "../errors.ts";
 import type { Size } from "../image/image.ts";
+import { FormatError } from "../io/formatError.ts";
 import { baseName } from "./stackFormat.ts";
 
 const VIDEO = /\.(mp4|m4v|mov|webm|mkv|avi|3gp|mts|m2ts)$/i;
@@ -23,7 +24,23 @@ export const SWEEP_SIDE = 480;
 const [COLUMNS, ROWS] = [12, 9];
 
 /** Smaller frames leave blocks without pixels. */
-export const SWEEP_LEAST: Size = { width: 2 * COLUMNS, height: 2 * ROWS };
+const LEAST: Size = { width: 2 * COLUMNS, height: 2 * ROWS };
+
+/** Frames that are looked at: more than ten minutes of video. What is described of each takes 2 kB. */
+const MOST_FRAMES = 20_000;
+
+/** Called before a frame is described, with its size at that time. */
+export function checkFrameSize(file: string, { width, height }: Size): void {
+  if (width >= LEAST.width && height >= LEAST.height) return;
+  const message = `${file}: its frames are only ${width}×${height} pixels; ${LEAST.width}×${LEAST.height} are needed`;
+  throw new DualFocusError("image-too-small", message, { facts: { file } });
+}
+
+/** Called for each frame with the number of frames up to it. */
+export function checkFrameCount(file: string, count: number): void {
+  if (count > MOST_FRAMES)
+    throw new FormatError(`${file}: the video has more than ${MOST_FRAMES} frames; cut it down to the moment at which the focus moves`);
+}
 
 /** `values`: grey, row by row, 0 to 255. */
 export function describeFrame({ width, height, values }: Size & { readonly values: Uint8Array }): SweepFrame {

@@ -1,12 +1,8 @@
-import { DualFocusError } from "../../errors.ts";
 import type { Size } from "../../image/image.ts";
 import { FormatError } from "../../io/formatError.ts";
-import { describeFrame, SWEEP_LEAST, SWEEP_SIDE, type SweepFrame } from "../sweep.ts";
+import { checkFrameCount, checkFrameSize, describeFrame, SWEEP_SIDE, type SweepFrame } from "../sweep.ts";
 
 // What ffmpeg and ffprobe print about a stranger's video is as much the stranger's as the video: nothing of it is believed.
-
-/** Frames that are looked at: more than ten minutes of video. What is described of each takes 2 kB. */
-const MOST_FRAMES = 20_000;
 
 /** The number of frames from ffprobe's JSON: as the file states it, or from its length; 0 if it states neither. */
 export function frameCountOf(text: string, file: string): number {
@@ -40,8 +36,7 @@ export async function describeFrames(
   for await (const chunk of output) {
     held = held.length === 0 ? Buffer.from(chunk) : Buffer.concat([held, chunk]);
     for (let image = pgmAt(held, file); image; image = pgmAt(held, file)) {
-      if ((count += 1) > MOST_FRAMES)
-        throw new FormatError(`${file}: the video has more than ${MOST_FRAMES} frames; cut it down to the moment at which the focus moves`);
+      checkFrameCount(file, (count += 1));
       onFrame(describeFrame(image));
       held = held.subarray(image.end);
     }
@@ -61,10 +56,7 @@ function pgmAt(bytes: Buffer, file: string): (Size & { values: Uint8Array; end: 
   const [width, height] = [Number(header[1]), Number(header[2])];
   if (Math.max(width, height) > SWEEP_SIDE)
     throw new FormatError(`${file}: not a readable video: ffmpeg gave a frame of ${width}×${height} pixels, not ${SWEEP_SIDE} at most`);
-  if (width < SWEEP_LEAST.width || height < SWEEP_LEAST.height) {
-    const needed = `${SWEEP_LEAST.width}×${SWEEP_LEAST.height} are needed`;
-    throw new DualFocusError("image-too-small", `${file}: its frames are only ${width}×${height} pixels; ${needed}`, { facts: { file } });
-  }
+  checkFrameSize(file, { width, height });
   const end = header[0].length + width * height;
   return bytes.length < end ? undefined : { width, height, values: bytes.subarray(header[0].length, end), end };
 }

@@ -1,7 +1,15 @@
 import type { VideoSample, VideoSampleSink } from "mediabunny";
 
 import { FormatError } from "../../../src/io/formatError.ts";
-import { describeFrame, frameName, SWEEP_SIDE, sweepOf, type SweepFrame } from "../../../src/stack/sweep.ts";
+import {
+  checkFrameCount,
+  checkFrameSize,
+  describeFrame,
+  frameName,
+  SWEEP_SIDE,
+  sweepOf,
+  type SweepFrame,
+} from "../../../src/stack/sweep.ts";
 import { sizeWithin } from "../../../src/image/shrink.ts";
 import type { UserFile } from "./protocol.ts";
 
@@ -43,13 +51,23 @@ interface Choosing extends VideoListener {
   readonly draw: (sample: VideoSample) => Painted;
 }
 
-async function chosenFrames(path: string, sink: VideoSampleSink, { signal, onProgress, length, draw }: Choosing): Promise<VideoFrames> {
+export async function chosenFrames(
+  path: string,
+  sink: Pick<VideoSampleSink, "samples" | "samplesAtTimestamps">,
+  { signal, onProgress, length, draw }: Choosing,
+): Promise<VideoFrames> {
   const [described, times]: [SweepFrame[], number[]] = [[], []];
   for await (const sample of sink.samples()) {
-    described.push(describeFrame(smallGrey(draw(sample).pixels())));
-    times.push(sample.timestamp);
-    onProgress(Math.min(sample.timestamp, length), length);
-    sample.close();
+    try {
+      checkFrameCount(path, described.length + 1);
+      const grey = smallGrey(draw(sample).pixels());
+      checkFrameSize(path, grey);
+      described.push(describeFrame(grey));
+      times.push(sample.timestamp);
+      onProgress(Math.min(sample.timestamp, length), length);
+    } finally {
+      sample.close();
+    }
     signal.throwIfAborted();
   }
   const { frames, note } = sweepOf(path, described);
@@ -57,15 +75,18 @@ async function chosenFrames(path: string, sink: VideoSampleSink, { signal, onPro
   for await (const sample of sink.samplesAtTimestamps(frames.map((frame) => times[frame] as number))) {
     const name = frameName(frames[files.length] as number);
     if (!sample) throw new FormatError(`${path}: the browser cannot decode ${name} a second time`);
-    files.push({ path: name, file: new File([await draw(sample).png()], name) });
-    sample.close();
+    try {
+      files.push({ path: name, file: new File([await draw(sample).png()], name) });
+    } finally {
+      sample.close();
+    }
     signal.throwIfAborted();
   }
   return { files, note };
 }
 
 interface Painted {
-  pixels(): ImageData;
+  pixels(): Pick<ImageData, "width" | "height" | "data">;
   png(): Promise<Blob>;
 }
 
@@ -86,7 +107,7 @@ function createPainter(): (sample: VideoSample) => Painted {
 }
 
 /** Luma (BT.601), each new pixel the mean of those it covers. */
-function smallGrey({ width, height, data }: ImageData): { width: number; height: number; values: Uint8Array } {
+function smallGrey({ width, height, data }: ReturnType<Painted["pixels"]>): { width: number; height: number; values: Uint8Array } {
   const size = sizeWithin({ width, height }, SWEEP_SIDE);
   const [sums, counts] = [new Float64Array(size.width * size.height), new Uint32Array(size.width * size.height)];
   const columns = Uint16Array.from({ length: width }, (_, x) => Math.floor((x * size.width) / width));
