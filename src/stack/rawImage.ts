@@ -8,6 +8,12 @@ import type { ImageInfo } from "./stackFiles.ts";
 /** Develops a raw file; undefined if LibRaw cannot. */
 export type DecodeRaw = (bytes: Uint8Array) => Promise<RawPixels | undefined>;
 
+/** LibRaw takes a few seconds for the largest sensors, and a busy machine many times that. */
+const [LEAST_SECONDS, SECONDS_PER_MEGABYTE] = [120, 4];
+
+/** After this time LibRaw is taken not to come to an end with a file of so many bytes. */
+export const rawSeconds = (bytes: number): number => LEAST_SECONDS + (SECONDS_PER_MEGABYTE * bytes) / 2 ** 20;
+
 /** A raw file has to be developed: only then is it known that it can be, and how large it comes out. */
 export async function probeRaw(file: string, bytes: Uint8Array, decode: DecodeRaw): Promise<ImageInfo> {
   const raw = await decode(bytes);

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { LibRawModule } from "libraw-wasm/dist/libraw.js";
 import { childEnvironment } from "../../system/childEnvironment.ts";
 import type { RawPixels } from "../../io/libraw.ts";
+import { rawSeconds } from "../rawImage.ts";
 
 /** LibRaw, in this process. It reserves a quarter of a gigabyte. */
 export async function loadLibRaw(): Promise<LibRawModule> {
@@ -21,9 +22,6 @@ export interface RawOptions {
 }
 
 const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./decodeRawMain.ts" : "./decodeRawMain.js", import.meta.url);
-
-/** LibRaw takes a few seconds for the largest sensors, and a busy machine many times that. */
-const [LEAST_SECONDS, SECONDS_PER_MEGABYTE] = [120, 4];
 
 let last: Promise<unknown> = Promise.resolve();
 
@@ -42,7 +40,7 @@ export const HEAD_BYTES = 16;
 
 async function develop(
   bytes: Uint8Array,
-  { seconds = LEAST_SECONDS + (SECONDS_PER_MEGABYTE * bytes.length) / 2 ** 20, program = PROGRAM }: RawOptions,
+  { seconds = rawSeconds(bytes.length), program = PROGRAM }: RawOptions,
 ): Promise<RawPixels | undefined> {
   const child = fork(fileURLToPath(program), { stdio: ["pipe", "pipe", "ignore", "ipc"], env: childEnvironment(["system"]) });
   const timer = setTimeout(() => child.kill("SIGKILL"), 1000 * seconds);

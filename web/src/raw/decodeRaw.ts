@@ -1,4 +1,5 @@
 import type { RawPixels } from "../../../src/io/libraw.ts";
+import { rawSeconds } from "../../../src/stack/rawImage.ts";
 import type { RawReply, RawRequest } from "./rawProtocol.ts";
 
 /** The build puts LibRaw and the worker that runs it beside the page's scripts. */
@@ -6,47 +7,70 @@ const WORKER = "../libraw/worker.js";
 /** After so many milliseconds without a file its memory is freed. */
 const IDLE = 20_000;
 
-interface Decoder {
-  readonly worker: Worker;
-  readonly waiting: Map<number, { resolve: (pixels: RawPixels | undefined) => void; reject: (error: Error) => void }>;
-}
-
-let decoder: Decoder | undefined;
-let files = 0;
+let worker: Worker | undefined;
 let idle: ReturnType<typeof setTimeout> | undefined;
+let last: Promise<unknown> = Promise.resolve();
 
-/** Develops a raw file; undefined if LibRaw cannot. LibRaw, 1.5 MB, is fetched by the first such file. */
-export function decodeRaw(bytes: Uint8Array): Promise<RawPixels | undefined> {
+/**
+ * Develops a raw file; undefined if LibRaw cannot, or does not come to an end. One after the other, so that each has its time to itself.
+ * LibRaw, 1.5 MB, is fetched by the first such file.
+ */
+export function decodeRaw(bytes: Uint8Array, signal?: AbortSignal): Promise<RawPixels | undefined> {
+  const developed = last.then(() => develop(bytes, signal));
+  last = developed.catch(() => undefined);
+  return developed;
+}
+
+async function develop(bytes: Uint8Array, signal?: AbortSignal): Promise<RawPixels | undefined> {
+  signal?.throwIfAborted();
   clearTimeout(idle);
-  const { worker, waiting } = (decoder ??= startDecoder());
-  const id = (files += 1);
-  return new Promise((resolve, reject) => {
-    waiting.set(id, { resolve, reject });
-    const request: RawRequest = { id, bytes };
-    worker.postMessage(request);
-  });
+  worker ??= new Worker(new URL(WORKER, location.href), { type: "module" });
+  try {
+    const reply = await replyOf(worker, bytes, signal);
+    if (!reply) stopWorker();
+    else if ("failure" in reply) throw cannotLoad(reply.failure);
+    else return reply.pixels;
+  } catch (error) {
+    stopWorker(); // the next file tries again
+    throw error;
+  } finally {
+    idle = setTimeout(stopWorker, IDLE);
+  }
+  return undefined;
 }
 
-function startDecoder(): Decoder {
-  const worker = new Worker(new URL(WORKER, location.href), { type: "module" });
-  const waiting: Decoder["waiting"] = new Map();
-  worker.addEventListener("message", ({ data }: MessageEvent<RawReply>) => {
-    const { resolve, reject } = waiting.get(data.id) ?? {};
-    waiting.delete(data.id);
-    if ("failure" in data) reject?.(cannotLoad(data.failure));
-    else resolve?.(data.pixels);
-    if (waiting.size === 0) idle = setTimeout(stopDecoder, IDLE);
-  });
-  worker.addEventListener("error", ({ message }) => {
-    for (const { reject } of waiting.values()) reject(cannotLoad(message));
-    stopDecoder(); // the next file tries again
-  });
-  return { worker, waiting };
+/** Undefined if there is none in time. */
+async function replyOf(asked: Worker, bytes: Uint8Array, signal?: AbortSignal): Promise<RawReply | undefined> {
+  const over = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      const listening = { signal: over.signal };
+      const onReply = ({ data }: MessageEvent<RawReply>): void => {
+        resolve(data);
+      };
+      const onError = ({ message }: ErrorEvent): void => {
+        reject(cannotLoad(message));
+      };
+      const onAbort = (): void => {
+        reject(signal?.reason as Error);
+      };
+      asked.addEventListener("message", onReply, listening);
+      asked.addEventListener("error", onError, listening);
+      signal?.addEventListener("abort", onAbort, listening);
+      timer = setTimeout(resolve, 1000 * rawSeconds(bytes.length), undefined);
+      const request: RawRequest = { bytes };
+      asked.postMessage(request);
+    });
+  } finally {
+    over.abort();
+    clearTimeout(timer);
+  }
 }
 
-function stopDecoder(): void {
-  decoder?.worker.terminate();
-  decoder = undefined;
+function stopWorker(): void {
+  worker?.terminate();
+  worker = undefined;
 }
 
 const cannotLoad = (cause: string): Error => new Error(`the decoder of raw files could not be loaded${cause ? ` (${cause})` : ""}`);

@@ -20,16 +20,17 @@ async function load(): Promise<LibRawModule> {
 
 let module: Promise<LibRawModule> | undefined;
 
-scope.addEventListener("message", ({ data: { id, bytes } }) => {
+scope.addEventListener("message", ({ data: { bytes } }) => {
   module ??= load();
   module.then(
     (libraw) => {
       const pixels = developRaw(bytes, libraw);
       if (!pixels) module = undefined; // a damaged file may have left damage for the next one
-      scope.postMessage({ id, pixels }, pixels ? [pixels.data.buffer as ArrayBuffer] : []);
+      scope.postMessage({ pixels }, pixels ? [pixels.data.buffer as ArrayBuffer] : []);
     },
     (error: unknown) => {
-      scope.postMessage({ id, failure: error instanceof Error ? error.message : String(error) });
+      module = undefined;
+      scope.postMessage({ failure: error instanceof Error ? error.message : String(error) });
     },
   );
 });

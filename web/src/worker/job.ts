@@ -77,10 +77,11 @@ export async function openJob({ name, files: given, notes, focus }: Calls["open"
   const listed = await listUserFiles(name, given);
   const listing = { ...listed, notes: [...notes, ...listed.notes] };
   let done = 0;
-  const files = userFiles(given, () => {
+  const onProbed = (): void => {
     onEvent({ kind: "stage", stage: "open", done: (done += 1), of: listing.files.length });
     signal.throwIfAborted();
-  });
+  };
+  const files = userFiles(given, { onProbed, signal });
   const cache: ImageCache = new Map();
   const source = cachedSource(await openListing(listing, files), cache);
   const names: string[] = [];

@@ -21,8 +21,15 @@ import type { UserFile } from "./protocol.ts";
 /** Cameras write their metadata well within this many bytes. */
 const HEAD = 1 << 20;
 
-/** Files a person gave to the page. Images are decoded one at a time, on demand; `onProbed` is called for each header read. */
-export function userFiles(given: readonly UserFile[], onProbed: () => void = () => undefined): StackFiles {
+export interface Probing {
+  /** Called for each header read. */
+  readonly onProbed?: () => void;
+  /** Stops the development of a raw file, which is needed to know its size. */
+  readonly signal?: AbortSignal;
+}
+
+/** Files a person gave to the page. Images are decoded one at a time, on demand. */
+export function userFiles(given: readonly UserFile[], { onProbed, signal }: Probing = {}): StackFiles {
   const files = new Map(given.map(({ path, file }) => [path, file]));
   const probed = new Map<string, Promise<ImageInfo>>();
   const find = (path: string): File => {
@@ -42,7 +49,7 @@ export function userFiles(given: readonly UserFile[], onProbed: () => void = () 
   const probeFile = async (path: string): Promise<ImageInfo> => {
     const head = await readHead(path, HEAD);
     if (head.length === 0) throw new FormatError(`${path}: the file is empty`);
-    if (isRaw(head)) return probeRaw(path, await bytesOf(path, find(path)), decodeRaw);
+    if (isRaw(head)) return probeRaw(path, await bytesOf(path, find(path)), (bytes) => decodeRaw(bytes, signal));
     return isTiff(head) ? tiffImageInfo(await withTiff(path, tiffInfo), path) : probeImage(path, { file: find(path), head });
   };
   return {
