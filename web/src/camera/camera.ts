@@ -39,13 +39,12 @@ export async function openCamera(): Promise<FocusCamera | undefined> {
   const close = (): void => {
     for (const each of stream.getTracks()) each.stop();
   };
-  const { focusDistance, focusMode, exposureMode, whiteBalanceMode } = (track?.getCapabilities() ?? {}) as FocusCapabilities;
-  if (!track || !focusDistance || !focusMode?.includes("manual") || !(focusDistance.max > focusDistance.min)) {
+  const { focusMode, exposureMode, whiteBalanceMode, ...able } = capabilitiesOf(track, close);
+  const range = focusMode?.includes("manual") ? rangeOf(able) : undefined;
+  if (!track || !range) {
     close();
     return undefined;
   }
-  const { min, max } = focusDistance;
-  const range = [Math.max(NEAR, min), min < FAR ? Math.min(FAR, max) : max] as const;
   const apply = (settings: Readonly<Record<string, unknown>>): Promise<void> => track.applyConstraints({ advanced: [settings] });
   return {
     stream,
@@ -58,6 +57,24 @@ export async function openCamera(): Promise<FocusCamera | undefined> {
       }),
     close,
   };
+}
+
+/** Nothing in browsers that cannot tell; if asking fails, the camera is closed. */
+function capabilitiesOf(track: Partial<MediaStreamTrack> | undefined, close: () => void): FocusCapabilities {
+  try {
+    return track?.getCapabilities?.() ?? {};
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** Undefined if the focus cannot move within the distances that are of use. */
+function rangeOf({ focusDistance }: Pick<FocusCapabilities, "focusDistance">): readonly [number, number] | undefined {
+  if (!focusDistance) return undefined;
+  const { min, max } = focusDistance;
+  const [near, far] = [Math.max(NEAR, min), min < FAR ? Math.min(FAR, max) : max];
+  return near < far ? [near, far] : undefined;
 }
 
 /** Focus distances from near to far in even steps of 1/distance: blur changes by as much from each to the next. */
