@@ -7,7 +7,7 @@ import { tiffPages } from "../io/tiff.ts";
 import type { ByteSource } from "../io/tiffDirectories.ts";
 import { withTiff } from "../stack/node/diskFiles.ts";
 import type { Limits } from "./limits.ts";
-import { lzwLength, packBitsLength } from "./runLengths.ts";
+import { lzwLength, packBitsLength } from "../io/tiffUnpack.ts";
 import { invalid, Problem, tooLarge } from "./problem.ts";
 
 /** TIFF's codes of the accepted compressions: those whose result can be measured without keeping it. */

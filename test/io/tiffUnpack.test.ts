@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import sharp from "sharp";
 import { decodeTiff } from "../../src/io/tiff.ts";
-import { unpackLzw, unpackPackBits } from "../../src/io/tiffUnpack.ts";
+import { lzwLength, packBitsLength, unpackLzw, unpackPackBits } from "../../src/io/tiffUnpack.ts";
 import { createRandom } from "../../src/random.ts";
-import { lzwLength, packBitsLength } from "../../src/serve/runLengths.ts";
 import { lzwZeros, tiff } from "../serve/hostileFiles.ts";
 
 /** Codes of `width` bits, one after the other, the highest bit first. */

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { DEFAULT_LIMITS } from "../../src/serve/limits.ts";
-import { lzwLength, packBitsLength } from "../../src/serve/runLengths.ts";
+import { lzwLength, packBitsLength } from "../../src/io/tiffUnpack.ts";
 import { checkTiff } from "../../src/serve/tiffCheck.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { texture } from "../helpers/texturedStack.ts";
