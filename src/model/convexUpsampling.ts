@@ -12,6 +12,8 @@ const FACTOR = 4;
 export class ConvexUpsampling {
   readonly mix: ConvNorm;
   readonly weigh: Conv2d;
+  /** The logarithm of the weights where the features say nothing; bilinear at first. */
+  readonly start: Tensor;
 
   /** `in`: channels of the features; `width`: of the hidden layer. */
   constructor(source: ParameterSource, { in: input, width }: { readonly in: number; readonly width: number }) {
@@ -20,9 +22,6 @@ export class ConvexUpsampling {
     this.weigh = new Conv2d(source.at("weigh"), { in: width, out: 9 * FACTOR ** 2, kernel: 1, init: zeros });
     this.start = source.parameter("start", [9 * FACTOR ** 2, 1, 1], bilinear);
   }
-
-  /** The logarithm of the weights where the features say nothing; bilinear at first. */
-  readonly start: Tensor;
 
   /**
    * The weights, the same for all planes, follow from what is in focus at a place: its features and its 4×4 pixels, Σ_n p_n of either.

@@ -4,6 +4,7 @@ import { Conv2d } from "../nn/conv.ts";
 import { zeroSum } from "../nn/init.ts";
 import type { ParameterSource } from "../nn/module.ts";
 import type { DualFocusConfig } from "./config.ts";
+import { planeDifferences } from "./focusVolume.ts";
 import { batchToPlanes } from "./volume.ts";
 
 /** Sharpness at 1/4, 1/8 and 1/16 of the image, each [B, 3C, N, h, w]. */
@@ -45,7 +46,7 @@ export class FineDetail {
     const { B, N, H, W } = dims(images, "B N 3 H W", "fine detail");
     return images.engine.fullPrecision(() => {
       const responses = this.filters.forward(images.cast("f32").reshape([times(B, N), 3, H, W]));
-      const energies = [responses, this.changes(responses, { B, N })].map((each) => cellMeans(each.square(), 4));
+      const energies = [responses, changesOf(responses, { B, N })].map((each) => cellMeans(each.square(), 4));
       const at = (cells: number): Tensor => {
         const logs = energies.map((energy) => batchToPlanes(logOf(cells === 1 ? energy : cellMeans(energy, cells)), { B, N }));
         const [sharpness, change] = logs as [Tensor, Tensor];
@@ -54,14 +55,12 @@ export class FineDetail {
       return { quarter: at(1), eighth: at(2), sixteenth: at(4) };
     });
   }
+}
 
-  /** r_{n+1} − r_n, the last repeated; [B·N, C, H, W] both. */
-  private changes(responses: Tensor, { B, N }: { readonly B: Dim; readonly N: Dim }): Tensor {
-    const [, C, H, W] = responses.shape as [Dim, Dim, Dim, Dim];
-    const [plane, planes] = [1, responses.reshape([B, N, C, H, W])];
-    const change = planes.slice(plane, { start: 1 }).sub(planes.slice(plane, { end: -1 }));
-    return responses.engine.concat([change, change.slice(plane, { start: -1 })], plane).reshape(responses.shape);
-  }
+/** r_{n+1} − r_n, the last repeated; [B·N, C, H, W] both. */
+function changesOf(responses: Tensor, { B, N }: { readonly B: Dim; readonly N: Dim }): Tensor {
+  const [, C, H, W] = responses.shape as [Dim, Dim, Dim, Dim];
+  return planeDifferences(responses.reshape([B, N, C, H, W]), "repeat", 1).reshape(responses.shape);
 }
 
 const cellMeans = (energy: Tensor, side: number): Tensor => energy.avgPool({ kernel: [side, side], stride: [side, side] });

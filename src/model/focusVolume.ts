@@ -20,9 +20,10 @@ export function augmentFocusVolume(focusVolume: Tensor): Tensor {
  */
 export const dfvDifferences = (focusVolume: Tensor): Tensor => planeDifferences(focusVolume, "value");
 
-function planeDifferences(volume: Tensor, last: "repeat" | "value"): Tensor {
-  const [upper, lower] = [volume.slice(AXIS.plane, { start: 1 }), volume.slice(AXIS.plane, { end: -1 })];
+/** The change from each plane to the next; the last plane repeats the one before it, or holds its own value. */
+export function planeDifferences(volume: Tensor, last: "repeat" | "value", axis: number = AXIS.plane): Tensor {
+  const [upper, lower] = [volume.slice(axis, { start: 1 }), volume.slice(axis, { end: -1 })];
   const change = last === "repeat" ? upper.sub(lower) : lower.sub(upper);
-  const lastPlane = (last === "repeat" ? change : volume).slice(AXIS.plane, { start: -1 });
-  return volume.engine.concat([change, lastPlane], AXIS.plane);
+  const lastPlane = (last === "repeat" ? change : volume).slice(axis, { start: -1 });
+  return volume.engine.concat([change, lastPlane], axis);
 }
