@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from "commander";
-import { inspectStack, type PlaneReport } from "../check/checkStack.ts";
+import type { PlaneReport } from "../check/checkStack.ts";
 import type { Finding, Severity } from "../check/finding.ts";
 import type { PlaneOrder } from "../check/planeOrder.ts";
-import { hasKnownOrder, knownOrder, planeNames } from "../depth/frames.ts";
+import { hasKnownOrder, inspectFrames, knownOrder, planeNames } from "../depth/frames.ts";
 import type { Image } from "../image/image.ts";
 import { DualFocusError } from "../errors.ts";
 import type { FocusSource, Unit } from "../stack/stackFormat.ts";
@@ -95,8 +95,7 @@ interface Examining {
 }
 
 async function examineStack(source: StackSource, { reverse, report, signal }: Examining): Promise<Examined> {
-  const orderIsKnown = hasKnownOrder(source);
-  if (reverse && orderIsKnown) throw knownOrder(source);
+  if (reverse && hasKnownOrder(source)) throw knownOrder(source);
   const images = await readPlanes(source, { report, signal });
   report("comparing the planes");
   const notes = source.notes.map((message): Finding => ({
@@ -105,16 +104,13 @@ async function examineStack(source: StackSource, { reverse, report, signal }: Ex
     message,
     remedy: "correct it if that is not so",
   }));
-  const { order, planes, findings } = await inspectStack(
-    { images, focusDistances: source.focusDistances, space: source.space },
-    {
-      files: planeNames(source),
-      focalLength: source.camera?.focalLength,
-      enlargement: source.size.width / (images[0] as Image).width,
-      orderIsKnown,
-      reverse,
-    },
-  );
+  const stack = { images, focusDistances: source.focusDistances, space: source.space };
+  const { order, planes, findings } = await inspectFrames(stack, source, {
+    alignment: undefined,
+    reverse,
+    signal,
+    onStage: () => undefined,
+  });
   return { name: source.name, planes: tableOf(inFocusOrder(source, order.planes), planes), order, findings: [...findings, ...notes] };
 }
 
