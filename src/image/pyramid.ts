@@ -1,5 +1,5 @@
 import type { Size } from "./image.ts";
-import { workspace } from "./simd/workspace.ts";
+import { keptRows, workspace } from "./simd/workspace.ts";
 
 /** Samples of a picture or map, row by row, channels interleaved. */
 export interface Samples extends Size {
@@ -27,14 +27,8 @@ export function reduced({ width, height, channels, address }: Block): Block {
   const small = halfSize({ width, height });
   const samples = small.width * channels;
   const out = take(samples * small.height);
-  const slots = Array.from({ length: 5 }, () => ({ row: -1, address: take(samples) })); // the last five rows, halved along x
-  const rowAt = (y: number): number => {
-    const wanted = Math.min(Math.max(y, 0), height - 1);
-    const slot = slots[wanted % 5] as (typeof slots)[number];
-    if (slot.row !== wanted) kernels.reduceRow(slot.address, address + 4 * wanted * width * channels, width, channels);
-    slot.row = wanted;
-    return slot.address;
-  };
+  const halved = keptRows({ kept: 5, samples }, (y, into) => kernels.reduceRow(into, address + 4 * y * width * channels, width, channels));
+  const rowAt = (y: number): number => halved(Math.min(Math.max(y, 0), height - 1));
   for (let y = 0; y < small.height; y++)
     kernels.mixFive(out + 4 * y * samples, rowAt(2 * y - 2), rowAt(2 * y - 1), rowAt(2 * y), rowAt(2 * y + 1), rowAt(2 * y + 2), samples);
   return { ...small, channels, address: out };
@@ -53,13 +47,10 @@ export function addExpanded({ data, ...size }: Samples, smaller: Samples): void 
   scoped(() => {
     const [row, smallRow] = [size.width * size.channels, smaller.width * smaller.channels];
     const target = take(row);
-    const slots = Array.from({ length: 3 }, () => ({ row: -1, address: take(smallRow) })); // the last three rows
-    const expand = expansion(smaller, size, (y) => {
-      const slot = slots[y % 3] as (typeof slots)[number];
-      if (slot.row !== y) view(slot.address, smallRow).set(smaller.data.subarray(y * smallRow, (y + 1) * smallRow));
-      slot.row = y;
-      return slot.address;
+    const rowAt = keptRows({ kept: 3, samples: smallRow }, (y, address) => {
+      view(address, smallRow).set(smaller.data.subarray(y * smallRow, (y + 1) * smallRow));
     });
+    const expand = expansion(smaller, size, rowAt);
     for (let y = 0; y < size.height; y++) {
       const own = data.subarray(y * row, (y + 1) * row);
       view(target, row).set(own);

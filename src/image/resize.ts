@@ -1,5 +1,5 @@
 import type { Size } from "./image.ts";
-import { workspace } from "./simd/workspace.ts";
+import { keptRows, workspace } from "./simd/workspace.ts";
 
 /** Interleaved floats of an image or map. */
 interface Raster extends Size {
@@ -59,15 +59,10 @@ function filteredRows(
   const across = filterTaps({ from, to: width, filter });
   const [first, taps, weights] = [put(across.first), put(across.taps), put(across.weights)];
   const source = take(from * channels);
-  const slots = Array.from({ length: kept }, () => ({ row: -1, address: take(width * channels) }));
-  return (y) => {
-    const slot = slots[y % kept] as (typeof slots)[number];
-    if (slot.row === y) return slot.address;
-    slot.row = y;
+  return keptRows({ kept, samples: width * channels }, (y, address) => {
     view(source, from * channels).set(data.subarray(y * from * channels, (y + 1) * from * channels));
-    kernels.filterRow(slot.address, source, first, taps, weights, across.most, width, channels);
-    return slot.address;
-  };
+    kernels.filterRow(address, source, first, taps, weights, across.most, width, channels);
+  });
 }
 
 /** For each new sample, the first old sample under the filter, how many there are, and their weights, which sum to 1. */

@@ -92,3 +92,20 @@ let shared: Workspace | undefined;
 
 /** The one workspace, made on first use. */
 export const workspace = (): Workspace => (shared ??= createWorkspace());
+
+/**
+ * Rows of `samples` numbers, each made when it is first asked for; the last `kept` of neighbouring ones are kept. Returns a row's address,
+ * valid until the end of the scope.
+ */
+export function keptRows(
+  { kept, samples }: { readonly kept: number; readonly samples: number },
+  make: (row: number, address: number) => void,
+): (row: number) => number {
+  const slots = Array.from({ length: kept }, () => ({ row: -1, address: workspace().take(samples) }));
+  return (row) => {
+    const slot = slots[row % kept] as (typeof slots)[number];
+    if (slot.row !== row) make(row, slot.address);
+    slot.row = row;
+    return slot.address;
+  };
+}
