@@ -1,4 +1,4 @@
-import type { Image } from "../../image/image.ts";
+import type { Image, Size } from "../../image/image.ts";
 import { image } from "../../image/image.ts";
 
 /** Annex K of the JPEG standard: quantisation of each frequency at quality 50. */
@@ -9,7 +9,7 @@ const LUMINANCE = [
 const CHROMINANCE = [17, 18, 24, 47, 18, 21, 26, 66, 24, 26, 56, 99, 47, 66, 99, 99]; // its corner; 99 elsewhere
 
 /** Cosines of the 8-point DCT-II, orthonormal: BASIS[8 k + n]. */
-const BASIS = Float64Array.from({ length: 64 }, (_, i) => {
+export const BASIS = Float64Array.from({ length: 64 }, (_, i) => {
   const [k, n] = [i >> 3, i & 7];
   return (k === 0 ? Math.SQRT1_2 : 1) * 0.5 * Math.cos(((2 * n + 1) * k * Math.PI) / 16);
 });
@@ -20,52 +20,103 @@ function steps(table: (k: number) => number, quality: number): Float64Array {
   return Float64Array.from({ length: 64 }, (_, k) => Math.min(Math.max(Math.floor((table(k) * scale + 50) / 100), 1), 255));
 }
 
-/** The image after JPEG compression at `quality`: 8×8 blocks, quantised frequencies, chroma at full resolution. */
-export function compressLikeJpeg(picture: Image, quality: number): Image {
-  const { width, height, channels, data } = picture;
-  const fine = steps((k) => LUMINANCE[k] as number, quality);
-  const coarse = steps((k) => (k >> 3 < 4 && (k & 7) < 4 ? (CHROMINANCE[(k >> 3) * 4 + (k & 7)] as number) : 99), quality);
-  const out = new Float32Array(data.length);
-  const block = new Float64Array(64 * channels);
-  for (let top = 0; top < height; top += 8)
-    for (let left = 0; left < width; left += 8) {
-      const index = (i: number): number => (Math.min(top + (i >> 3), height - 1) * width + Math.min(left + (i & 7), width - 1)) * channels;
-      for (let i = 0; i < 64; i++) toLuminanceChroma(data, index(i), block, i, channels);
-      for (let c = 0; c < channels; c++) roundFrequencies(block.subarray(64 * c, 64 * c + 64), c === 0 ? fine : coarse);
-      for (let i = 0; i < 64; i++)
-        if (top + (i >> 3) < height && left + (i & 7) < width) fromLuminanceChroma(block, i, out, index(i), channels);
+/** The step of each frequency of luminance and of chroma at `quality` (1–100), row by row. */
+export const quantisation = (quality: number): { readonly luminance: Float64Array; readonly chroma: Float64Array } => ({
+  luminance: steps((k) => LUMINANCE[k] as number, quality),
+  chroma: steps((k) => (k >> 3 < 4 && (k & 7) < 4 ? (CHROMINANCE[(k >> 3) * 4 + (k & 7)] as number) : 99), quality),
+});
+
+/**
+ * The image after JPEG compression at `quality`: 8×8 blocks, quantised frequencies. Chroma at full resolution, or at half of it as
+ * phones store it (4:2:0).
+ */
+export function compressLikeJpeg(picture: Image, quality: number, { chroma = "full" }: { chroma?: "full" | "half" } = {}): Image {
+  const { width, height, channels } = picture;
+  const step = quantisation(quality);
+  const planes = toLuminanceChroma(picture).map((values, c): Plane => {
+    const plane = { width, height, values };
+    if (c === 0) return rounded(plane, step.luminance);
+    return chroma === "full" ? rounded(plane, step.chroma) : doubled(rounded(halved(plane), step.chroma), { width, height });
+  });
+  const data = new Float32Array(picture.data.length);
+  for (let i = 0; i < width * height; i++) fromLuminanceChroma(planes, i, data, channels);
+  return image({ width, height, channels, data });
+}
+
+interface Plane extends Size {
+  readonly values: Float64Array;
+}
+
+/** Y − 128, and of colour images Cb and Cr. */
+function toLuminanceChroma({ channels, data }: Image): Float64Array[] {
+  const planes = Array.from({ length: channels }, () => new Float64Array(data.length / channels));
+  for (let i = 0; i < data.length / channels; i++) {
+    const red = 255 * (data[channels * i] as number);
+    if (channels === 1) {
+      (planes[0] as Float64Array)[i] = red - 128;
+      continue;
     }
-  return image({ width, height, channels, data: out });
-}
-
-function toLuminanceChroma(data: Float32Array, at: number, block: Float64Array, i: number, channels: number): void {
-  const red = 255 * (data[at] as number);
-  if (channels === 1) {
-    block[i] = red - 128;
-    return;
+    const blue = 255 * (data[3 * i + 2] as number);
+    const luminance = 0.299 * red + 0.587 * 255 * (data[3 * i + 1] as number) + 0.114 * blue;
+    [luminance - 128, 0.564 * (blue - luminance), 0.713 * (red - luminance)].forEach((value, c) => {
+      (planes[c] as Float64Array)[i] = value;
+    });
   }
-  const green = 255 * (data[at + 1] as number);
-  const blue = 255 * (data[at + 2] as number);
-  const luminance = 0.299 * red + 0.587 * green + 0.114 * blue;
-  block[i] = luminance - 128;
-  block[64 + i] = 0.564 * (blue - luminance);
-  block[128 + i] = 0.713 * (red - luminance);
+  return planes;
 }
 
-function fromLuminanceChroma(block: Float64Array, i: number, out: Float32Array, at: number, channels: number): void {
+function fromLuminanceChroma(planes: readonly Plane[], i: number, out: Float32Array, channels: number): void {
   const put = (c: number, value: number): void => {
-    out[at + c] = Math.min(Math.max(Math.round(value), 0), 255) / 255;
+    out[channels * i + c] = Math.min(Math.max(Math.round(value), 0), 255) / 255;
   };
-  const luminance = (block[i] as number) + 128;
+  const [y = 0, cb = 0, cr = 0] = planes.map(({ values }) => values[i] as number);
+  const luminance = y + 128;
   if (channels === 1) {
     put(0, luminance);
     return;
   }
-  const red = luminance + (block[128 + i] as number) / 0.713;
-  const blue = luminance + (block[64 + i] as number) / 0.564;
+  const red = luminance + cr / 0.713;
+  const blue = luminance + cb / 0.564;
   put(0, red);
   put(1, (luminance - 0.299 * red - 0.114 * blue) / 0.587);
   put(2, blue);
+}
+
+/** Means of 2×2 pixels; the last row and column of an odd size count twice. */
+function halved({ width, height, values }: Plane): Plane {
+  const [w, h] = [(width + 1) >> 1, (height + 1) >> 1];
+  const at = (x: number, y: number): number => values[Math.min(y, height - 1) * width + Math.min(x, width - 1)] as number;
+  const means = Float64Array.from({ length: w * h }, (_, i) => {
+    const [x, y] = [2 * (i % w), 2 * Math.floor(i / w)];
+    return (at(x, y) + at(x + 1, y) + at(x, y + 1) + at(x + 1, y + 1)) / 4;
+  });
+  return { width: w, height: h, values: means };
+}
+
+/** Twice the size: ¾ of the nearest and ¼ of the next one on each axis, as decoders do. */
+function doubled({ width: w, height: h, values }: Plane, { width, height }: Size): Plane {
+  const at = (x: number, y: number): number => values[Math.min(Math.max(y, 0), h - 1) * w + Math.min(Math.max(x, 0), w - 1)] as number;
+  const wide = Float64Array.from({ length: width * height }, (_, i) => {
+    const [x, y] = [i % width, Math.floor(i / width)];
+    const [column, row] = [x >> 1, y >> 1];
+    const [nextColumn, nextRow] = [column + (x & 1 ? 1 : -1), row + (y & 1 ? 1 : -1)];
+    return (9 * at(column, row) + 3 * at(nextColumn, row) + 3 * at(column, nextRow) + at(nextColumn, nextRow)) / 16;
+  });
+  return { width, height, values: wide };
+}
+
+/** The plane with its blocks' frequencies quantised; blocks at the right and lower border repeat the last pixels. */
+function rounded({ width, height, values }: Plane, step: Float64Array): Plane {
+  const out = new Float64Array(values.length);
+  const block = new Float64Array(64);
+  for (let top = 0; top < height; top += 8)
+    for (let left = 0; left < width; left += 8) {
+      const index = (i: number): number => Math.min(top + (i >> 3), height - 1) * width + Math.min(left + (i & 7), width - 1);
+      for (let i = 0; i < 64; i++) block[i] = values[index(i)] as number;
+      roundFrequencies(block, step);
+      for (let i = 0; i < 64; i++) if (top + (i >> 3) < height && left + (i & 7) < width) out[index(i)] = block[i] as number;
+    }
+  return { width, height, values: out };
 }
 
 /** DCT, quantise, inverse DCT, in place. */

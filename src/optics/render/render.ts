@@ -5,6 +5,7 @@ import { image } from "../../image/image.ts";
 import type { FocalStack } from "../../stack/focalStack.ts";
 import { focalStack } from "../../stack/focalStack.ts";
 import { compressLikeJpeg } from "./jpeg.ts";
+import { phonePicture } from "./phone.ts";
 import { renderDepth, renderJob, renderPlane } from "./kernel.ts";
 import type { Scene } from "../scene/scene.ts";
 import { SceneError } from "../scene/scene.ts";
@@ -48,8 +49,11 @@ export function renderScene(scene: Scene, { textures, samples = DEFAULT_SAMPLES,
 /** Builds a rendering from raw images (one per plane, then the pinhole's) and depths (0: nothing hit). */
 export function assembleRendering(scene: Scene, raw: { pictures: readonly Image[]; depth: Float32Array }): Rendering {
   const { width, height } = scene.camera;
-  const quality = scene.imperfections?.jpegQuality;
-  const images = raw.pictures.slice(0, -1).map((picture) => (quality ? compressLikeJpeg(picture, quality) : picture));
+  const { jpegQuality, phone } = scene.imperfections ?? {};
+  const images = raw.pictures.slice(0, -1).map((picture, plane) => {
+    if (phone) return phonePicture(picture, phone, plane);
+    return jpegQuality ? compressLikeJpeg(picture, jpegQuality) : picture;
+  });
   const valid = Uint8Array.from(raw.depth, (depth) => (depth > 0 ? 1 : 0));
   return {
     stack: focalStack({ images, focusDistances: scene.focusDistances, space: "depth" }, { minPlanes: 1 }),

@@ -3,6 +3,7 @@ import { createRandom } from "../../random.ts";
 import type { Imperfections, Primitive, Scene } from "./scene.ts";
 import type { PackedScenes } from "./pack.ts";
 import { packScenes } from "./pack.ts";
+import { takenByPhone } from "./phone.ts";
 import type { Stage } from "./stage.ts";
 import { between, chance, logBetween, pick, unit } from "./stage.ts";
 import { THEMES } from "./themes.ts";
@@ -22,10 +23,18 @@ export interface RandomSceneOptions {
   /** Share of scenes with the imperfections of real stacks. */
   readonly imperfect?: number;
   readonly theme?: Theme;
+  /** Themes to draw from, as often as they are listed. */
+  readonly themes?: readonly Theme[];
+  /** Instead of `planes` and `blur`: planes over the scene and beyond it, with this many pixels of blur from one to the next. */
+  readonly sweep?: { readonly planes: number; readonly blur: readonly [number, number] } | undefined;
+  /** Share of scenes as a phone takes them, instead of other imperfections. */
+  readonly phone?: number;
 }
 
 /** Largest blur disk of the stack, as a share of the image's width. */
 const WIDEST_BLUR = 0.22;
+/** The same for sweeps. */
+const WIDEST_SWEEP = 0.5;
 
 const everyTexture = Array.from({ length: GENERATED_TEXTURES }, (_, i) => i);
 
@@ -33,7 +42,7 @@ const everyTexture = Array.from({ length: GENERATED_TEXTURES }, (_, i) => i);
 export function randomScene(seed: number, options: RandomSceneOptions = {}): Scene {
   const { planes = 5, width = 256, height = 256, textures = everyTexture, metres = [0.02, 3], blur = [0.5, 10], imperfect = 0 } = options;
   const random = createRandom(seed);
-  const theme = options.theme ?? pick(random, THEME_DRAW);
+  const theme = options.theme ?? pick(random, options.themes ?? THEME_DRAW);
   const { ratio, field, plainness } = THEMES[theme];
   const near = logBetween(random, metres[0], metres[1]);
   const far = near * logBetween(random, ratio[0], ratio[1]);
@@ -54,9 +63,11 @@ export function randomScene(seed: number, options: RandomSceneOptions = {}): Sce
   };
   THEMES[theme].build(stage);
 
-  const focusDistances = focusSteps(stage, planes);
-  const lens = lensFor(stage, { focusDistances, blur, width });
-  return {
+  const { sweep } = options;
+  const focusDistances = sweep ? sweepSteps(stage, sweep.planes) : focusSteps(stage, planes);
+  const widest = (sweep ? WIDEST_SWEEP : WIDEST_BLUR) * width;
+  const lens = lensFor(stage, { focusDistances, blur: sweep?.blur ?? blur, widest });
+  const scene: Scene = {
     camera: { ...lens, pixelPitch: lens.focalLength / scale, width, height },
     focusDistances,
     light: {
@@ -70,6 +81,8 @@ export function randomScene(seed: number, options: RandomSceneOptions = {}): Sce
     }),
     seed: random.integer(0x1000000),
   };
+  const apart = random.split("phone"); // scenes without it stay what they were
+  return chance(apart, options.phone ?? 0) ? takenByPhone(scene, apart) : scene;
 }
 
 const THEME_DRAW: readonly Theme[] = [
@@ -96,14 +109,22 @@ function focusSteps({ random, near, far }: Stage, planes: number): number[] {
   });
 }
 
+/** Planes evenly in dioptres from before the scene's nearest point to beyond its farthest. */
+function sweepSteps({ random, near, far }: Stage, planes: number): number[] {
+  const span = 1 / near - 1 / far;
+  const first = 1 / near + between(random, 0, 0.25) * span;
+  const last = Math.max(1 / far - between(random, 0.1, 1.2) * span, 0.1 / far);
+  return Array.from({ length: planes }, (_, n) => 1 / (first + ((last - first) * n) / (planes - 1)));
+}
+
 /** A lens whose blur between neighbouring planes is in the given range. */
 function lensFor(
   { random, near, far, scale }: Stage,
-  { focusDistances, blur, width }: { focusDistances: readonly number[]; blur: readonly [number, number]; width: number },
+  { focusDistances, blur, widest }: { focusDistances: readonly number[]; blur: readonly [number, number]; widest: number },
 ): { focalLength: number; fNumber: number } {
   const steps = Math.max(focusDistances.length - 1, 1);
   const span = focusDistances.length > 1 ? 1 / (focusDistances[0] as number) - 1 / (focusDistances.at(-1) as number) : 1 / near - 1 / far;
-  const wanted = Math.min(logBetween(random, blur[0], blur[1]), (WIDEST_BLUR * width) / steps);
+  const wanted = Math.min(logBetween(random, blur[0], blur[1]), widest / steps);
   const aperture = (wanted * steps) / (scale * span);
   const focalLength = Math.min(aperture * pick(random, [1.4, 2, 2.8, 4, 5.6, 8]), 0.2 * near);
   return { focalLength, fNumber: focalLength / aperture };

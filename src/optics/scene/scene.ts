@@ -83,6 +83,20 @@ const camera = z
   })
   .describe("camera");
 
+/** What a phone's software does to every frame after the sensor, in this order. Of gamma-encoded values. */
+const phone = z.strictObject({
+  /** Light that falls off: change from the middle to the right and lower edge, and towards the corners, as a share. */
+  shading: z.tuple([number, number, number]),
+  /** Standard deviation below which differences count as noise and are smoothed away, texture with them. */
+  denoise: z.number().min(0),
+  /** Share of the detail that is added again: halos along edges. */
+  sharpen: z.number().min(0),
+  /** Per plane: what becomes black, the exponent, and the strength of an S-curve. */
+  tone: z.array(z.strictObject({ black: z.number().min(0).lt(0.5), gamma: positive, contrast: z.number().min(-0.9).max(0.9) })),
+  /** Chroma at half the resolution. */
+  jpegQuality: z.int().min(1).max(100),
+});
+
 /** Imperfections of real stacks. Absent means ideal. */
 const imperfections = z.strictObject({
   /** Number of straight aperture blades; round if absent. `bladeAngle` in radians. */
@@ -100,6 +114,7 @@ const imperfections = z.strictObject({
   misalignment: z.array(z.strictObject({ shift: z.tuple([number, number]), angle: number, scale: positive })).optional(),
   /** Per plane: factor on the exposure. */
   exposureDrift: z.array(positive).optional(),
+  phone: phone.optional(),
 });
 
 export const MAX_PRIMITIVES = 64;
@@ -131,11 +146,10 @@ const sceneSchema = z
       if (distance <= scene.camera.focalLength)
         issue(["focusDistances", n], `a lens of ${scene.camera.focalLength} m cannot focus at ${distance} m`);
     });
-    for (const name of ["misalignment", "exposureDrift"] as const) {
-      const length = flaws?.[name]?.length ?? focusDistances.length;
-      if (length !== focusDistances.length)
-        issue(["imperfections", name], `expected one entry per plane (${focusDistances.length}), got ${length}`);
-    }
+    const perPlane = { misalignment: flaws?.misalignment, exposureDrift: flaws?.exposureDrift, "phone.tone": flaws?.phone?.tone };
+    for (const [name, entries = focusDistances] of Object.entries(perPlane))
+      if (entries.length !== focusDistances.length)
+        issue(["imperfections", ...name.split(".")], `expected one entry per plane (${focusDistances.length}), got ${entries.length}`);
   });
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
@@ -145,8 +159,27 @@ export type Primitive = Scene["primitives"][number];
 export type Material = Primitive["material"];
 export type Cutout = DeepReadonly<z.infer<typeof cutout>>;
 export type Imperfections = NonNullable<Scene["imperfections"]>;
+export type Phone = NonNullable<Imperfections["phone"]>;
 export type Vector = readonly [number, number, number];
 export type Quaternion = readonly [number, number, number, number];
+
+/** The scene with only these of its planes. */
+export function withPlanes(scene: Scene, planes: readonly number[]): Scene {
+  const pick = <T>(list: readonly T[]): readonly T[] => planes.map((plane) => list[plane] as T);
+  const { imperfections: flaws, focusDistances, ...rest } = scene;
+  return {
+    ...rest,
+    focusDistances: pick(focusDistances),
+    ...(flaws && {
+      imperfections: {
+        ...flaws,
+        ...(flaws.misalignment && { misalignment: pick(flaws.misalignment) }),
+        ...(flaws.exposureDrift && { exposureDrift: pick(flaws.exposureDrift) }),
+        ...(flaws.phone && { phone: { ...flaws.phone, tone: pick(flaws.phone.tone) } }),
+      },
+    }),
+  };
+}
 
 /** A scene file that cannot be rendered; the message names the file and the field. */
 export class SceneError extends DualFocusError {

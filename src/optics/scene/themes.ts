@@ -1,4 +1,4 @@
-import type { Vector } from "./scene.ts";
+import type { Material, Vector } from "./scene.ts";
 import type { Ground } from "./objects.ts";
 import { addFloating, addGrid, addLeaf, addStanding, addTwig, addWire, tilted } from "./objects.ts";
 import type { Stage } from "./stage.ts";
@@ -12,7 +12,8 @@ export interface ThemeSettings {
   readonly build: (stage: Stage) => void;
 }
 
-export type Theme = "desk" | "room" | "macro" | "slope" | "clutter" | "foliage" | "terrain" | "board" | "plain" | "object";
+export type Theme =
+  "desk" | "room" | "macro" | "slope" | "clutter" | "foliage" | "terrain" | "board" | "plain" | "object" | "subject" | "wall";
 
 export const THEMES: Readonly<Record<Theme, ThemeSettings>> = {
   /** A table with objects, seen from above at an angle, and a wall behind it. */
@@ -34,6 +35,10 @@ export const THEMES: Readonly<Record<Theme, ThemeSettings>> = {
   plain: { ratio: [1.5, 4], field: [25, 60], plainness: 0.65, build: desk },
   /** One object far in front of a bare background, as insects and products are photographed. Not drawn for training. */
   object: { ratio: [1.05, 1.5], field: [15, 40], plainness: 0, build: object },
+  /** The same with objects of every shape, thin parts included. */
+  subject: { ratio: [1.05, 1.6], field: [15, 40], plainness: 0, build: subject },
+  /** Walls, floors and table tops without anything on them, and a few objects: most of what phones see indoors. */
+  wall: { ratio: [1.3, 5], field: [40, 70], plainness: 0.5, build: wall },
 };
 
 /** An infinite wall across the view at `depth`, slightly tilted. */
@@ -233,4 +238,64 @@ function object(stage: Stage): void {
   const depth = far * between(random, 1.5, 3);
   const background = { ...material(stage, { depth, plain: true }), textureSize: 1e3 * depth, specular: 0 };
   primitives.push({ kind: "plane", centre: [0, 0, depth], rotation: facing([0, 0, -1], 0), material: background });
+}
+
+/** A bare background across the view. */
+function addBackdrop(stage: Stage, depth: number): void {
+  const background = { ...material(stage, { depth, plain: true }), textureSize: 1e3 * depth, specular: 0 };
+  stage.primitives.push({ kind: "plane", centre: [0, 0, depth], rotation: facing([0, 0, -1], 0), material: background });
+}
+
+function subject(stage: Stage): void {
+  const { random, primitives, near, far, slopeX, slopeY } = stage;
+  const centre = seenAt(stage, between(random, -0.2, 0.2), between(random, -0.2, 0.2), far);
+  const across = Math.min(slopeX, slopeY) * far;
+  const side = (): number => across * between(random, 0.3, 0.65);
+  const surface = material(stage, { depth: far });
+  const deep = far - near;
+  const turn = between(random, 0, 6.3);
+  const body = random.integer(4);
+  if (body < 2) primitives.push({ kind: "ellipsoid", centre, rotation: facing([0, 0, -1], turn), radii: [side(), side(), deep], material: surface }); // prettier-ignore
+  else if (body === 2)
+    primitives.push({ kind: "box", centre, rotation: facing(tilted(random, 0.3), turn), halfSizes: [side() * 0.8, side() * 0.8, deep * 0.7], material: surface }); // prettier-ignore
+  else for (let n = 0; n < 6; n++) addLeaf(stage, add(centre, [side() * random.normal(), side() * random.normal(), -deep * random.uniform()], 0.5)); // prettier-ignore
+  for (let n = random.integer(4); n > 0; n--) addPart(stage, centre, side());
+  for (let n = random.integer(5); n > 0; n--) {
+    const to = add(centre, [2 * side() * random.normal(), 2 * side() * random.normal(), -deep * random.uniform()]);
+    const radius = (far / stage.scale) * between(random, 0.8, 4);
+    primitives.push({ kind: "wire", from: add(centre, [0, 0, -deep], 0.6), to, radius, material: material(stage, { depth: far }) });
+  }
+  addBackdrop(stage, far * between(random, 1.5, 4));
+}
+
+/** A small ball or box that grows out of an object's middle. */
+function addPart(stage: Stage, middle: Vector, reach: number): void {
+  const { random, primitives, near, far } = stage;
+  const centre = add(middle, [reach * random.normal(), reach * random.normal(), -(far - near) * random.uniform()], 0.7);
+  const size = (): number => Math.min(reach * between(random, 0.15, 0.5), 0.5 * (far - near) + 0.1 * reach);
+  const common = { centre, rotation: anyRotation(random), material: material(stage, { depth: far }) };
+  if (chance(random, 0.6)) primitives.push({ kind: "ellipsoid", radii: [size(), size(), size()], ...common });
+  else primitives.push({ kind: "box", halfSizes: [size(), size(), size()], ...common });
+}
+
+function wall(stage: Stage): void {
+  const { random, primitives, near, far, slopeX, slopeY } = stage;
+  const bare = (depth: number): Material => {
+    const surface = material(stage, { depth, plain: true });
+    return chance(random, 0.5) ? { ...surface, textureSize: 1e3 * depth } : surface;
+  };
+  const count = 2 + random.integer(5);
+  if (chance(random, 0.5)) {
+    const down: Vector = unit([between(random, -0.08, 0.08), 1, between(random, 0, 0.4)]);
+    const halfSizes: Vector = [slopeX * far * between(random, 0.45, 0.95), slopeY * far * between(random, 0.4, 0.8), far];
+    primitives.push({ kind: "room", centre: [0, 0, 0], rotation: standing(down, between(random, -0.6, 0.6)), halfSizes, material: bare(far * 0.6) }); // prettier-ignore
+    addManyStanding(stage, { down, distance: halfSizes[1] }, count, 1.3);
+  } else {
+    const ground = groundFor(stage, { pitch: between(random, 0.15, 0.7), roll: between(random, -0.06, 0.06), nearest: near * between(random, 0.9, 1.1) }); // prettier-ignore
+    const depth = Math.sqrt(near * far);
+    primitives.push({ kind: "plane", centre: add([0, 0, 0], ground.down, ground.distance), rotation: facing(ground.down, between(random, 0, 6.3)), material: bare(depth) }); // prettier-ignore
+    const normal = unit([between(random, -0.6, 0.6), between(random, -0.2, 0.2), -1]);
+    primitives.push({ kind: "plane", centre: [0, 0, far], rotation: facing(normal, between(random, 0, 6.3)), material: bare(far) });
+    addManyStanding(stage, ground, count);
+  }
 }

@@ -197,3 +197,6 @@ const grain: Painter = (random, canvas) => {
 };
 
 const PAINTERS: readonly Painter[] = [noise, stripes, blobs, weak, glyphs, cells, noise, checker, grain, weak, patches, noise];
+
+/** Whether texture `index` has contrast everywhere, nowhere a single tone. */
+export const isDense = (index: number): boolean => [noise, grain].includes(PAINTERS[index % PAINTERS.length] as Painter);
