@@ -43,7 +43,7 @@ interface EvaluateOptions {
 export function evaluateCommand({ load = loadPredictor }: { readonly load?: LoadPredictor } = {}): Command {
   return new Command("evaluate")
     .addOption(new Option("--dataset <NAME>", "dataset to measure on").choices(EVALUATION_SETS).makeOptionMandatory())
-    .option("--data <DIR>", "folder of the dataset (docs/datasets.md shows each layout); not needed for render")
+    .option("--data <DIR>", "folder of the dataset (docs/datasets.md shows each layout); not needed for render, object and phone")
     .requiredOption(
       "--model <LIST>",
       `base, small, dfv, a weights file, ${CLASSICAL_NAMES.join(", ")}; several with commas, or repeated`,
@@ -58,7 +58,7 @@ export function evaluateCommand({ load = loadPredictor }: { readonly load?: Load
         "all",
       ]),
     )
-    .option("--limit <K>", "only K images, spread evenly over the dataset (render: K scenes)", wholeNumber(1))
+    .option("--limit <K>", "only K images, spread evenly over the dataset (rendered sets: K scenes)", wholeNumber(1))
     .addOption(
       new Option("--protocol <NAME>", "protocol for RGB-D datasets. paper: HybridDepth's planes and lens; adaptive: FOSSA's")
         .choices(["paper", "adaptive"])

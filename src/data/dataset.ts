@@ -12,6 +12,8 @@ export interface Sample {
   readonly stack: FocalStack;
   readonly trueDepth: DepthMap;
   readonly camera?: Camera;
+  /** Of sets of single objects: 1 where the object is, 0 where the background is. */
+  readonly object?: Uint8Array;
 }
 
 export type Split = "train" | "val" | "test" | "all";

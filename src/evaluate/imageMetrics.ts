@@ -5,7 +5,8 @@ import { badPixels, rootMeanSquaredError } from "../metrics/depthErrors.ts";
 import { type DepthMetrics, measure } from "../metrics/meter.ts";
 import { inPlanes } from "./planeUnits.ts";
 import type { Estimate } from "./predictor.ts";
-import { textureStrength, untexturedPart } from "./untextured.ts";
+import { nearSilhouette } from "./silhouette.ts";
+import { textureStrength, textureThirds } from "./untextured.ts";
 
 /** All metrics of one image. NaN (null in JSON) where a metric is undefined. */
 export interface ImageMetrics extends DepthMetrics {
@@ -14,12 +15,21 @@ export interface ImageMetrics extends DepthMetrics {
   /** Over the least textured third of the pixels with truth. */
   readonly rmseUntextured: number;
   readonly badPixUntextured: number;
+  /** In planes, over the thirds of those pixels by texture. */
+  readonly rmsePlanesUntextured: number;
+  readonly rmsePlanesMiddle: number;
+  readonly rmsePlanesTextured: number;
+  /** In planes, over the object's pixels within 30 pixels of its silhouette; share of them more than three planes off; over the others. */
+  readonly rmseSilhouette: number;
+  readonly offSilhouette: number;
+  readonly rmseInside: number;
 }
 
 /** Names in the order of tables and files. */
 export const METRIC_NAMES = [
   ...["mse", "rmse", "logRmse", "absRel", "sqRel", "delta1", "delta2", "delta3", "within5", "within15", "within25", "bump"],
   ...["badPix", "invalidFocusTrend", "boundaryF1", "rmsePlanes", "rmseUntextured", "badPixUntextured"],
+  ...["rmsePlanesUntextured", "rmsePlanesMiddle", "rmsePlanesTextured", "rmseSilhouette", "offSilhouette", "rmseInside"],
   ...["bumpReflect", "laplacianBump", "coverage"],
 ] as (keyof ImageMetrics)[];
 
@@ -29,16 +39,49 @@ export type Scoring = (comparison: Comparison) => Comparison;
 /** How many planes outside the stack's range the ground truth may lie to count in plane units. */
 const WITHIN_PLANES = 0.5;
 
-export function measureImage({ stack, trueDepth }: Sample, { depth, focusProbability }: Estimate, scoring: Scoring): ImageMetrics {
+export function measureImage(sample: Sample, { depth, focusProbability }: Estimate, scoring: Scoring): ImageMetrics {
+  const { stack, trueDepth } = sample;
   const scored = scoring({ depth, trueDepth });
-  const untextured = { ...scored, trueDepth: untexturedPart(scored.trueDepth, textureStrength(stack)) };
+  const strength = textureStrength(stack);
+  const untextured = { ...scored, trueDepth: textureThirds(scored.trueDepth, strength)[0] };
   const planes = (map: DepthMap, within?: number): DepthMap => inPlanes(map, stack.focusDistances, within === undefined ? {} : { within });
   const inUnits = { depth: planes(scored.depth), trueDepth: planes(scored.trueDepth, WITHIN_PLANES) };
+  const thirds = textureThirds(inUnits.trueDepth, strength).map((part) => ({ ...inUnits, trueDepth: part }));
+  const [plain, middle, textured] = thirds.map((part) => whereCompared(part, rootMeanSquaredError)) as [number, number, number];
   return {
     ...measure(scored, focusProbability ? { focusProbability } : {}),
     rmsePlanes: whereCompared(inUnits, rootMeanSquaredError),
     rmseUntextured: whereCompared(untextured, rootMeanSquaredError),
     badPixUntextured: whereCompared(untextured, badPixels),
+    rmsePlanesUntextured: plain,
+    rmsePlanesMiddle: middle,
+    rmsePlanesTextured: textured,
+    ...objectMetrics(inUnits, sample.object),
+  };
+}
+
+/** A plane index more than this far from the truth is a different place, not an inaccuracy. */
+const OFF_PLANES = 3;
+
+function objectMetrics(
+  inUnits: Comparison,
+  object: Sample["object"],
+): Pick<ImageMetrics, "rmseSilhouette" | "offSilhouette" | "rmseInside"> {
+  if (!object) return { rmseSilhouette: NaN, offSilhouette: NaN, rmseInside: NaN };
+  const { trueDepth } = inUnits;
+  const near = nearSilhouette(object, trueDepth);
+  const over = (isIn: (i: number) => boolean): Comparison => ({
+    ...inUnits,
+    trueDepth: { ...trueDepth, valid: trueDepth.valid.map((valid, i) => (valid && isIn(i) ? 1 : 0)) },
+  });
+  const silhouette = over((i) => near[i] === 1);
+  return {
+    rmseSilhouette: whereCompared(silhouette, rootMeanSquaredError),
+    offSilhouette: whereCompared(silhouette, (compared) => badPixels(compared, { threshold: OFF_PLANES })),
+    rmseInside: whereCompared(
+      over((i) => object[i] === 1 && near[i] === 0),
+      rootMeanSquaredError,
+    ),
   };
 }
 

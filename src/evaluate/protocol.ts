@@ -4,6 +4,7 @@ import { openDataset } from "../data/open.ts";
 import { DualFocusError } from "../errors.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import type { Scoring } from "./imageMetrics.ts";
+import { openObjects, openPhone } from "./madeSets.ts";
 import { openRendered, type RenderedOptions } from "./renderedSet.ts";
 
 interface Rules {
@@ -36,6 +37,8 @@ const RULES = {
   hci: { loader: "hci", whose: "light-field refocusing" },
   folder: { loader: "folder", whose: "folder" },
   render: { loader: "render", whose: "rendered benchmark" },
+  object: { loader: "object", whose: "one object before a bare background" },
+  phone: { loader: "phone", whose: "stacks as phones take them" },
 } as const satisfies Record<string, Rules>;
 
 export type EvaluationSetName = keyof typeof RULES;
@@ -50,12 +53,12 @@ function storedByDfv(depth: DepthMap): DepthMap {
 
 export interface SetRequest {
   readonly dataset: EvaluationSetName;
-  /** Folder of the files; `render` needs none. */
+  /** Folder of the files; sets that are rendered need none. */
   readonly data?: string | undefined;
   readonly planes?: number | undefined;
   readonly split?: Split | undefined;
   readonly protocol?: "paper" | "adaptive" | undefined;
-  /** Further options of `render`. */
+  /** Further options of rendered sets. */
   readonly rendered?: Omit<RenderedOptions, "planes">;
 }
 
@@ -92,10 +95,15 @@ export async function openEvaluationSet(request: SetRequest): Promise<Evaluation
   };
 }
 
+/** Sets that are rendered and need no files. */
+const MADE_HERE = { render: openRendered, object: openObjects, phone: openPhone } as const;
+const isMadeHere = (name: string): name is keyof typeof MADE_HERE => name in MADE_HERE;
+
 function open(request: SetRequest, { loader, options }: { loader: string; options: DatasetOptions }): Promise<Dataset> {
-  if (request.dataset === "render") {
-    chooseSplit(request.split, { dataset: "render", among: ["test"] });
-    return openRendered({ ...request.rendered, planes: request.planes });
+  const { dataset, split, planes, rendered } = request;
+  if (isMadeHere(dataset)) {
+    chooseSplit(split, { dataset, among: ["test"] });
+    return Promise.resolve(MADE_HERE[dataset]({ ...rendered, planes }));
   }
   if (request.data === undefined) throw new DualFocusError("no-dataset-folder", `${request.dataset}: the folder of the dataset is missing`);
   return openDataset(loader, request.data, options);

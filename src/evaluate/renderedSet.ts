@@ -17,7 +17,7 @@ const FIRST_SEED = 1_000_000;
 /** Renders scenes with one set of textures: the plain renderer, or a faster one with the same output. */
 export type CreateRenderer = (textures: TextureSet) => (scene: Scene, samples: number) => Rendering;
 
-const plainRenderer: CreateRenderer = (textures) => (scene, samples) => renderScene(scene, { textures, samples });
+export const plainRenderer: CreateRenderer = (textures) => (scene, samples) => renderScene(scene, { textures, samples });
 
 export interface RenderedOptions {
   /** Chosen from the ten that are rendered, so that all plane counts use the same scenes. */
@@ -51,7 +51,7 @@ export async function openRendered(options: RenderedOptions): Promise<Dataset> {
   return listDataset(about, seeds, draw, { files: () => (options.textures === undefined ? [] : [options.textures]) });
 }
 
-function sampleOf(name: string, rendering: Rendering, chosen: readonly number[]): Sample {
+export function sampleOf(name: string, rendering: Rendering, chosen: readonly number[]): Sample {
   const stack = selectPlanes(rendering.stack, chosen);
   const { valid } = inPlanes(rendering.depth, stack.focusDistances, { within: 0.5 });
   return { name, stack, trueDepth: { ...rendering.depth, valid } };

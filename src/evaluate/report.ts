@@ -18,14 +18,32 @@ const COLUMNS: readonly { readonly title: string; readonly metric: keyof ImageMe
   { title: "BadPix %", metric: "badPix", percent: true },
   { title: "boundary F1", metric: "boundaryF1" },
   { title: "RMSE planes", metric: "rmsePlanes" },
+  { title: "untextured third", metric: "rmsePlanesUntextured" },
+  { title: "middle third", metric: "rmsePlanesMiddle" },
+  { title: "textured third", metric: "rmsePlanesTextured" },
+  { title: "silhouette", metric: "rmseSilhouette" },
+  { title: "off by > 3 planes %", metric: "offSilhouette", percent: true },
+  { title: "inside", metric: "rmseInside" },
   { title: "RMSE untextured", metric: "rmseUntextured" },
   { title: "BadPix % untextured", metric: "badPixUntextured", percent: true },
   { title: "invalid trend %", metric: "invalidFocusTrend", percent: true },
 ];
 
+const THIRDS = ["rmsePlanesUntextured", "rmsePlanesMiddle", "rmsePlanesTextured"] as const;
+
+/** Sets made to show something: the table has the columns that do. */
+const SHOWN: Readonly<Record<string, readonly (keyof ImageMetrics)[]>> = {
+  object: ["rmsePlanes", "rmseSilhouette", "offSilhouette", "rmseInside", "invalidFocusTrend"],
+  phone: ["rmsePlanes", ...THIRDS, "boundaryF1", "invalidFocusTrend"],
+};
+
 /** A Markdown table, one row per model; columns without any value are left out. */
 export function markdownTable(evaluations: readonly Evaluation[]): string {
-  const columns = COLUMNS.filter(({ metric }) => evaluations.some(({ metrics }) => Number.isFinite(metrics[metric])));
+  const isShown = (metric: keyof ImageMetrics): boolean => {
+    const shown = SHOWN[evaluations[0]?.dataset ?? ""];
+    return shown ? shown.includes(metric) : !THIRDS.some((name) => name === metric);
+  };
+  const columns = COLUMNS.filter(({ metric }) => isShown(metric) && evaluations.some(({ metrics }) => Number.isFinite(metrics[metric])));
   const cell = (value: number, percent = false): string =>
     Number.isFinite(value) ? (percent ? (100 * value).toFixed(1) : value.toPrecision(3)) : "–";
   const rows = evaluations.map(({ model, planes, images, metrics, secondsPerImage }) => [

@@ -4,7 +4,6 @@ import type { DepthMap } from "../image/depthMap.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 
 const RADIUS = 4;
-const SHARE = 1 / 3;
 
 /**
  * How textured the scene is around each pixel: the mean length of the brightness gradient in a 9×9 window, of the plane where it is
@@ -29,9 +28,14 @@ export function textureStrength({ images }: FocalStack): Float32Array {
   return strongest;
 }
 
-/** The truth with only its least textured third left valid (more, if many pixels are equally plain). */
-export function untexturedPart(trueDepth: DepthMap, strength: Float32Array): DepthMap {
+/** The truth split by texture into thirds, least textured first (the first ones hold more, if many pixels are equally plain). */
+export function textureThirds(trueDepth: DepthMap, strength: Float32Array): readonly [DepthMap, DepthMap, DepthMap] {
   const known = strength.filter((_, i) => trueDepth.valid[i] === 1).sort();
-  const limit = known[Math.max(Math.ceil(known.length * SHARE) - 1, 0)] ?? 0;
-  return { ...trueDepth, valid: trueDepth.valid.map((valid, i) => (valid && (strength[i] as number) <= limit ? 1 : 0)) };
+  const limit = (thirds: number): number => known[Math.max(Math.ceil((known.length * thirds) / 3) - 1, 0)] ?? 0;
+  const [low, high] = [limit(1), limit(2)];
+  const part = (isIn: (value: number) => boolean): DepthMap => ({
+    ...trueDepth,
+    valid: trueDepth.valid.map((valid, i) => (valid && isIn(strength[i] as number) ? 1 : 0)),
+  });
+  return [part((value) => value <= low), part((value) => value > low && value <= high), part((value) => value > high)];
 }

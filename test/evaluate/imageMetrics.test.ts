@@ -4,7 +4,7 @@ import type { Sample } from "../../src/data/dataset.ts";
 import { depthMap } from "../../src/image/depthMap.ts";
 import { measureImage, METRIC_NAMES } from "../../src/evaluate/imageMetrics.ts";
 import { inPlanes, planeIndexOf } from "../../src/evaluate/planeUnits.ts";
-import { textureStrength, untexturedPart } from "../../src/evaluate/untextured.ts";
+import { textureStrength, textureThirds } from "../../src/evaluate/untextured.ts";
 import { texture } from "../helpers/texturedStack.ts";
 import { assertClose } from "../helpers/close.ts";
 
@@ -35,7 +35,7 @@ function halfTextured(): Sample {
 
 test("the least textured third is where the sharpest plane is flat", () => {
   const { stack, trueDepth } = halfTextured();
-  const { valid } = untexturedPart(trueDepth, textureStrength(stack));
+  const { valid } = textureThirds(trueDepth, textureStrength(stack))[0];
   const share = valid.reduce((sum, v) => sum + v, 0) / valid.length;
   assert.ok(Math.abs(share - 1 / 3) < 0.01, `share ${share}`);
   const misplaced = valid.filter((v, i) => v === 1 && i % 60 >= 20 + 4).length; // the window reaches four pixels over
@@ -45,7 +45,7 @@ test("the least textured third is where the sharpest plane is flat", () => {
 test("pixels without truth take no part in choosing the third", () => {
   const { stack, trueDepth } = halfTextured();
   const valid = trueDepth.valid.map((_, i) => (i % 60 >= 30 ? 1 : 0));
-  const part = untexturedPart({ ...trueDepth, valid }, textureStrength(stack));
+  const part = textureThirds({ ...trueDepth, valid }, textureStrength(stack))[0];
   assert.equal(
     part.valid.reduce((sum, v) => sum + v, 0),
     300,

@@ -1,0 +1,27 @@
+import type { Size } from "../image/image.ts";
+
+/** How far an object's edge matters, in pixels. */
+export const SILHOUETTE_REACH = 30;
+
+/** The pixels of the object with background within `reach` pixels of them; where the object leaves the image there is none. */
+export function nearSilhouette(object: Uint8Array, { width, height }: Size, reach = SILHOUETTE_REACH): Uint8Array {
+  const across = new Float64Array(object.length); // squared distance to the background in the same row
+  for (let y = 0; y < height; y++)
+    for (const [first, step] of [
+      [0, 1],
+      [width - 1, -1],
+    ] as const)
+      // prettier-ignore
+      for (let n = 0, since = Infinity; n < width; n++) {
+        const i = y * width + first + step * n;
+        since = object[i] ? since + 1 : 0;
+        across[i] = Math.min(since ** 2, step === 1 ? Infinity : (across[i] as number));
+      }
+  return object.map((is, i) => {
+    if (!is) return 0;
+    const y = Math.floor(i / width);
+    for (let row = Math.max(y - reach, 0); row <= Math.min(y + reach, height - 1); row++)
+      if ((across[i + (row - y) * width] as number) + (row - y) ** 2 <= reach ** 2) return 1;
+    return 0;
+  });
+}
