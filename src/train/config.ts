@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { DualFocusError } from "../errors.ts";
 import { lossConfig } from "../losses/total.ts";
+import { THEMES, type Theme } from "../optics/scene/themes.ts";
+import { PHONE_MULTIPLE } from "./devicePhone.ts";
 import { parseNetworkConfig, type NetworkConfig } from "../model/config.ts";
 
 /** Everything a training run depends on, as data: a preset is one, a checkpoint holds one, and `--set` changes one. */
@@ -10,6 +12,8 @@ const positive = z.number().positive();
 const fraction = z.number().min(0).max(1);
 const decay = z.number().min(0).lt(1); // at 1 a mean would never move, and Adam would divide by 0
 const range = z.tuple([positive, positive]).refine(([low, high]) => low <= high, "the first must not exceed the second");
+
+const counts = z.tuple([z.int().min(2), z.int().min(2)]).refine(([low, high]) => low <= high, "the first must not exceed the second");
 
 const network = z.unknown().transform((value, context): NetworkConfig => {
   try {
@@ -36,6 +40,18 @@ const renderData = z.strictObject({
   blur: range,
   /** Share of scenes with the flaws of real stacks. */
   imperfect: fraction,
+  /** Kinds of scenes, drawn as often as they are listed; `randomScene`'s own by default. */
+  themes: z
+    .array(z.enum(Object.keys(THEMES) as [Theme, ...Theme[]]))
+    .min(1)
+    .optional(),
+  /** Share of the scenes through the lens that a phone takes and processes, and their blur between neighbouring planes. */
+  phone: z.strictObject({ share: fraction, blur: range }).optional(),
+  /**
+   * Share of the scenes through the lens from a sweep of more planes than are rendered, with this much blur between its neighbours: of a
+   * sweep a network is shown planes spread over all of it, or neighbouring ones (network/planeWindows.ts).
+   */
+  sweep: z.strictObject({ share: fraction, planes: counts, blur: range }).optional(),
   /** Share of stacks blurred from one image and its depth instead of through the lens: the NYU protocol's Gaussian and FOSSA's family. */
   gather: z.strictObject({
     gaussian: fraction,
@@ -78,6 +94,8 @@ const augment = z.strictObject({
   reverse: fraction,
   /** Share of stacks whose plane coordinate runs in dioptres rather than in metres. */
   dioptres: fraction,
+  /** Weight of pixels beyond the first or last plane, whose depth counts as that plane's; 0 by default. Of rendered stacks. */
+  beyond: fraction.optional(),
 });
 
 const budget = z.union([z.strictObject({ steps: count }), z.strictObject({ epochs: count }), z.strictObject({ minutes: positive })]);
@@ -151,6 +169,12 @@ export function checkConfig(value: unknown, where = "training configuration"): T
 function checkRenderSizes({ crop, planes }: BatchConfig, data: RenderData, where: string): void {
   if (crop > data.size) throw new ConfigError(`${where}: batch.crop (${crop}) is larger than data.size (${data.size})`);
   const most = Math.max(...planes);
+  if (data.phone && data.size % PHONE_MULTIPLE !== 0)
+    throw new ConfigError(`${where}: data.size (${data.size}) must be a multiple of ${PHONE_MULTIPLE} for pictures of phones`);
+  if (data.sweep && data.sweep.planes[0] < data.planes)
+    throw new ConfigError(
+      `${where}: data.sweep.planes starts at ${data.sweep.planes[0]}, but data.planes = ${data.planes} are taken of each sweep`,
+    );
   if (most > data.planes) throw new ConfigError(`${where}: batch.planes has ${most}, but only data.planes = ${data.planes} are rendered`);
 }
 

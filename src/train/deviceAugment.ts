@@ -83,14 +83,18 @@ function drawBatch(engine: TorchEngine, pool: StackPool, { count: B, crop, subse
   const images = sampled(engine, pictures.cast("f32").mul(1 / 255), moved, "bilinear");
   const depth = sampled(engine, select(engine, pool.depth, stacks), frame, "nearest");
   const coloured = exposed(draw, images.reshape([B, N, 3, crop, crop]), { augment, severalShots });
-  return { images: coloured, ...planeCoordinates({ depth, focusDistances, dioptres: draw.chance(augment.dioptres, [B, 1]) }) };
+  const dioptres = draw.chance(augment.dioptres, [B, 1]);
+  return { images: coloured, ...planeCoordinates({ depth, focusDistances, dioptres }, { beyond: augment.beyond ?? 0 }) };
 }
 
 /**
  * Depth measured in planes: f_1 becomes 0 and f_N becomes N − 1, in metres or in dioptres. The network's output moves with f, so
- * this only fixes the unit of the losses. Depth is clamped to the planes; pixels more than half a plane outside are not valid.
+ * this only fixes the unit of the losses. Depth is clamped to the planes; pixels more than half a plane outside count by `beyond`.
  */
-export function planeCoordinates({ depth, focusDistances, dioptres }: { depth: Tensor; focusDistances: Tensor; dioptres: Tensor }) {
+export function planeCoordinates(
+  { depth, focusDistances, dioptres }: { depth: Tensor; focusDistances: Tensor; dioptres: Tensor },
+  { beyond = 0 }: { readonly beyond?: number } = {},
+) {
   const [B, N] = focusDistances.shape as [number, number];
   const known = depth.greater(0);
   const f = dioptres.where(focusDistances.pow(-1), focusDistances);
@@ -107,7 +111,7 @@ export function planeCoordinates({ depth, focusDistances, dioptres }: { depth: T
   return {
     focusDistances: f.sub(first).mul(perUnit),
     trueDepth: value.clamp({ min: 0, max: N - 1 }),
-    valid: known.logicalAnd(near).cast("f32"),
+    valid: known.where(near.where(known.cast("f32"), beyond), 0),
   };
 }
 

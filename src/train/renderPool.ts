@@ -4,10 +4,13 @@ import { lensTextures, renderLens } from "../optics/render/node/lens.ts";
 import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
 import { PRIMITIVES_PER_SCENE, randomScene } from "../optics/scene/random.ts";
+import { withPlanes, type Scene } from "../optics/scene/scene.ts";
 import { packScenes } from "../optics/scene/pack.ts";
 import { splitTextures, type TextureSet } from "../optics/texture/texture.ts";
-import { createRandom } from "../random.ts";
+import { planeWindows, type PlaneWindow } from "../network/planeWindows.ts";
+import { createRandom, type Random } from "../random.ts";
 import type { RenderData } from "./config.ts";
+import { phonePictures } from "./devicePhone.ts";
 import { gathered, sensorPictures, type Batch, type Gathered } from "./gatheredStacks.ts";
 
 /** Rendered stacks on the device, from which batches are drawn. */
@@ -32,7 +35,10 @@ export interface StackPool {
 }
 
 export interface PoolOptions {
-  readonly data: Pick<RenderData, "refresh" | "planes" | "size" | "samples" | "blur" | "imperfect" | "gather">;
+  readonly data: Pick<
+    RenderData,
+    "refresh" | "planes" | "size" | "samples" | "blur" | "imperfect" | "themes" | "phone" | "sweep" | "gather"
+  >;
   readonly count: number;
   readonly textures: TextureSet;
   /** Which textures: those of training, or those held out. */
@@ -109,29 +115,39 @@ function createSceneRenderer(engine: TorchEngine, { data, textures, split, seed 
   const root = createRandom(seed).split(split);
   const loaded = keep(lensTextures(engine, textures));
   const chosen = splitTextures(textures.count)[split];
-  const { planes, size: side, samples, blur, imperfect, gather } = data;
+  const { planes, size: side, samples, gather } = data;
   const blurOf = (scene: number): Blur => {
     const draw = root.split(scene).split("blur").uniform();
     if (draw < gather.gaussian) return "gaussian";
     return draw < gather.gaussian + gather.powerExponential ? "powerExponential" : "lens";
   };
-  const render = (scenes: readonly number[], { planes, samples, theme }: { planes: number; samples: number; theme?: "room" }) => {
-    const options = { planes, width: side, height: side, textures: chosen, blur, imperfect, ...(theme && { theme }) };
-    const made = scenes.map((scene) => randomScene(root.split(scene).integer(0x80000000), options));
-    const focusDistances = made.flatMap((scene) => scene.focusDistances);
-    const packed = packScenes(made, { primitivesPerScene: PRIMITIVES_PER_SCENE });
-    return { focusDistances, ...renderLens(engine, packed, { textures: loaded, samples, dtype: "u8" }) };
+  const render = (scenes: readonly Scene[], { samples }: { samples: number }) => {
+    const packed = packScenes(scenes, { primitivesPerScene: PRIMITIVES_PER_SCENE });
+    return renderLens(engine, packed, { textures: loaded, samples, dtype: "u8" });
+  };
+  const sharpScene = (scene: number, theme?: "room"): Scene => {
+    const { blur, imperfect } = data;
+    const options = { planes: 1, width: side, height: side, textures: chosen, blur, imperfect, ...(theme && { theme }) };
+    return randomScene(root.split(scene).integer(0x80000000), options);
   };
   const make: Record<Blur, (scenes: readonly number[]) => Batch> = {
     lens: (scenes) => {
-      const { images, depth, focusDistances } = render(scenes, { planes, samples });
+      const made = scenes.map((scene) => lensScene(root.split(scene), data, chosen));
+      const { images, depth } = render(made, { samples });
+      made.forEach(({ imperfections }, i) => {
+        if (!imperfections?.phone) return;
+        const stack = images.slice(0, { start: i, end: i + 1 });
+        engine.copy(stack, phonePictures(engine, stack, [imperfections.phone]));
+      });
+      const focusDistances = made.flatMap((scene) => scene.focusDistances);
       return { images, depth, focusDistances: engine.constant(focusDistances, { shape: [scenes.length, planes] }) };
     },
     gaussian: (scenes) => fromPictures(scenes, { kind: "gaussian", theme: "room" }), // what the NYU protocol sees: rooms
     powerExponential: (scenes) => fromPictures(scenes, { kind: "powerExponential" }),
   };
   const fromPictures = (scenes: readonly number[], { kind, theme }: { kind: Gathered["kind"]; theme?: "room" }): Batch => {
-    const { allInFocus, depth } = render(scenes, { planes: 1, samples: PINHOLE_SAMPLES, ...(theme && { theme }) });
+    const made = scenes.map((scene) => sharpScene(scene, theme));
+    const { allInFocus, depth } = render(made, { samples: PINHOLE_SAMPLES });
     const random = scenes.map((scene) => root.split(scene));
     const pictures = sensorPictures(engine, { rendered: allInFocus, textures: loaded, chosen, random, gather });
     return gathered(engine, { pictures, depth, planes, random, kind });
@@ -143,6 +159,28 @@ function createSceneRenderer(engine: TorchEngine, { data, textures, split, seed 
       const batch = make[kind](these);
       return these.map((scene, i) => ({ scene, stack: stackOf(batch, i), onePicture: kind !== "lens" }));
     });
+}
+
+/** A scene through the lens, its planes as many as are rendered: of its own, or those that a network is shown of a long sweep. */
+function lensScene(random: Random, data: PoolOptions["data"], textures: readonly number[]): Scene {
+  const { planes, size: side, blur, imperfect, themes, phone, sweep } = data;
+  const isPhone = random.split("isPhone").uniform() < (phone?.share ?? 0);
+  const draw = random.split("sweep");
+  const count = sweep && draw.uniform() < sweep.share ? sweep.planes[0] + draw.integer(sweep.planes[1] - sweep.planes[0] + 1) : undefined;
+  const scene = randomScene(random.integer(0x80000000), {
+    ...{ planes, width: side, height: side, textures, imperfect, ...(themes && { themes }) },
+    blur: isPhone && phone ? phone.blur : blur,
+    phone: Number(isPhone),
+    ...(sweep && count !== undefined && { sweep: { planes: count, blur: sweep.blur } }),
+  });
+  return count === undefined ? scene : withPlanes(scene, shownPlanes(draw, { of: count, planes }));
+}
+
+/** Of a sweep: planes spread over all of it in a third of the cases, as in the first pass, else neighbouring ones. */
+function shownPlanes(random: Random, { of, planes }: { readonly of: number; readonly planes: number }): PlaneWindow {
+  const { sparse, dense } = planeWindows(of, planes);
+  if (sparse && random.uniform() < 1 / 3) return sparse;
+  return dense[random.integer(dense.length)] as PlaneWindow;
 }
 
 function stackOf({ images, depth, focusDistances }: Batch, i: number): Stack {

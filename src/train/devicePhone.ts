@@ -1,0 +1,150 @@
+import type { Tensor } from "../engine/engine.ts";
+import { scope } from "../engine/scope.ts";
+import type { TorchEngine } from "../engine/torch/torchEngine.ts";
+import { BASIS, quantisation } from "../optics/render/jpeg.ts";
+import { DENOISE_RADIUS, LUMINANCE_WEIGHTS, SHARPEN_TAPS } from "../optics/render/phone.ts";
+import type { Phone } from "../optics/scene/scene.ts";
+
+/** Sides of the pictures are multiples of this: blocks of 8 at half the resolution. */
+export const PHONE_MULTIPLE = 16;
+
+/**
+ * What optics/render/phone.ts does to one frame, on the device, for whole stacks: shading, denoising, sharpening, tone, JPEG.
+ * `images` u8 [B, N, 3, H, W], one entry of `phones` per stack; returns the same shape.
+ */
+export function phonePictures(engine: TorchEngine, images: Tensor, phones: readonly Phone[]): Tensor {
+  const [B, N, , H, W] = images.shape as [number, number, number, number, number];
+  const frames = B * N;
+  /** A number for each frame, [B·N, 1, 1, 1]. */
+  const perFrame = (value: (phone: Phone, plane: number) => number): Tensor =>
+    engine.constant(
+      phones.flatMap((phone) => Array.from({ length: N }, (_, plane) => value(phone, plane))),
+      { shape: [frames, 1, 1, 1] },
+    );
+  return scope(() => {
+    const light = images
+      .reshape([frames, 3, H, W])
+      .cast("f32")
+      .mul(1 / 255)
+      .mul(shading(engine, perFrame, { H, W }));
+    const smooth = scope(() =>
+      denoised(
+        light,
+        perFrame(({ denoise }) => denoise ** 2),
+      ),
+    );
+    const sharp = scope(() => smooth.add(detail(engine, smooth).mul(perFrame(({ sharpen }) => sharpen))));
+    const toned = scope(() => toneCurve(engine, sharp, perFrame));
+    const steps = phones.map(({ jpegQuality }) => quantisation(jpegQuality));
+    const table = (name: "luminance" | "chroma"): Tensor =>
+      engine.constant(
+        steps.flatMap((each) => Array.from({ length: N }, () => [...each[name]]).flat()),
+        { shape: [frames, 1, 1, 64] },
+      );
+    const compressed = jpeg(engine, toned.mul(255), { luminance: table("luminance"), chroma: table("chroma") });
+    return compressed.add(0.5).clamp({ min: 0, max: 255 }).cast("u8").reshape(images.shape);
+  });
+}
+
+type PerFrame = (value: (phone: Phone, plane: number) => number) => Tensor;
+
+/** 1 + right·x + down·y − corner·(x² + y²)/2, [B·N, 1, H, W]. */
+function shading(engine: TorchEngine, perFrame: PerFrame, { H, W }: { readonly H: number; readonly W: number }): Tensor {
+  const centres = (count: number, shape: readonly number[]): Tensor =>
+    engine
+      .range(count)
+      .mul(2)
+      .add(1)
+      .mul(1 / count)
+      .sub(1)
+      .reshape(shape);
+  const [x, y] = [centres(W, [1, 1, 1, W]), centres(H, [1, 1, H, 1])];
+  return x
+    .mul(perFrame(({ shading: [right] }) => right))
+    .add(y.mul(perFrame(({ shading: [, down] }) => down)))
+    .sub(
+      x
+        .square()
+        .add(y.square())
+        .mul(perFrame(({ shading: [, , corner] }) => corner / 2)),
+    )
+    .add(1)
+    .relu();
+}
+
+/** The guided filter by each channel itself; `noise` is ε², [B·N, 1, 1, 1]. */
+function denoised(pictures: Tensor, noise: Tensor): Tensor {
+  const side = 2 * DENOISE_RADIUS + 1;
+  const window = { kernel: [side, side], stride: [1, 1], padding: [DENOISE_RADIUS, DENOISE_RADIUS] };
+  const mean = pictures.avgPool(window);
+  const variance = pictures.square().avgPool(window).sub(mean.square()).relu();
+  const a = variance.div(variance.add(noise).add(1e-12)); // without noise and variance 0 / 0
+  const b = mean.mul(a.neg().add(1));
+  return a.avgPool(window).mul(pictures).add(b.avgPool(window));
+}
+
+/** Luminance without what a blur leaves of it, [B·N, 1, H, W]. */
+function detail(engine: TorchEngine, pictures: Tensor): Tensor {
+  const luminance = pictures.mul(engine.constant([...LUMINANCE_WEIGHTS], { shape: [1, 3, 1, 1] })).sum([1], { keepAxes: true });
+  const reach = SHARPEN_TAPS.length >> 1;
+  const taps = SHARPEN_TAPS.flatMap((down) => SHARPEN_TAPS.map((across) => down * across));
+  const kernel = engine.constant(taps, { shape: [1, 1, SHARPEN_TAPS.length, SHARPEN_TAPS.length] });
+  const padded = engine.compute("aten::replication_pad2d", luminance, [reach, reach, reach, reach]);
+  return luminance.sub(padded.conv2d(kernel));
+}
+
+function toneCurve(engine: TorchEngine, pictures: Tensor, perFrame: PerFrame): Tensor {
+  const toneOf = (name: keyof Phone["tone"][number]): Tensor => perFrame(({ tone }, plane) => tone[plane]?.[name] ?? 0);
+  const black = toneOf("black");
+  const light = pictures.sub(black).div(black.neg().add(1)).clamp({ min: 0, max: 1 });
+  const t = engine.compute("aten::pow.Tensor_Tensor", light, toneOf("gamma"));
+  const curve = t.mul(t.neg().add(1)).mul(t.mul(2).sub(1));
+  return t.add(curve.mul(toneOf("contrast")));
+}
+
+interface Steps {
+  /** Of each frequency, [M, 1, 1, 64]. */
+  readonly luminance: Tensor;
+  readonly chroma: Tensor;
+}
+
+/** JPEG of pictures [M, 3, H, W] in levels, chroma at half resolution. */
+function jpeg(engine: TorchEngine, pictures: Tensor, steps: Steps): Tensor {
+  const channel = (c: number): Tensor => pictures.slice(1, { start: c, end: c + 1 });
+  const luminance = pictures.mul(engine.constant([...LUMINANCE_WEIGHTS], { shape: [1, 3, 1, 1] })).sum([1], { keepAxes: true });
+  const chroma = engine.concat([channel(2).sub(luminance).mul(0.564), channel(0).sub(luminance).mul(0.713)], 1);
+  const half = chroma.avgPool({ kernel: [2, 2], stride: [2, 2] });
+  const [H, W] = pictures.shape.slice(2) as [number, number];
+  const y = rounded(engine, luminance.sub(128), steps.luminance).add(128);
+  const decoded = rounded(engine, half, steps.chroma).resize2d([H, W], "bilinear");
+  const blue = y.add(decoded.slice(1, { end: 1 }).mul(1 / 0.564));
+  const red = y.add(decoded.slice(1, { start: 1 }).mul(1 / 0.713));
+  const [r, g, b] = LUMINANCE_WEIGHTS;
+  const green = y
+    .sub(red.mul(r))
+    .sub(blue.mul(b))
+    .mul(1 / g);
+  return engine.concat([red, green, blue], 1);
+}
+
+/** The 8×8 blocks of [M, C, H, W] with their frequencies quantised: a block is a row of 64 values, its DCT one product with a 64×64 matrix. */
+function rounded(engine: TorchEngine, planes: Tensor, steps: Tensor): Tensor {
+  return scope(() => {
+    const [M, C, H, W] = planes.shape as [number, number, number, number];
+    const [rows, columns] = [H / 8, W / 8];
+    const transform = engine.constant(BLOCK_TRANSFORM, { shape: [64, 64] }); // from pixels to frequencies
+    const blocks = planes
+      .reshape([M, C, rows, 8, columns, 8])
+      .permute([0, 1, 2, 4, 3, 5])
+      .reshape([M, C, rows * columns, 64]);
+    const frequencies = engine.compute("aten::round", blocks.matmul(transform).div(steps)).mul(steps);
+    const back = frequencies.matmul(transform.permute([1, 0]));
+    return back.reshape([M, C, rows, columns, 8, 8]).permute([0, 1, 2, 4, 3, 5]).reshape(planes.shape);
+  });
+}
+
+/** Entry [8 y + x, 8 v + u]: what pixel (x, y) of a block contributes to frequency (u, v). */
+const BLOCK_TRANSFORM = Float64Array.from({ length: 64 * 64 }, (_, i) => {
+  const [y, x, v, u] = [i >> 9, (i >> 6) & 7, (i >> 3) & 7, i & 7];
+  return (BASIS[8 * v + y] as number) * (BASIS[8 * u + x] as number);
+});
