@@ -55,7 +55,7 @@ export function reproduceCommand(): Command {
     .option("--limit <count>", "number of images to measure, spread evenly over the dataset", wholeNumber(1))
     .addOption(
       new Option("--preset <name>", "recipe of the training runs")
-        .choices(["render", "smoke", "nyu", "fod500", "ddff12"])
+        .choices(["render", "smoke", "nyu", "nyuTuned", "fod500", "ddff12"])
         .default("render"),
     )
     .addOption(
@@ -169,7 +169,7 @@ function planTraining(names: readonly (keyof typeof trainedTables)[], options: R
   return () => trainTables({ ...plan, jobs, limit, ...means });
 }
 
-/** Rendered: short runs, so that all variants fit into minutes of one GPU. On a published set: the paper's recipe. Equal for all. */
+/** Rendered: short runs, so that all variants fit into minutes of one GPU. On a published set: as the recipe says. Equal for all. */
 function trainSettings(options: ReproduceOptions): TrainSettings {
   const { preset, model, crop, pool, batchSize, set, device, textures, threads } = options;
   const { kind } = presets[preset].data;

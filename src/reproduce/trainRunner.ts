@@ -70,7 +70,7 @@ export async function trainTables(request: TrainTablesRequest): Promise<Made> {
 
 /** A run on a published set says nothing about the rows of another. */
 const isMeasured = ({ set }: PaperRow, settings: TrainSettings): boolean =>
-  set === undefined || set === settings.preset || !isPublished(settings);
+  set === undefined || set === presets[settings.preset].data.kind || !isPublished(settings);
 
 const runsOf = (recipe: TrainRecipe, { seeds, folder, settings }: RunPlan): TrainingRun[] =>
   seeds.map((seed) => trainingRun(recipe, { seed, folder: join(folder, "variants"), settings }));
@@ -127,7 +127,7 @@ function reproducedTable(table: PaperTable, request: TrainTablesRequest, outcome
 }
 
 function describeData({ preset, steps }: TrainSettings, measured: Outcome | Evaluated | undefined): string {
-  const trained = steps === undefined ? "trained as in the paper" : `${steps} steps each`;
+  const trained = steps === undefined ? "trained as the recipe says" : `${steps} steps each`;
   if (presets[preset].data.kind === "render") return `rendered scenes (${preset}), held-out textures, ${trained}`;
   return [preset, trained, ...(measured && "split" in measured ? [`split "${measured.split}", ${measured.images} images`] : [])].join(", ");
 }

@@ -190,7 +190,13 @@ function fakePublished({ broken }: { broken?: string } = {}) {
   return { trained, evaluated, run: { train, evaluate } };
 }
 
-const published = (preset: "nyu" | "ddff12"): TrainSettings => ({ ...settings, preset, data: "set", steps: undefined, threads: 1 });
+const published = (preset: "nyu" | "nyuTuned" | "ddff12"): TrainSettings => ({
+  ...settings,
+  preset,
+  data: "set",
+  steps: undefined,
+  threads: 1,
+});
 
 test("on a published set a variant is measured by the set's protocol, in the paper's columns", async () => {
   const fake = fakePublished();
@@ -220,7 +226,7 @@ test("on a published set a variant is measured by the set's protocol, in the pap
     table?.rows.at(-1)?.command?.split("\n")[1],
     `dualfocus evaluate --dataset nyu --data set --model ${weights} --planes 5 --limit 7 --device cpu --threads 1 --resume-dir ${folder}`,
   );
-  assert.match(table.measured, /^nyu, trained as in the paper, split "test", 7 images; seed 0, 2$/);
+  assert.match(table.measured, /^nyu, trained as the recipe says, split "test", 7 images; seed 0, 2$/);
   assert.equal(table.rows[0]?.needs, "its training run and evaluation");
 });
 
@@ -239,6 +245,15 @@ test("on a published set the rows of another stay empty", async () => {
       [50, 0.5, undefined],
       [50, 0.5, undefined],
     ],
+  );
+});
+
+test("another recipe for the same set fills the set's rows", async () => {
+  const fake = fakePublished();
+  const [table] = (await trainTables(request(fake, { tables: [paperTables.focal], settings: published("nyuTuned") }))).tables;
+  assert.deepEqual(
+    table?.rows.map((row) => row.ours?.["RMSE"]),
+    [0.5, 0.5, undefined, undefined, 0.5],
   );
 });
 
