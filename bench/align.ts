@@ -1,7 +1,8 @@
 // How accurate alignment is on rendered stacks with breathing, drift and rotation, and what it costs on large images.
 //   node --import tsx bench/align.ts [--scenes 6] [--megapixels 12] [--planes 5]
 // Prints one JSON document: errors in pixels from the true motion (root mean square over the image), times in seconds.
-import { alignImage, alignStack } from "../src/align/align.ts";
+import { alignStack } from "../src/align/align.ts";
+import { alignImage } from "../src/align/alignedRows.ts";
 import { estimateAlignment } from "../src/align/estimate.ts";
 import { distance, IDENTITY, type Similarity } from "../src/align/similarity.ts";
 import { workingFrame } from "../src/align/workingFrame.ts";

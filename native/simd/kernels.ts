@@ -446,3 +446,33 @@ export function chooseRow(
   }
   return chosen;
 }
+
+/** Integers of 8 bits become values in [0, 1]. */
+export function scaleBytes(out: usize, values: usize, count: i32): void {
+  const white = f32x4.splat(255);
+  let i: usize = 0;
+  for (; i + 16 <= <usize>count; i += 16) {
+    const sixteen = v128.load(values + i);
+    const low = i16x8.extend_low_i8x16_u(sixteen);
+    const high = i16x8.extend_high_i8x16_u(sixteen);
+    const to = out + (i << 2);
+    v128.store(to, f32x4.div(f32x4.convert_i32x4_u(i32x4.extend_low_i16x8_u(low)), white));
+    v128.store(to, f32x4.div(f32x4.convert_i32x4_u(i32x4.extend_high_i16x8_u(low)), white), 16);
+    v128.store(to, f32x4.div(f32x4.convert_i32x4_u(i32x4.extend_low_i16x8_u(high)), white), 32);
+    v128.store(to, f32x4.div(f32x4.convert_i32x4_u(i32x4.extend_high_i16x8_u(high)), white), 48);
+  }
+  for (; i < <usize>count; i++) store<f32>(out + (i << 2), <f32>load<u8>(values + i) / 255);
+}
+
+/** The same for 16 bits. */
+export function scaleShorts(out: usize, values: usize, count: i32): void {
+  const white = f32x4.splat(65535);
+  let i: usize = 0;
+  for (; i + 8 <= <usize>count; i += 8) {
+    const eight = v128.load(values + (i << 1));
+    const to = out + (i << 2);
+    v128.store(to, f32x4.div(f32x4.convert_i32x4_u(i32x4.extend_low_i16x8_u(eight)), white));
+    v128.store(to, f32x4.div(f32x4.convert_i32x4_u(i32x4.extend_high_i16x8_u(eight)), white), 16);
+  }
+  for (; i < <usize>count; i++) store<f32>(out + (i << 2), <f32>load<u16>(values + (i << 1)) / 65535);
+}

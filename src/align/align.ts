@@ -1,11 +1,10 @@
-import type { Image, StoredImage } from "../image/image.ts";
+import type { Image } from "../image/image.ts";
 import { type FocalStack, focalStack } from "../stack/focalStack.ts";
 import { DualFocusError } from "../errors.ts";
 import { type Alignment, checkFits, type FrameAlignment } from "./alignment.ts";
-import { commonArea, warpImage, withWarpedRows } from "./apply.ts";
+import { alignImage } from "./alignedRows.ts";
+import { commonArea } from "./apply.ts";
 import { estimateAlignment, type EstimateOptions } from "./estimate.ts";
-import { applyGain, withGainRows } from "./exposure.ts";
-import { imageRows, type PictureRows } from "../image/rows.ts";
 import type { Similarity } from "./similarity.ts";
 import { workingFrame } from "./workingFrame.ts";
 
@@ -64,20 +63,3 @@ export function usablePlanes({ frames }: Alignment): number[] {
     facts,
   });
 }
-
-/** One frame, aligned to the reference; the same object if it has neither moved nor changed brightness. */
-export function alignImage(image: Image, { transform, gain }: FrameAlignment, { equalizeExposure = true } = {}): Image {
-  const placed = hasMoved(transform) ? warpImage(image, transform) : image;
-  return equalizeExposure && hasGain(gain) ? applyGain(placed, gain) : placed;
-}
-
-/** The same row by row, for images of which only parts are needed. The rows exist as long as `use` runs. */
-export function withAlignedRows<T>(image: Image | StoredImage, { transform, gain }: FrameAlignment, use: (rows: PictureRows) => T): T {
-  const brightened = (rows: PictureRows): T => (hasGain(gain) ? withGainRows(rows, image, gain, use) : use(rows));
-  return hasMoved(transform) ? withWarpedRows(image, transform, brightened) : brightened(imageRows(image));
-}
-
-/** Whether a frame with this transform must be resampled. */
-export const hasMoved = ({ scale, angle, shift }: Similarity): boolean => scale !== 1 || angle !== 0 || shift[0] !== 0 || shift[1] !== 0;
-
-const hasGain = (gain: FrameAlignment["gain"]): boolean => gain.some((channel) => channel !== 1);

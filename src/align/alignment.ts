@@ -3,7 +3,7 @@ import { z } from "zod";
 import { describeIssues, DualFocusError } from "../errors.ts";
 import type { Gain } from "./exposure.ts";
 import type { Size } from "../image/image.ts";
-import { resized, type Similarity, similaritySchema } from "./similarity.ts";
+import { resized, type Similarity } from "./similarity.ts";
 
 /** The alignment of one frame to the reference. */
 export interface FrameAlignment {
@@ -26,6 +26,12 @@ export interface Alignment {
   readonly reference: number;
   readonly frames: readonly FrameAlignment[];
 }
+
+const similaritySchema = z.strictObject({
+  scale: z.number().positive(),
+  angle: z.number(),
+  shift: z.tuple([z.number(), z.number()]),
+});
 
 const alignmentSchema = z
   .strictObject({

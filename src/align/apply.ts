@@ -1,5 +1,5 @@
 import type { Image, StoredImage } from "../image/image.ts";
-import { imageRows, type PictureRows, type Span } from "../image/rows.ts";
+import { forEachRow, imageRows, OVERRUN, type PictureRows, type Span } from "../image/rows.ts";
 import type { Size } from "../image/image.ts";
 import { workspace } from "../image/simd/workspace.ts";
 import { type Linear, linearOf, type Similarity } from "./similarity.ts";
@@ -22,8 +22,10 @@ const WEIGHTS = Float32Array.from({ length: (PHASES + 1) * TAPS }, (_, i) => {
 export function warpImage(image: Image, transform: Similarity): Image {
   const { width, height, channels } = image;
   const data = new Float32Array(width * height * channels);
-  withWarpedRows(image, transform, (rowAt) => {
-    for (let y = 0; y < height; y++) data.set(rowAt(y, { from: 0, to: width }), y * width * channels);
+  withWarpedRows(image, transform, (rows) => {
+    forEachRow(rows, image, (row, y) => {
+      data.set(row, y * width * channels);
+    });
   });
   return { width, height, channels, data };
 }
@@ -38,25 +40,21 @@ export function withWarpedRows<T>(image: Image | StoredImage, transform: Similar
   const t = linearOf(transform);
   if (!(t.a > 0.1))
     throw new RangeError(`warpImage: a rotation by ${((transform.angle * 180) / Math.PI).toFixed(0)}° is too large for an alignment`);
-  const { kernels, take, put, view, scoped } = workspace();
+  const { kernels, put, scoped } = workspace();
   return scoped(() => {
     const weights = put(WEIGHTS);
     const rows = rowBuffer(image, t, weights);
-    const out = take(width * channels + VECTOR);
-    return use((y, { from, to }) => {
+    return use((y, { from, to }, into) => {
+      const out = into - 4 * from * channels; // of column 0
       const start = t.a * (y - (height - 1) / 2) - (t.b * (width - 1)) / 2 + t.y + (height - 1) / 2; // v at x = 0
       for (let x = from; x < to;) {
         const row = Math.floor(start + t.b * x);
         const six = [-2, -1, 0, 1, 2, 3].map((offset) => rows(row + offset, { from, to }));
         x = kernels.mixRows(out, ...six, weights, channels, x, to, start - row, t.b);
       }
-      return view(out, width * channels);
     });
   });
 }
-
-/** Samples that a kernel may write beyond the end of a row. */
-const VECTOR = 4;
 
 /** Columns per resampled chunk. */
 const CHUNK = 64;
@@ -72,12 +70,12 @@ interface Buffer {
 /** Rows of the frame, resampled along the row when first needed; the last few are kept. Returns addresses in the workspace. */
 function rowBuffer(image: Image | StoredImage, t: Linear, weights: number): (row: number, span: Span) => number {
   const { width, height, channels } = image;
-  const { kernels, take, view } = workspace();
+  const { kernels, take } = workspace();
   const kept = Math.ceil(Math.abs(t.b) * width) + TAPS + 2;
   const chunks = Math.ceil(width / CHUNK);
   const samples = width * channels;
-  const buffers = Array.from({ length: kept }, (): Buffer => ({ row: NaN, address: take(samples + VECTOR), made: new Uint8Array(chunks) }));
-  const source = take(samples + VECTOR);
+  const buffers = Array.from({ length: kept }, (): Buffer => ({ row: NaN, address: take(samples + OVERRUN), made: new Uint8Array(chunks) }));
+  const source = take(samples + OVERRUN);
   const stored = imageRows(image);
   return (wanted, span) => {
     const row = Math.min(Math.max(wanted, 0), height - 1);
@@ -93,7 +91,7 @@ function rowBuffer(image: Image | StoredImage, t: Linear, weights: number): (row
       from: Math.min(Math.max(Math.floor(origin + step * from) - TAPS, 0), width - 1),
       to: Math.max(Math.min(Math.ceil(origin + step * to) + TAPS, width), 1),
     };
-    view(source, samples).set(stored(row, seen).subarray(seen.from * channels, seen.to * channels), seen.from * channels);
+    stored(row, seen, source + 4 * seen.from * channels);
     kernels.resampleRow(buffer.address, source, weights, width, channels, from, to, origin, step);
     return buffer.address;
   };

@@ -1,5 +1,5 @@
 import type { Image } from "../image/image.ts";
-import { imageRows, type PictureRows } from "../image/rows.ts";
+import { forEachRow, imageRows, type PictureRows } from "../image/rows.ts";
 import { workspace } from "../image/simd/workspace.ts";
 import { decodeSrgb, encodeSrgb } from "../image/srgb.ts";
 import { applyToPoint, resized, type Similarity } from "./similarity.ts";
@@ -69,34 +69,29 @@ const TABLE = 4096;
 
 /** The image with each channel's linear light multiplied by its gain. */
 export function applyGain(image: Image, gain: Gain): Image {
-  const { width, height, channels, data } = image;
-  const out = new Float32Array(data.length);
-  withGainRows(imageRows(image), { width, channels }, gain, (rowAt) => {
-    for (let y = 0; y < height; y++) out.set(rowAt(y, { from: 0, to: width }), y * width * channels);
+  const { width, channels } = image;
+  const data = new Float32Array(image.data.length);
+  workspace().scoped(() => {
+    withGainRows(imageRows(image), channels, gain, (rows) => {
+      forEachRow(rows, image, (row, y) => {
+        data.set(row, y * width * channels);
+      });
+    });
   });
-  return { ...image, data: out };
+  return { ...image, data };
 }
 
 /**
  * The same row by row, with a lookup table: computing a power per sample would cost more than the warp. The rows exist as long as `use`
  * runs.
  */
-export function withGainRows<T>(
-  rows: PictureRows,
-  { width, channels }: Pick<Image, "width" | "channels">,
-  gain: Gain,
-  use: (rows: PictureRows) => T,
-): T {
-  const { kernels, take, put, view, scoped } = workspace();
+export function withGainRows<T>(rows: PictureRows, channels: Image["channels"], gain: Gain, use: (rows: PictureRows) => T): T {
+  const { kernels, put, scoped } = workspace();
   return scoped(() => {
     const tables = put(gainTables(gain, channels));
-    const out = take(width * channels);
-    return use((y, { from, to }) => {
-      const row = rows(y, { from, to });
-      const target = view(out, width * channels);
-      target.set(row.subarray(from * channels, to * channels), from * channels);
-      kernels.lookUpRow(out, tables, TABLE, channels, from, to);
-      return target;
+    return use((y, span, into) => {
+      rows(y, span, into);
+      kernels.lookUpRow(into, tables, TABLE, channels, 0, span.to - span.from);
     });
   });
 }

@@ -1,5 +1,4 @@
 import type { Size } from "../image/image.ts";
-import { z } from "zod";
 
 /**
  * Maps a point of the reference frame to another frame by rotation, scale and shift,
@@ -72,9 +71,3 @@ export function distance(one: Similarity, other: Similarity, size: Size): number
 
 /** Mean of x² + y² over an image, from its centre: converts a change of α to squared pixels. */
 export const meanSquaredRadius = ({ width, height }: Size): number => (width ** 2 + height ** 2) / 12;
-
-export const similaritySchema = z.strictObject({
-  scale: z.number().positive(),
-  angle: z.number(),
-  shift: z.tuple([z.number(), z.number()]),
-});

@@ -1,4 +1,4 @@
-import { alignImage } from "../align/align.ts";
+import { alignImage } from "../align/alignedRows.ts";
 import type { Alignment, FrameAlignment } from "../align/alignment.ts";
 import { commonArea } from "../align/apply.ts";
 import { resized } from "../align/similarity.ts";

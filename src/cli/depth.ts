@@ -101,9 +101,9 @@ async function stackPlaces(inputs: readonly string[], { batch, output }: DepthOp
 }
 
 async function depthOfOne(inputs: readonly string[], run: Run): Promise<void> {
-  const { output, truth, json } = run.options;
+  const { output, truth, threads, json } = run.options;
   const places = { ...(output === undefined ? {} : { output }), ...(truth === undefined ? {} : { truth }) };
-  const { document, folder } = await depthOfStack({ ...run, inputs, ...places, report: createReport(run.options) }).catch(
+  const { document, folder } = await depthOfStack({ ...run, inputs, ...places, threads, report: createReport(run.options) }).catch(
     async (failure: unknown) => {
       throw (await folderOfStacks(inputs, failure)) ?? failure;
     },

@@ -82,10 +82,10 @@ export async function attempt(
   { folder, name, output }: Place,
   { options, ...run }: Run & Pick<StackRun, "report" | "memory">,
 ): Promise<Attempt> {
-  const { truth } = options;
+  const { truth, threads } = options;
   try {
     const inputs = { inputs: [folder], output, ...(truth === undefined ? {} : { truth: join(folder, truth) }) };
-    const { document: result } = await depthOfStack({ ...run, options, ...inputs });
+    const { document: result } = await depthOfStack({ ...run, options, threads, ...inputs });
     return { entry: { name, status: "done", output, result }, isTooLarge: false };
   } catch (failure) {
     run.signal.throwIfAborted();

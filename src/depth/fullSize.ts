@@ -1,12 +1,12 @@
-import { hasMoved, withAlignedRows, type AlignedStack } from "../align/align.ts";
-import { linearOf, resized, type Similarity } from "../align/similarity.ts";
-import type { Image, Size, StoredImage } from "../image/image.ts";
+import type { AlignedStack } from "../align/align.ts";
+import { resized } from "../align/similarity.ts";
+import type { Image, StoredImage } from "../image/image.ts";
 import { resizeNearest } from "../image/resize.ts";
-import { imageRows } from "../image/rows.ts";
 import { enlarge, guidedEnlarge } from "../image/upsample.ts";
 import type { DepthResult, DepthUnit } from "../output/result.ts";
 import type { PhotoMetadata, StackSource } from "../stack/stackSource.ts";
-import { createFusion, type Coverage, type FusionOptions } from "./allInFocus/fusion.ts";
+import type { FusionOptions } from "./allInFocus/fusion.ts";
+import { createStackFusion, type CreateStackFusion } from "./allInFocus/stackFusion.ts";
 import type { DepthEstimate } from "./estimate.ts";
 import type { OnStage } from "./progress.ts";
 
@@ -15,6 +15,8 @@ export interface FullSizeOptions extends FusionOptions {
   readonly aligned: AlignedStack | undefined;
   /** Planes of the source that are in the estimate. */
   readonly planes: readonly number[];
+  /** Default: in this thread. */
+  readonly createFusion?: CreateStackFusion | undefined;
   readonly onStage: OnStage;
   readonly signal: AbortSignal;
 }
@@ -31,8 +33,8 @@ export async function fullSize(source: StackSource, options: FullSizeOptions): P
 }
 
 /** The all-in-focus image. Memory holds its pyramid, one plane, and the next plane, which is decoded meanwhile. */
-async function fullImage(source: StackSource, { estimate, aligned, planes, prefer, onStage, signal }: FullSizeOptions): Promise<Image> {
-  const fusion = createFusion({ ...source.size, channels: source.channels }, estimate.probability, { prefer });
+async function fullImage(source: StackSource, options: FullSizeOptions): Promise<Image> {
+  const { estimate, aligned, planes, prefer, createFusion = createStackFusion, onStage, signal } = options;
   const factor = source.size.width / estimate.probability.width;
   const read = (n: number): Promise<Image | StoredImage> | undefined => {
     const plane = planes[n];
@@ -41,36 +43,21 @@ async function fullImage(source: StackSource, { estimate, aligned, planes, prefe
     return reading;
   };
   let next = read(0);
-  for (const [n, plane] of planes.entries()) {
-    signal.throwIfAborted();
-    const image = (await next) as Image | StoredImage;
-    next = read(n + 1);
-    const frame = aligned?.report[plane];
-    if (!frame) fusion.add(imageRows(image), n);
-    else {
-      const transform = resized(frame.transform, factor);
-      const covers = coverage(transform, source.size, plane === aligned.alignment.reference);
-      withAlignedRows(image, { ...frame, transform }, (rows) => {
-        fusion.add(rows, n, covers);
-      });
+  const fusion = createFusion({ ...source.size, channels: source.channels }, estimate.probability, { prefer });
+  try {
+    for (const [n, plane] of planes.entries()) {
+      signal.throwIfAborted();
+      const image = (await next) as Image | StoredImage;
+      next = read(n + 1);
+      const frame = aligned?.report[plane];
+      const alignment = frame && { ...frame, transform: resized(frame.transform, factor) };
+      await fusion.add({ image, alignment, isReference: plane === aligned?.alignment.reference }, n);
+      onStage("enlarge", n + 1, planes.length + 1); // the last step is for the maps
     }
-    onStage("enlarge", n + 1, planes.length + 1); // the last step is for the maps
+    return await fusion.finish();
+  } finally {
+    await fusion.close();
   }
-  return fusion.finish();
-}
-
-/** What an aligned frame covers. Beyond its edge the outermost pixels are repeated: that is not an image. */
-function coverage(transform: Similarity, { width, height }: Size, isReserve: boolean): Coverage {
-  if (!hasMoved(transform)) return { isReserve, covers: () => true };
-  const t = linearOf(transform);
-  return {
-    isReserve,
-    covers: (column, row, margin) => {
-      const x = column - (width - 1) / 2;
-      const y = row - (height - 1) / 2;
-      return Math.abs(t.a * x - t.b * y + t.x) <= width / 2 - margin && Math.abs(t.b * x + t.a * y + t.y) <= height / 2 - margin;
-    },
-  };
 }
 
 interface Maps extends Pick<FullSizeOptions, "estimate" | "aligned"> {

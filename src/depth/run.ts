@@ -11,6 +11,7 @@ import type { DepthResult } from "../output/result.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import { inFocusOrder, type StackSource } from "../stack/stackSource.ts";
 import type { Preference } from "./allInFocus/prior.ts";
+import type { CreateStackFusion } from "./allInFocus/stackFusion.ts";
 import { estimateDepth, type DepthEstimate } from "./estimate.ts";
 import { fillDepth } from "./fill.ts";
 import { alignFrames, estimateFrames, frameAlignment, hasKnownOrder, inspectFrames, knownOrder } from "./frames.ts";
@@ -32,6 +33,8 @@ export interface DepthRunOptions {
   readonly fill?: boolean | undefined;
   /** Which side wins in the all-in-focus image at edges that are seen through: the object or what lies behind it. Default: the sharper one. */
   readonly prefer?: Preference | undefined;
+  /** Computes the all-in-focus image in full size. Default: in this thread. */
+  readonly createFusion?: CreateStackFusion | undefined;
   /** Called with how many of its steps a stage has done. */
   readonly onStage?: OnStage;
   /** Called with the findings of the stack check, as soon as they are known, and with the order of the planes. */
@@ -102,7 +105,8 @@ export async function runDepth(given: StackSource, chosen: DepthRunOptions): Pro
   const estimate = carried ? { ...measured, depth: carried.depth } : measured;
   const infer = clock();
 
-  const result = await fullSize(source, { estimate, aligned, planes, prefer: options.prefer, onStage, signal });
+  const { prefer, createFusion } = options;
+  const result = await fullSize(source, { estimate, aligned, planes, prefer, createFusion, onStage, signal });
   return {
     result,
     estimate,

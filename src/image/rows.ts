@@ -1,4 +1,5 @@
 import type { Image, StoredImage } from "./image.ts";
+import { workspace } from "./simd/workspace.ts";
 
 /** A range of columns. */
 export interface Span {
@@ -7,20 +8,48 @@ export interface Span {
 }
 
 /**
- * An image that is computed row by row, and of each row only what is needed: the samples of row `y`, valid between the columns `from`
- * and `to` and undefined elsewhere. The next call may overwrite them.
+ * An image that is computed row by row, and of each row only what is needed: writes the samples of row `y` between the columns `from` and
+ * `to` to the address `into` of the workspace. Up to `OVERRUN` more samples may be overwritten after them, so rows that follow one another
+ * in memory are asked for from top to bottom.
  */
-export type PictureRows = (y: number, span: Span) => Float32Array;
+export type PictureRows = (y: number, span: Span, into: number) => void;
 
-/** The rows of an image in memory; integers become values in [0, 1]. */
+/** Samples that a kernel may write beyond the end of a row. */
+export const OVERRUN = 4;
+
+/** The rows of an image in memory; integers become values in [0, 1]. Inside a scope of the workspace. */
 export function imageRows({ width, channels, data }: Image | StoredImage): PictureRows {
+  const { kernels, take, view, bytes } = workspace();
   const samples = width * channels;
-  if (data instanceof Float32Array) return (y) => data.subarray(y * samples, (y + 1) * samples);
-  const scale = 1 / (data instanceof Uint16Array ? 65535 : 255);
-  const row = new Float32Array(samples);
-  return (y, { from, to }) => {
-    const start = y * samples;
-    for (let i = from * channels; i < to * channels; i++) row[i] = (data[start + i] as number) * scale;
-    return row;
+  const partOf = <T extends Float32Array | Uint8Array | Uint16Array>(values: T, y: number, { from, to }: Span): T =>
+    values.subarray(y * samples + from * channels, y * samples + to * channels) as T;
+  if (data instanceof Float32Array)
+    return (y, span, into) => {
+      const row = partOf(data, y, span);
+      view(into, row.length).set(row);
+    };
+  const isDeep = data instanceof Uint16Array;
+  const stored = take(Math.ceil((samples * data.BYTES_PER_ELEMENT) / 4));
+  return (y, span, into) => {
+    const row = partOf(data, y, span);
+    bytes(stored, row.byteLength).set(isDeep ? new Uint8Array(row.buffer, row.byteOffset, row.byteLength) : row);
+    if (isDeep) kernels.scaleShorts(into, stored, row.length);
+    else kernels.scaleBytes(into, stored, row.length);
   };
+}
+
+/** Calls `use` with each row of the image in turn, as long as they exist: until the next one. */
+export function forEachRow(
+  rows: PictureRows,
+  { width, height, channels }: Pick<Image, "width" | "height" | "channels">,
+  use: (row: Float32Array, y: number) => void,
+): void {
+  const { take, view, scoped } = workspace();
+  scoped(() => {
+    const row = take(width * channels + OVERRUN);
+    for (let y = 0; y < height; y++) {
+      rows(y, { from: 0, to: width }, row);
+      use(view(row, width * channels), y);
+    }
+  });
 }

@@ -19,6 +19,8 @@ export interface JobPlace {
   readonly network: (model: string) => Promise<DepthNetwork>;
   /** Bytes a job may take; pictures that need more are refused before they are read. */
   readonly memory?: number;
+  /** CPU threads. */
+  readonly threads?: number;
 }
 
 /**
@@ -44,7 +46,7 @@ interface Here extends JobPlace {
 /** The folder of the pictures: messages about the whole stack call it so. */
 const STACK = "stack";
 
-async function compute(job: Job, { onProgress, signal }: RunOptions, { store, folder, network, memory }: Here): Promise<void> {
+async function compute(job: Job, { onProgress, signal }: RunOptions, { store, folder, network, memory, threads = 1 }: Here): Promise<void> {
   const { frames, settings } = job;
   const stack = join(folder, STACK);
   await mkdir(stack);
@@ -67,6 +69,7 @@ async function compute(job: Job, { onProgress, signal }: RunOptions, { store, fo
       },
     },
     ...(memory === undefined ? {} : { memory }),
+    threads,
     signal,
   });
   const plain = withoutPlaces(document, folder);

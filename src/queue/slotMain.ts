@@ -41,6 +41,7 @@ async function prepare({ store, scratch, device, threads, memory, together }: Sl
     store: await openStore(store),
     scratch,
     memory,
+    threads,
     async network(model) {
       const opened = networks.get(model);
       if (opened) return opened;

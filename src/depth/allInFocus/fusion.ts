@@ -2,11 +2,11 @@ import { localEnergy, type Plane } from "../../image/boxFilter.ts";
 import type { Window } from "../../image/crop.ts";
 import type { Image, Size } from "../../image/image.ts";
 import { addExpanded, blockOf, halfSize, reduced, subtractExpanded, valuesOf, type Block } from "../../image/pyramid.ts";
-import { imageRows, type PictureRows } from "../../image/rows.ts";
+import { imageRows, OVERRUN, type PictureRows } from "../../image/rows.ts";
 import { workspace } from "../../image/simd/workspace.ts";
 import { enlargedBlock } from "../../image/upsample.ts";
 import type { FocusProbability } from "../../network/focusProbability.ts";
-import { planePrior, type Preference } from "./prior.ts";
+import { planePrior, type PlaneMaps, type Preference } from "./prior.ts";
 
 /** Where the frame of a plane can be used. By default everywhere. */
 export interface Coverage {
@@ -41,7 +41,9 @@ const RESERVE = 1e-6;
 export function fuseImages(images: readonly Image[], probability: FocusProbability, options: FusionOptions = {}): Image {
   const fusion = createFusion(images[0] as Image, probability, options);
   images.forEach((image, plane) => {
-    fusion.add(imageRows(image), plane);
+    workspace().scoped(() => {
+      fusion.add(imageRows(image), plane);
+    });
   });
   return fusion.finish();
 }
@@ -51,46 +53,67 @@ export function fuseImages(images: readonly Image[], probability: FocusProbabili
  * plane in which it is strongest, as photo stackers do it, but only among planes that the network's p allows there. Only the pyramid of
  * the result is kept, 22 bytes per pixel in colour.
  */
-export function createFusion(
-  { width, height, channels }: Pick<Image, "width" | "height" | "channels">,
-  probability: FocusProbability,
-  options: FusionOptions = {},
-): Fusion {
+export function createFusion(shape: Shape, probability: FocusProbability, options: FusionOptions = {}): Fusion {
   const prior = planePrior(probability, options);
-  const levels = createLevels({ width, height }, channels);
-  const tiles = tilesOf({ width, height });
+  const levels = createLevels(shape);
   return {
     add(rows, plane, coverage) {
-      const { scoped } = workspace();
-      const least = coverage?.isReserve ? RESERVE : 0;
-      const [choice, share] = [prior.choice(plane), prior.share(plane)];
-      scoped(() => {
-        const [choices, shares] = [choice, share].map((map) => fitted(map, levels)) as [Block[], Block[]];
-        for (const tile of tiles) {
-          if (least === 0 && !counts(choice, tile, { width, height })) continue;
-          const covers = coverage && !coversTile(coverage.covers, tile) ? coverage.covers : undefined;
-          scoped(() => {
-            addTile({ levels, choices, shares, covers, least }, cut(rows, tile, channels), tile);
-          });
-        }
-      });
+      addPlane(levels, rows, { maps: prior.maps(plane), coverage });
     },
-    finish: () => ({ width, height, channels, data: collapsed(levels) }),
+    finish: () => collapsed(levels),
   };
 }
 
+/** Size and channels of the result. */
+export type Shape = Pick<Image, "width" | "height" | "channels">;
+
+export interface AddedPlane {
+  readonly maps: PlaneMaps;
+  readonly coverage?: Coverage | undefined;
+  /** The index of the next tile to compute; default: one after the other. Threads that share the levels share the tiles. */
+  readonly nextTile?: () => number;
+}
+
+/** Adds a plane to the pyramid of the result, tile by tile. Tiles do not overlap at any level, so that they can be computed in any order. */
+export function addPlane(levels: readonly Level[], rows: PictureRows, { maps, coverage, nextTile = counter() }: AddedPlane): void {
+  const { scoped } = workspace();
+  const [size] = levels as readonly [Level];
+  const least = coverage?.isReserve ? RESERVE : 0;
+  const tiles = tilesOf(size);
+  scoped(() => {
+    const [choices, shares] = [maps.choice, maps.share].map((map) => fitted(map, levels)) as [Block[], Block[]];
+    for (let tile = tiles[nextTile()]; tile; tile = tiles[nextTile()]) {
+      if (least === 0 && !counts(maps.choice, tile, size)) continue;
+      const covers = coverage && !coversTile(coverage.covers, tile) ? coverage.covers : undefined;
+      const target = { levels, choices, shares, covers, least };
+      const inTile = tile;
+      scoped(() => {
+        addTile(target, cut(rows, inTile, size.channels), inTile);
+      });
+    }
+  });
+}
+
+const counter = (): (() => number) => {
+  let next = 0;
+  return () => next++;
+};
+
 /** A level of the result: the strongest detail so far and its score; at the coarsest level weighted sums and the sums of weights. */
-interface Level extends Size {
+export interface Level extends Size {
   readonly channels: Image["channels"];
   readonly data: Float32Array;
   readonly score: Float32Array;
 }
 
-function createLevels(size: Size, channels: Image["channels"]): Level[] {
+/** The levels of an empty pyramid; `isShared`: in memory that threads can share. */
+export function createLevels({ width, height, channels }: Shape, { isShared = false } = {}): Level[] {
+  const array = (length: number): Float32Array =>
+    isShared ? new Float32Array(new SharedArrayBuffer(4 * length)) : new Float32Array(length);
   const levels: Level[] = [];
-  for (let level = 0, side = size; level <= LEVELS; level++, side = halfSize(side)) {
+  for (let level = 0, side: Size = { width, height }; level <= LEVELS; level++, side = halfSize(side)) {
     const area = side.width * side.height;
-    levels.push({ ...side, channels, data: new Float32Array(area * channels), score: new Float32Array(area) });
+    levels.push({ ...side, channels, data: array(area * channels), score: array(area) });
     if (Math.min(side.width, side.height) < 2) break; // too small to be halved
   }
   return levels;
@@ -150,10 +173,10 @@ function fitted({ width, height, values }: Plane, levels: readonly Size[]): Bloc
 }
 
 function cut(rows: PictureRows, { seen }: Tile, channels: number): Block {
-  const block = { width: seen.width, height: seen.height, channels, address: workspace().take(seen.width * seen.height * channels) };
-  const [data, span] = [valuesOf(block), { from: seen.left, to: seen.left + seen.width }];
-  for (let y = 0; y < seen.height; y++)
-    data.set(rows(seen.top + y, span).subarray(span.from * channels, span.to * channels), y * seen.width * channels);
+  const { width, height } = seen;
+  const block = { width, height, channels, address: workspace().take(width * height * channels + OVERRUN) };
+  const span = { from: seen.left, to: seen.left + width };
+  for (let y = 0; y < height; y++) rows(seen.top + y, span, block.address + 4 * y * width * channels);
   return block;
 }
 
@@ -256,13 +279,13 @@ function addShare(block: Block, prior: Block, { level, seen, part, scale, covers
 }
 
 /** The image of the pyramid, clipped to [0, 1]; the levels are used up. */
-function collapsed(levels: readonly Level[]): Float32Array {
+export function collapsed(levels: readonly Level[]): Image {
   const coarsest = levels.at(-1) as Level;
   for (let i = 0, at = 0; i < coarsest.score.length; i++)
     for (const end = at + coarsest.channels; at < end; at++)
       coarsest.data[at] = (coarsest.data[at] as number) / (coarsest.score[i] as number);
   for (let n = levels.length - 2; n >= 0; n--) addExpanded(levels[n] as Level, levels[n + 1] as Level);
-  const { data } = levels[0] as Level;
+  const { width, height, channels, data } = levels[0] as Level;
   for (let i = 0; i < data.length; i++) data[i] = Math.min(Math.max(data[i] as number, 0), 1);
-  return data;
+  return { width, height, channels, data };
 }

@@ -7,13 +7,18 @@ import type { FocusProbability } from "../../network/focusProbability.ts";
 export const PREFERENCES = ["near", "far"] as const;
 export type Preference = (typeof PREFERENCES)[number];
 
-/** How much each plane may contribute to a pixel of the all-in-focus image. In the size of p. */
+/** How much each plane may contribute to a pixel of the all-in-focus image. */
 export interface PlanePrior {
   readonly planes: number;
+  readonly maps: (plane: number) => PlaneMaps;
+}
+
+/** In the size of p. */
+export interface PlaneMaps {
   /** In [0, 1]; 1 for the likeliest planes, 0 for those that do not count. Multiplies the energy by which planes are compared. */
-  readonly choice: (plane: number) => Plane;
+  readonly choice: Plane;
   /** p², the share of the plane in what is too coarse to be compared. */
-  readonly share: (plane: number) => Plane;
+  readonly share: Plane;
 }
 
 /** Pixels and planes by which the network may be off: within them sharpness decides. */
@@ -45,8 +50,7 @@ export function planePrior(probability: FocusProbability, { prefer }: { readonly
   const map = (values: Float32Array, n: number): Plane => ({ width, height, values: values.subarray(n * area, (n + 1) * area) });
   return {
     planes,
-    choice: (n) => map(choice, n),
-    share: (n) => ({ width, height, values: shares(map(probability.values, n).values) }),
+    maps: (n) => ({ choice: map(choice, n), share: { width, height, values: shares(map(probability.values, n).values) } }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { totalmem } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { deflateSync } from "node:zlib";
 
@@ -21,6 +21,7 @@ import { readingInput } from "../../system/errno.ts";
 import type { OnStage } from "../progress.ts";
 import { savedAlignment } from "../frames.ts";
 import { runDepth, type DepthRun } from "../run.ts";
+import { threadedFusion } from "./threadedFusion.ts";
 import { compareWithTruth, readTruth, type TruthErrors } from "./truth.ts";
 import { fillFolder } from "../../system/outputFolder.ts";
 import { packageFolder } from "../../system/packageFolder.ts";
@@ -75,6 +76,8 @@ export interface StackRun {
   readonly truth?: string;
   /** Memory it may use, in bytes; default: 90 % of the machine's. */
   readonly memory?: number;
+  /** For what is computed beside the network; 0: one per core. Default: 1. */
+  readonly threads?: number;
   readonly report: RunReport;
   readonly signal: AbortSignal;
 }
@@ -95,7 +98,7 @@ export function depthOfStack(run: StackRun): Promise<{ document: DepthDocument; 
 
 async function depthOfSource(
   source: StackSource,
-  { options, network, output, truth, memory = 0.9 * totalmem(), report, signal, start }: StackRun & { readonly start: number },
+  { options, network, output, truth, memory = 0.9 * totalmem(), threads = 1, report, signal, start }: StackRun & { readonly start: number },
 ): Promise<{ document: DepthDocument; folder: string }> {
   source.notes.forEach(report.onNote);
   checkMemory(source, memory);
@@ -114,6 +117,7 @@ async function depthOfSource(
       onStage: report.onStage,
       reverse: options.reverse ?? false,
       prefer: options.prefer,
+      createFusion: threadedFusion({ threads: threads === 0 ? availableParallelism() : threads }),
       onFindings: report.onFindings,
       signal,
       fill: options.fill,

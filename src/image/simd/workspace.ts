@@ -19,7 +19,9 @@ export type Kernels = Readonly<
     | "addScaled"
     | "maxInto"
     | "filterRow"
-    | "chooseRow",
+    | "chooseRow"
+    | "scaleBytes"
+    | "scaleShorts",
     Kernel
   >
 >;
@@ -56,6 +58,7 @@ function createWorkspace(): Workspace {
   return {
     kernels: exports as unknown as Kernels,
     view,
+    bytes: (address, length) => new Uint8Array(memory.buffer, address, length),
     take: (length) => takeBytes(4 * length),
     put(values) {
       const address = takeBytes(4 * values.length);
@@ -84,6 +87,8 @@ export interface Workspace {
   readonly put: (values: Float32Array | Uint32Array) => number;
   /** The f32 at an address, valid until more room is taken: the memory may move then. */
   readonly view: (address: number, length: number) => Float32Array;
+  /** The bytes at an address, valid as long. */
+  readonly bytes: (address: number, length: number) => Uint8Array;
   /** Frees what `body` takes when it returns. */
   readonly scoped: <T>(body: () => T) => T;
 }

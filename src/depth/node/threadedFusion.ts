@@ -1,0 +1,86 @@
+import { Worker } from "node:worker_threads";
+
+import type { Image, StoredImage } from "../../image/image.ts";
+import { collapsed, createLevels } from "../allInFocus/fusion.ts";
+import { planePrior } from "../allInFocus/prior.ts";
+import { createStackFusion, type CreateStackFusion } from "../allInFocus/stackFusion.ts";
+import type { FromThread, ThreadData, ToThread } from "./fusionThread.ts";
+
+export interface ThreadOptions {
+  readonly threads: number;
+  /** Pixels of all planes together from which on threads are used. */
+  readonly leastPixels?: number;
+}
+
+/** Fewer take about a second in one thread; to start another takes a tenth of that. */
+const LEAST_PIXELS = 15e6;
+
+/**
+ * Computes the all-in-focus image in several threads; each takes the next tile of a frame whenever it is done with one. The result is the
+ * same to the last bit, because tiles do not overlap. Its pixels are in shared memory.
+ */
+export const threadedFusion =
+  ({ threads, leastPixels = LEAST_PIXELS }: ThreadOptions): CreateStackFusion =>
+  (shape, probability, options) => {
+    if (threads < 2 || probability.planes * shape.width * shape.height < leastPixels) return createStackFusion(shape, probability, options);
+    const levels = createLevels(shape, { isShared: true });
+    const next = new Int32Array(new SharedArrayBuffer(4));
+    const team = Array.from({ length: threads }, () => startThread({ levels, next }));
+    const prior = planePrior(probability, options);
+    const share = sharing();
+    return {
+      async add({ image, ...frame }, plane) {
+        const message: ToThread = { ...frame, image: share(image), maps: prior.maps(plane) };
+        Atomics.store(next, 0, 0);
+        await Promise.all(team.map((thread) => thread.run(message)));
+      },
+      finish: () => Promise.resolve(collapsed(levels)),
+      async close() {
+        await Promise.all(team.map((thread) => thread.end()));
+      },
+    };
+  };
+
+/** Copies images of one size to shared memory, each in place of the one before. */
+function sharing(): <T extends Image | StoredImage>(image: T) => T {
+  let room = new SharedArrayBuffer(0);
+  return (image) => {
+    const { data } = image;
+    if (room.byteLength !== data.byteLength) room = new SharedArrayBuffer(data.byteLength);
+    const Kind = data.constructor as new (buffer: SharedArrayBuffer) => typeof data;
+    const copy = new Kind(room);
+    copy.set(data);
+    return { ...image, data: copy };
+  };
+}
+
+interface Thread {
+  /** Resolves when it has nothing left to do. */
+  run(message: ToThread): Promise<void>;
+  end(): Promise<unknown>;
+}
+
+const isCompiled = import.meta.url.endsWith(".js");
+const PROGRAM = new URL(isCompiled ? "./fusionThread.js" : "./fusionThread.ts", import.meta.url);
+/** From the sources: tsx, which compiles them for other processes, does not for threads. */
+const OPTIONS = isCompiled ? {} : { execArgv: ["--import", new URL("../../../scripts/typescript/register.js", import.meta.url).href] };
+
+function startThread(data: ThreadData): Thread {
+  const worker = new Worker(PROGRAM, { ...OPTIONS, workerData: data });
+  const lost = new Promise<never>((_, reject) => {
+    worker.once("error", reject);
+    worker.once("exit", (code) => {
+      reject(new Error(`a thread of the all-in-focus image ended with ${code}`));
+    });
+  });
+  lost.catch(() => undefined); // reported by `run`
+  return {
+    async run(message) {
+      const answered = new Promise<FromThread>((resolve) => worker.once("message", resolve));
+      worker.postMessage(message);
+      const { error } = await Promise.race([answered, lost]);
+      if (error !== undefined) throw error; // eslint-disable-line @typescript-eslint/only-throw-error -- the thread's own
+    },
+    end: () => worker.terminate(),
+  };
+}

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { join } from "node:path";
+
+import { createStackFusion, type Frame, type StackFusion } from "../../src/depth/allInFocus/stackFusion.ts";
+import { threadedFusion } from "../../src/depth/node/threadedFusion.ts";
+import type { Image, StoredImage } from "../../src/image/image.ts";
+import type { FocusProbability } from "../../src/network/focusProbability.ts";
+import { createRandom } from "../../src/random.ts";
+import { texture } from "../helpers/texturedStack.ts";
+
+const [width, height] = [1100, 700]; // six tiles
+const shape = { width, height, channels: 3 } as const;
+
+/** Three planes, each likeliest in a third of the image. */
+function probability(): FocusProbability {
+  const size = { width: 110, height: 70 };
+  const values = Float32Array.from({ length: 3 * 7700 }, (_, i) => {
+    const [plane, column] = [Math.floor(i / 7700), i % 110];
+    return Math.floor(column / 37) === plane ? 0.8 : 0.1;
+  });
+  return { planes: 3, ...size, values };
+}
+
+const picture = (seed: number): Image => texture({ width, height, seed });
+const bytesOf = (image: Image): StoredImage => ({ ...image, data: Uint8Array.from(image.data, (value) => Math.round(255 * value)) });
+const shortsOf = (image: Image): StoredImage => ({ ...image, data: Uint16Array.from(image.data, (value) => Math.round(65535 * value)) });
+
+/** Planes of different kinds: floats and aligned, bytes and turned, shorts and as they are. */
+const FRAMES: readonly Frame[] = [
+  { image: picture(1), isReference: true, alignment: { transform: { scale: 1, angle: 0, shift: [0, 0] }, gain: [1, 1, 1], ok: true } },
+  {
+    image: bytesOf(picture(2)),
+    isReference: false,
+    alignment: { transform: { scale: 1.01, angle: 0.01, shift: [12.3, -4.5] }, gain: [1.1, 1, 0.9], ok: true },
+  },
+  { image: shortsOf(picture(3)), isReference: false },
+];
+
+async function fused(fusion: StackFusion): Promise<Image> {
+  try {
+    for (const [plane, frame] of FRAMES.entries()) await fusion.add(frame, plane);
+    return await fusion.finish();
+  } finally {
+    await fusion.close();
+  }
+}
+
+test("several threads compute the same image as one, to the last bit", async () => {
+  const alone = await fused(createStackFusion(shape, probability(), {}));
+  for (const threads of [2, 3]) {
+    const together = await fused(threadedFusion({ threads, leastPixels: 0 })(shape, probability(), {}));
+    assert.deepEqual({ ...together, data: Float32Array.from(together.data) }, alone);
+  }
+  const random = createRandom(1);
+  const sample = Array.from({ length: 100 }, () => alone.data[random.integer(alone.data.length)] as number);
+  assert.ok(Math.max(...sample) - Math.min(...sample) > 0.2, "there is an image");
+});
+
+test("a failure in a thread is that of one thread, and ends the others", async () => {
+  const upside: Frame = { ...(FRAMES[1] as Frame), alignment: { transform: { scale: 1, angle: 2, shift: [0, 0] }, gain: [1, 1, 1], ok: true } };
+  const failure = async (fusion: StackFusion): Promise<unknown> => {
+    try {
+      return await fusion.add(upside, 0).then(() => undefined, (error: unknown) => error); // prettier-ignore
+    } finally {
+      await fusion.close();
+    }
+  };
+  const alone = await failure(createStackFusion(shape, probability(), {}));
+  const inThread = await failure(threadedFusion({ threads: 2, leastPixels: 0 })(shape, probability(), {}));
+  assert.ok(alone instanceof RangeError && inThread instanceof RangeError, String(inThread));
+  assert.match(alone.message, /a rotation by 115° is too large/);
+  assert.equal(inThread.message, alone.message);
+});
+
+test("a process whose fusion is closed before its end comes to an end", () => {
+  const module = pathToFileURL(join(import.meta.dirname, "..", "..", "src", "depth", "node", "threadedFusion.ts")).href;
+  const script = `
+    const { threadedFusion } = await import(${JSON.stringify(module)});
+    const [width, height] = [2000, 1500];
+    const fusion = threadedFusion({ threads: 2, leastPixels: 0 })({ width, height, channels: 1 }, { planes: 1, width: 2, height: 2, values: new Float32Array(4).fill(1) }, {});
+    const adding = fusion.add({ image: { width, height, channels: 1, data: new Float32Array(width * height) }, isReference: true }, 0);
+    adding.catch(() => undefined);
+    await fusion.close();
+    console.log(await adding.then(() => "added", (error) => error.message));
+  `;
+  const { stdout, status, stderr } = spawnSync(process.execPath, [...process.execArgv, "--input-type=module", "-e", script], { timeout: 60_000 }); // prettier-ignore
+  assert.equal(status, 0, String(stderr));
+  assert.match(String(stdout), /^(a thread of the all-in-focus image ended with \d|added)\n$/);
+});
