@@ -15,9 +15,7 @@ export function alignImage(image: Image, { transform, gain }: FrameAlignment, { 
 /** The same row by row, for images of which only parts are needed. The rows exist as long as `use` runs. */
 export function withAlignedRows<T>(image: Image | StoredImage, { transform, gain }: FrameAlignment, use: (rows: PictureRows) => T): T {
   const brightened = (rows: PictureRows): T => (hasGain(gain) ? withGainRows(rows, image.channels, gain, use) : use(rows));
-  return hasMoved(transform)
-    ? withWarpedRows(image, transform, brightened)
-    : workspace().scoped(() => brightened(imageRows(image)));
+  return hasMoved(transform) ? withWarpedRows(image, transform, brightened) : workspace().scoped(() => brightened(imageRows(image)));
 }
 
 /** Whether a frame with this transform must be resampled. */

@@ -74,7 +74,11 @@ function rowBuffer(image: Image | StoredImage, t: Linear, weights: number): (row
   const kept = Math.ceil(Math.abs(t.b) * width) + TAPS + 2;
   const chunks = Math.ceil(width / CHUNK);
   const samples = width * channels;
-  const buffers = Array.from({ length: kept }, (): Buffer => ({ row: NaN, address: take(samples + OVERRUN), made: new Uint8Array(chunks) }));
+  const buffers = Array.from({ length: kept }, (): Buffer => ({
+    row: NaN,
+    address: take(samples + OVERRUN),
+    made: new Uint8Array(chunks),
+  }));
   const source = take(samples + OVERRUN);
   const stored = imageRows(image);
   return (wanted, span) => {

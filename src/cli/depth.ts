@@ -103,11 +103,16 @@ async function stackPlaces(inputs: readonly string[], { batch, output }: DepthOp
 async function depthOfOne(inputs: readonly string[], run: Run): Promise<void> {
   const { output, truth, threads, json } = run.options;
   const places = { ...(output === undefined ? {} : { output }), ...(truth === undefined ? {} : { truth }) };
-  const { document, folder } = await depthOfStack({ ...run, inputs, ...places, threads, report: createReport(run.options) }).catch(
-    async (failure: unknown) => {
-      throw (await folderOfStacks(inputs, failure)) ?? failure;
-    },
-  );
+  const { document, folder } = await depthOfStack({
+    ...run,
+    inputs,
+    ...places,
+    threads,
+    disposeNetwork: true,
+    report: createReport(run.options),
+  }).catch(async (failure: unknown) => {
+    throw (await folderOfStacks(inputs, failure)) ?? failure;
+  });
   process.stdout.write(json ? `${JSON.stringify(document)}\n` : describeResult(document, folder, run.options.unit));
 }
 

@@ -33,6 +33,8 @@ export interface DepthRunOptions {
   readonly fill?: boolean | undefined;
   /** Which side wins in the all-in-focus image at edges that are seen through: the object or what lies behind it. Default: the sharper one. */
   readonly prefer?: Preference | undefined;
+  /** Free the network's memory once it has been used, before the result is brought to full size. Default: false. */
+  readonly disposeNetwork?: boolean | undefined;
   /** Computes the all-in-focus image in full size. Default: in this thread. */
   readonly createFusion?: CreateStackFusion | undefined;
   /** Called with how many of its steps a stage has done. */
@@ -100,6 +102,7 @@ export async function runDepth(given: StackSource, chosen: DepthRunOptions): Pro
     onStage("infer", done, of);
   };
   const estimated = await estimateDepth(stack, { network, signal, onProgress });
+  if (options.disposeNetwork) await network.dispose();
   const measured = findings.some(isWithoutFocus) ? withoutEvidence(estimated, stack) : estimated;
   const carried = options.fill ? fillDepth(measured, stack, aligned?.valid) : undefined;
   const estimate = carried ? { ...measured, depth: carried.depth } : measured;

@@ -60,7 +60,10 @@ test("several threads compute the same image as one, to the last bit", async () 
 });
 
 test("a failure in a thread is that of one thread, and ends the others", async () => {
-  const upside: Frame = { ...(FRAMES[1] as Frame), alignment: { transform: { scale: 1, angle: 2, shift: [0, 0] }, gain: [1, 1, 1], ok: true } };
+  const upside: Frame = {
+    ...(FRAMES[1] as Frame),
+    alignment: { transform: { scale: 1, angle: 2, shift: [0, 0] }, gain: [1, 1, 1], ok: true },
+  };
   const failure = async (fusion: StackFusion): Promise<unknown> => {
     try {
       return await fusion.add(upside, 0).then(() => undefined, (error: unknown) => error); // prettier-ignore

@@ -71,6 +71,8 @@ export interface StackRun {
   readonly options: StackOptions;
   /** Called once the stack is known to be usable. */
   readonly network: () => Promise<DepthNetwork>;
+  /** Whether the network is not needed afterwards. */
+  readonly disposeNetwork?: boolean;
   /** Folder for the results; default: from the stack's name. */
   readonly output?: string;
   readonly truth?: string;
@@ -98,7 +100,18 @@ export function depthOfStack(run: StackRun): Promise<{ document: DepthDocument; 
 
 async function depthOfSource(
   source: StackSource,
-  { options, network, output, truth, memory = 0.9 * totalmem(), threads = 1, report, signal, start }: StackRun & { readonly start: number },
+  {
+    options,
+    network,
+    disposeNetwork,
+    output,
+    truth,
+    memory = 0.9 * totalmem(),
+    threads = 1,
+    report,
+    signal,
+    start,
+  }: StackRun & { readonly start: number },
 ): Promise<{ document: DepthDocument; folder: string }> {
   source.notes.forEach(report.onNote);
   checkMemory(source, memory);
@@ -113,6 +126,7 @@ async function depthOfSource(
     opened.notes.forEach(report.onNote);
     const run = await runDepth(source, {
       network: opened,
+      disposeNetwork,
       align,
       onStage: report.onStage,
       reverse: options.reverse ?? false,
