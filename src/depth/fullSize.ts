@@ -6,7 +6,7 @@ import { enlarge, guidedEnlarge } from "../image/upsample.ts";
 import type { DepthResult, DepthUnit } from "../output/result.ts";
 import type { PhotoMetadata, StackSource } from "../stack/stackSource.ts";
 import type { FusionOptions } from "./allInFocus/fusion.ts";
-import { createStackFusion, type CreateStackFusion } from "./allInFocus/stackFusion.ts";
+import type { CreateStackFusion } from "./allInFocus/stackFusion.ts";
 import type { DepthEstimate } from "./estimate.ts";
 import type { OnStage } from "./progress.ts";
 
@@ -15,8 +15,7 @@ export interface FullSizeOptions extends FusionOptions {
   readonly aligned: AlignedStack | undefined;
   /** Planes of the source that are in the estimate. */
   readonly planes: readonly number[];
-  /** Default: in this thread. */
-  readonly createFusion?: CreateStackFusion | undefined;
+  readonly createFusion: CreateStackFusion;
   readonly onStage: OnStage;
   readonly signal: AbortSignal;
 }
@@ -34,7 +33,7 @@ export async function fullSize(source: StackSource, options: FullSizeOptions): P
 
 /** The all-in-focus image. Memory holds its pyramid, one plane, and the next plane, which is decoded meanwhile. */
 async function fullImage(source: StackSource, options: FullSizeOptions): Promise<Image> {
-  const { estimate, aligned, planes, prefer, createFusion = createStackFusion, onStage, signal } = options;
+  const { estimate, aligned, planes, prefer, createFusion, onStage, signal } = options;
   const factor = source.size.width / estimate.probability.width;
   const read = (n: number): Promise<Image | StoredImage> | undefined => {
     const plane = planes[n];

@@ -11,7 +11,7 @@ import type { DepthResult } from "../output/result.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import { inFocusOrder, type StackSource } from "../stack/stackSource.ts";
 import type { Preference } from "./allInFocus/prior.ts";
-import type { CreateStackFusion } from "./allInFocus/stackFusion.ts";
+import { createStackFusion, type CreateStackFusion } from "./allInFocus/stackFusion.ts";
 import { estimateDepth, type DepthEstimate } from "./estimate.ts";
 import { fillDepth } from "./fill.ts";
 import { alignFrames, estimateFrames, frameAlignment, hasKnownOrder, inspectFrames, knownOrder } from "./frames.ts";
@@ -35,8 +35,6 @@ export interface DepthRunOptions {
   readonly prefer?: Preference | undefined;
   /** Free the network's memory once it has been used, before the result is brought to full size. Default: false. */
   readonly disposeNetwork?: boolean | undefined;
-  /** Computes the all-in-focus image in full size. Default: in this thread. */
-  readonly createFusion?: CreateStackFusion | undefined;
   /** Called with how many of its steps a stage has done. */
   readonly onStage?: OnStage;
   /** Called with the findings of the stack check, as soon as they are known, and with the order of the planes. */
@@ -73,7 +71,11 @@ export interface DepthRun {
 }
 
 /** From files to maps in full size: images in working size through alignment and network, then in full size one by one. */
-export async function runDepth(given: StackSource, chosen: DepthRunOptions): Promise<DepthRun> {
+export const runDepth = (source: StackSource, options: DepthRunOptions): Promise<DepthRun> =>
+  runDepthWith(createStackFusion, source, options);
+
+/** The same with another way to compute the all-in-focus image in full size, for instance in several threads. */
+export async function runDepthWith(createFusion: CreateStackFusion, given: StackSource, chosen: DepthRunOptions): Promise<DepthRun> {
   const options = { ...DEFAULTS, signal: new AbortController().signal, ...chosen };
   const { network, align: alignment, reverse, onStage, onFindings, signal } = options;
   if (reverse && hasKnownOrder(given)) throw knownOrder(given);
@@ -108,8 +110,7 @@ export async function runDepth(given: StackSource, chosen: DepthRunOptions): Pro
   const estimate = carried ? { ...measured, depth: carried.depth } : measured;
   const infer = clock();
 
-  const { prefer, createFusion } = options;
-  const result = await fullSize(source, { estimate, aligned, planes, prefer, createFusion, onStage, signal });
+  const result = await fullSize(source, { estimate, aligned, planes, prefer: options.prefer, createFusion, onStage, signal });
   return {
     result,
     estimate,

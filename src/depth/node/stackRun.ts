@@ -20,7 +20,7 @@ import { describeRun, type DepthDocument } from "../document.ts";
 import { readingInput } from "../../system/errno.ts";
 import type { OnStage } from "../progress.ts";
 import { savedAlignment } from "../frames.ts";
-import { runDepth, type DepthRun } from "../run.ts";
+import { runDepthWith, type DepthRun } from "../run.ts";
 import { threadedFusion } from "./threadedFusion.ts";
 import { compareWithTruth, readTruth, type TruthErrors } from "./truth.ts";
 import { fillFolder } from "../../system/outputFolder.ts";
@@ -124,14 +124,14 @@ async function depthOfSource(
     const opened = await network();
     const model = (performance.now() - before) / 1000;
     opened.notes.forEach(report.onNote);
-    const run = await runDepth(source, {
+    const createFusion = threadedFusion({ threads: threads === 0 ? availableParallelism() : threads });
+    const run = await runDepthWith(createFusion, source, {
       network: opened,
       disposeNetwork,
       align,
       onStage: report.onStage,
       reverse: options.reverse ?? false,
       prefer: options.prefer,
-      createFusion: threadedFusion({ threads: threads === 0 ? availableParallelism() : threads }),
       onFindings: report.onFindings,
       signal,
       fill: options.fill,
