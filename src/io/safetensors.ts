@@ -120,8 +120,14 @@ const SCALE_SUFFIX = ".scale";
 const INT8_KEY = "dualfocus.int8"; // metadata: JSON list of the tensors stored as whole numbers × scale
 
 /**
+ * Tensors below this share of all values stay f16 in int8 files: the layers at the input and output, together a twentieth of `base`. In
+ * int8 they alone cost the exactness of blur: models/README.md, storage.
+ */
+const FEW_VALUES = 1 / 150;
+
+/**
  * A network's weights as a file. `f16` and `int8` shrink the tensors with two axes or more; norms, biases and running
- * statistics stay f32. `int8` keeps q and a scale per output channel (axis 0): w ≈ q · scale, q ∈ [−127, 127].
+ * statistics stay f32. `int8` keeps q and a scale per output channel (axis 0) of the large tensors: w ≈ q · scale, q ∈ [−127, 127].
  */
 export function writeWeights(
   weights: Weights,
@@ -129,10 +135,11 @@ export function writeWeights(
 ): Uint8Array {
   const tensors = new Map<string, RawTensor>();
   const quantised: string[] = [];
+  const few = FEW_VALUES * [...weights.values()].reduce((sum, { data }) => sum + data.length, 0);
   for (const [name, { shape, data }] of weights) {
     if (data.length !== elements(shape)) throw new RangeError(`writeWeights: ${name} [${shape.join(", ")}] has ${data.length} values`);
     if (storage === "f32" || shape.length < 2) tensors.set(name, { dtype: "F32", shape, bytes: bytesOf(data) });
-    else if (storage === "f16") tensors.set(name, { dtype: "F16", shape, bytes: bytesOf(floatToHalf(data)) });
+    else if (storage === "f16" || data.length < few) tensors.set(name, { dtype: "F16", shape, bytes: bytesOf(floatToHalf(data)) });
     else {
       if (weights.has(name + SCALE_SUFFIX))
         throw new RangeError(`writeWeights: ${name}${SCALE_SUFFIX} is the name of the scale of ${name}`);

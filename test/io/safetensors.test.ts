@@ -90,6 +90,16 @@ test("f32 weights come back bit for bit, f16 within half a unit, int8 within hal
   assert.ok(writeWeights(weights, { storage: "int8" }).length < writeWeights(weights, { storage: "f32" }).length);
 });
 
+test("int8 keeps tensors of few values in f16", () => {
+  const filled = (length: number): Float32Array => Float32Array.from({ length }, (_, i) => Math.sin(i + 1));
+  const weights = new Map(
+    [1, 3, 296].map((rows) => [`w${rows}`, { shape: [rows, 10], data: filled(10 * rows) }]), // 1/300 and 1/100 of all values; the limit is 1/150
+  );
+  const { tensors } = decodeSafetensors(writeWeights(weights, { storage: "int8" }));
+  const types = ["w1", "w3", "w296"].map((name) => tensors.get(name)?.dtype);
+  assert.deepEqual(types, ["F16", "I8", "I8"]);
+});
+
 test("an int8 channel of zeros stays zero", () => {
   const zeros = new Map([["w", { shape: [2, 2], data: Float32Array.of(0, 0, 1, -1) }]]);
   assert.deepEqual([...(readWeights(writeWeights(zeros, { storage: "int8" })).get("w")?.data ?? [])], [0, 0, 1, -1]);
