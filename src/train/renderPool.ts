@@ -176,10 +176,10 @@ function lensScene(random: Random, data: PoolOptions["data"], textures: readonly
   return count === undefined ? scene : withPlanes(scene, shownPlanes(draw, { of: count, planes }));
 }
 
-/** Of a sweep: planes spread over all of it in a third of the cases, as in the first pass, else neighbouring ones. */
+/** Of a sweep: as often planes spread over all of it, as in the coarse pass, which decides where the others look, as neighbouring ones. */
 function shownPlanes(random: Random, { of, planes }: { readonly of: number; readonly planes: number }): PlaneWindow {
   const { sparse, dense } = planeWindows(of, planes);
-  if (sparse && random.uniform() < 1 / 3) return sparse;
+  if (sparse && random.uniform() < 0.5) return sparse;
   return dense[random.integer(dense.length)] as PlaneWindow;
 }
 

@@ -1,11 +1,12 @@
 import type { TorchEngine } from "../engine/torch/torchEngine.ts";
 import { disposeBatch } from "./batch.ts";
-import type { TrainConfig } from "./config.ts";
+import type { TextureSet } from "../optics/texture/texture.ts";
+import type { RenderData, TrainConfig } from "./config.ts";
 import { createPoolBatches } from "./deviceAugment.ts";
 import { evaluate, poolBatches, type Evaluation, type Metrics } from "./evaluate.ts";
 import { exampleMaps } from "./examples.ts";
 import type { BatchSource } from "./loop.ts";
-import { createRenderPool } from "./renderPool.ts";
+import { createRenderPool, type StackPool } from "./renderPool.ts";
 import type { Example } from "./report.ts";
 import { loadTextures } from "./textures.ts";
 
@@ -66,14 +67,7 @@ async function renderSource({ engine, config, textures: path, share, progress }:
     progress(`rendered ${done} of ${count} stacks`);
   };
   const pool = createRenderPool(engine, { data, count, textures, split: "train", seed, onProgress });
-  const { validation } = data;
-  const still = {
-    ...data,
-    samples: validation.samples,
-    gather: { ...data.gather, gaussian: 0, powerExponential: 0 },
-    refresh: { every: 1, count: 0 },
-  };
-  const held = createRenderPool(engine, { data: still, count: validation.count, textures, split: "test", seed: VALIDATION_SEED });
+  const held = heldPools(engine, data, textures);
   const counts = [...new Set([config.batch.planes[0] as number, data.planes])];
   return {
     batches: createPoolBatches(engine, pool, { ...config, share: share.rank }),
@@ -82,17 +76,18 @@ async function renderSource({ engine, config, textures: path, share, progress }:
     stepsPerEpoch: undefined,
     async evaluate(evaluation) {
       const found: Record<string, number> = {};
-      for (const planes of counts) {
-        const batches = poolBatches(engine, held, { planes, crop: config.batch.crop, size: VALIDATION_BATCH, stop: evaluation.stop });
-        for (const [name, value] of Object.entries(await evaluate(evaluation, batches)) as [keyof Metrics, number][])
-          found[`${name}@${planes}`] = value;
-      }
+      for (const [kind, pool] of held)
+        for (const planes of counts) {
+          const batches = poolBatches(engine, pool, { planes, crop: config.batch.crop, size: VALIDATION_BATCH, stop: evaluation.stop });
+          for (const [name, value] of Object.entries(await evaluate(evaluation, batches)) as [keyof Metrics, number][])
+            found[`${kind}${name}@${planes}`] = value;
+        }
       return found;
     },
     async examples(evaluation) {
       const planes = config.batch.planes[0] as number;
       const options = { planes, crop: config.batch.crop, size: EXAMPLES, stop: evaluation.stop };
-      for await (const batch of poolBatches(engine, held, options)) {
+      for await (const batch of poolBatches(engine, [...held.values()].at(-1) as StackPool, options)) {
         const made = await exampleMaps(evaluation, batch);
         disposeBatch(batch);
         return made;
@@ -101,4 +96,24 @@ async function renderSource({ engine, config, textures: path, share, progress }:
     },
     close: () => Promise.resolve(),
   };
+}
+
+/**
+ * Stacks held out of training, by what precedes the names of their metrics. The first are the same for every recipe, so that runs compare;
+ * where a recipe has phones or sweeps there are as many of these, every scene one of them.
+ */
+function heldPools(
+  engine: TorchEngine,
+  { themes, phone, sweep, ...data }: RenderData,
+  textures: TextureSet,
+): ReadonlyMap<string, StackPool> {
+  const { count, samples } = data.validation;
+  const still = { ...data, samples, gather: { ...data.gather, gaussian: 0, powerExponential: 0 }, refresh: { every: 1, count: 0 } };
+  const pool = (own: Pick<RenderData, "themes" | "phone" | "sweep">): StackPool =>
+    createRenderPool(engine, { data: { ...still, ...own }, count, textures, split: "test", seed: VALIDATION_SEED });
+  return new Map([
+    ["", pool({})],
+    ...(phone ? [["phone-", pool({ ...(themes && { themes }), phone: { ...phone, share: 1 } })] as const] : []),
+    ...(sweep ? [["sweep-", pool({ ...(themes && { themes }), sweep: { ...sweep, share: 1 } })] as const] : []),
+  ]);
 }

@@ -3,7 +3,10 @@ import { test } from "node:test";
 import { scope } from "../../src/engine/scope.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import type { Tensor } from "../../src/engine/engine.ts";
-import { generateTextures } from "../../src/optics/texture/texture.ts";
+import { interleave, renderScene } from "../../src/optics/render/render.ts";
+import { randomScene } from "../../src/optics/scene/random.ts";
+import { generateTextures, splitTextures } from "../../src/optics/texture/texture.ts";
+import { createRandom } from "../../src/random.ts";
 import { createPoolBatches, planeCoordinates } from "../../src/train/deviceAugment.ts";
 import { smoke } from "../../src/train/presets.ts";
 import { createRenderPool, type StackPool } from "../../src/train/renderPool.ts";
@@ -12,6 +15,8 @@ import { assertClose } from "../helpers/close.ts";
 const engine = createTorchEngine({ threads: 1 });
 const textures = generateTextures({ count: 20 });
 const read = (tensor: Tensor): number[] => Array.from(engine.read(tensor) as Float32Array);
+
+const none = { gaussian: 0, powerExponential: 0, photos: 0, grain: 0 };
 
 const makePool = (seed = 0): StackPool => createRenderPool(engine, { data: smoke.data, count: 6, textures, split: "train", seed });
 
@@ -53,6 +58,53 @@ test("stacks of one picture are told apart, and neither moved, nor lit, nor made
   const lens = makePool(); // of smoke.data: about half through the lens
   await lens.advance(0);
   assert.deepEqual([...new Set(read(lens.onePicture))].sort(), [0, 1]);
+});
+
+test("phones' stacks in the pool are those of the plain renderer and the plain processing", async () => {
+  const data = { ...smoke.data, gather: none, imperfect: 0, samples: 32, phone: { share: 1, blur: [1, 3] as const } };
+  const pool = createRenderPool(engine, { data, count: 2, textures, split: "train", seed: 5 });
+  await pool.advance(0);
+  const root = createRandom(5).split("train");
+  const { train } = splitTextures(textures.count);
+  for (const slot of [0, 1]) {
+    const seed = root.split(slot).integer(0x80000000);
+    const scene = randomScene(seed, { planes: 4, width: 64, height: 64, textures: train, blur: [1, 3], phone: 1 });
+    const { stack, depth } = renderScene(scene, { textures, samples: 32 });
+    assertClose(read(pool.focusDistances.slice(0, { start: slot, end: slot + 1 })), stack.focusDistances, 1e-6);
+    const apart = read(pool.depth.slice(0, { start: slot, end: slot + 1 })).filter(
+      (value, i) => Math.abs(value - (depth.values[i] as number)) > 1e-3 * value,
+    );
+    assert.ok(apart.length < 10, `${apart.length} depths differ`);
+    stack.images.forEach((image, plane) => {
+      const at = slot * 4 + plane;
+      const made = interleave(Float32Array.from(read(pool.images.slice(0, { start: at, end: at + 1 }).cast("f32"))), 64, 64);
+      const mean = made.data.reduce((sum, value, i) => sum + Math.abs(value - 255 * (image.data[i] as number)), 0) / made.data.length;
+      assert.ok(mean < 1.5, `stack ${slot}, plane ${plane}: ${mean} levels apart`);
+    });
+  }
+});
+
+test("of a long sweep the pool holds planes spread over all of it, or neighbouring ones, and much lies beyond those", async () => {
+  const data = { ...smoke.data, gather: none, samples: 1, sweep: { share: 1, planes: [30, 30] as const, blur: [1, 2] as const } };
+  const count = 24;
+  const pool = createRenderPool(engine, { data, count, textures, split: "train", seed: 2 });
+  await pool.advance(0);
+  const kinds = Array.from({ length: count }, (_, slot) => {
+    const dioptres = read(pool.focusDistances.slice(0, { start: slot, end: slot + 1 })).map((distance) => 1 / distance);
+    const steps = dioptres.slice(1).map((value, n) => (dioptres[n] as number) - value);
+    const [least, most] = [Math.min(...steps), Math.max(...steps)];
+    const depths = read(pool.depth.slice(0, { start: slot, end: slot + 1 }));
+    const beyond =
+      depths.filter((depth) => 1 / depth > (dioptres[0] as number) || 1 / depth < (dioptres[3] as number)).length / depths.length;
+    return { even: most / least, beyond };
+  });
+  // Neighbours are one step apart; four of thirty planes at 0, 10, 19 and 29 are 10, 9 and 10 steps apart.
+  const dense = kinds.filter(({ even }) => even < 1.02);
+  const sparse = kinds.filter(({ even }) => Math.abs(even - 10 / 9) < 0.02);
+  assert.equal(dense.length + sparse.length, count);
+  assert.ok(dense.length > 5 && sparse.length > 5, `${dense.length} and ${sparse.length}`);
+  const mean = (list: typeof kinds): number => list.reduce((sum, { beyond }) => sum + beyond, 0) / list.length;
+  assert.ok(mean(dense) > 0.5 && mean(dense) > mean(sparse), `${mean(dense)} and ${mean(sparse)} of the pixels lie beyond`);
 });
 
 test("a pool brought to a later step at once is the pool that went there step by step", async () => {
@@ -97,6 +149,8 @@ test("depth in planes: the first plane is 0, the last N − 1, in metres or diop
   assertClose(read(planes.focusDistances), [0, 2 / 3, 2, 0, 2 / 3, 2], 1e-6); // the second stack runs from far to near
   assertClose(read(planes.trueDepth), [0, 2 / 3, 2, 0, 2, 2 / 3, 0, 0], 1e-6);
   assert.deepEqual(read(planes.valid), [1, 1, 1, 0, 1, 1, 1, 0]); // nothing there; 5 m lies 0.13 planes behind the farthest, 100 m 0.64
+  const { valid } = planeCoordinates({ depth, focusDistances, dioptres }, { beyond: 0.25 });
+  assert.deepEqual(read(valid), [1, 1, 1, 0, 1, 1, 1, 0.25]); // beyond the planes, but not where nothing is
 });
 
 test("batches have the shapes asked for, stay in range, and depend on the step alone", async () => {

@@ -85,7 +85,8 @@ export function randomScene(seed: number, options: RandomSceneOptions = {}): Sce
   return chance(apart, options.phone ?? 0) ? takenByPhone(scene, apart) : scene;
 }
 
-const THEME_DRAW: readonly Theme[] = [
+/** What is drawn from by default: desks and rooms more often than the rest. */
+export const THEME_DRAW: readonly Theme[] = [
   ...["desk", "desk", "desk", "room", "room", "macro", "macro", "slope", "clutter", "clutter", "foliage", "terrain", "board", "plain"],
 ] as Theme[];
 
