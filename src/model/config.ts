@@ -56,6 +56,8 @@ const dualFocusConfig = z
       .readonly(),
     /** Ours: this many filters at full resolution, whose sharpness joins the fusion stages. */
     detail: z.strictObject({ filters: width }).readonly().optional(),
+    /** Ours: every fusion stage compares each plane with all of them, through this many hidden channels. */
+    planeContext: z.strictObject({ width }).readonly().optional(),
     /** Ours: logits upsampled by learned convex weights, with this many hidden channels; left out: bilinearly, as in the paper. */
     convexUpsampling: z.strictObject({ width }).readonly().optional(),
   })

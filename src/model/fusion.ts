@@ -9,6 +9,7 @@ import type { Pyramid } from "../nn/resnet.ts";
 import type { DualFocusConfig } from "./config.ts";
 import { ConvexUpsampling } from "./convexUpsampling.ts";
 import { detailChannels, FineDetail } from "./fineDetail.ts";
+import { PlaneContext } from "./planeContext.ts";
 import { planeSize } from "./volume.ts";
 
 const init = kaimingNormal("out");
@@ -34,14 +35,20 @@ export class ResidualBlock3d {
 /** Two blocks on the focus volume joined with the coarser stream, at one scale. */
 class FusionStage {
   readonly blocks: readonly [ResidualBlock3d, ResidualBlock3d];
+  readonly context: PlaneContext | undefined;
 
-  constructor(source: ParameterSource, { in: input, out }: { readonly in: number; readonly out: number }) {
+  constructor(
+    source: ParameterSource,
+    { in: input, out, context }: { readonly in: number; readonly out: number; readonly context: DualFocusConfig["planeContext"] },
+  ) {
+    if (context) this.context = new PlaneContext(source.at("context"), { channels: out, ...context });
     this.blocks = [new ResidualBlock3d(source.at(0), { in: input, out }), new ResidualBlock3d(source.at(1), { in: out, out })];
   }
 
   forward({ volume, coarser, detail }: { readonly volume: Tensor; readonly coarser: Tensor; readonly detail: Tensor | undefined }): Tensor {
     const joined = volume.engine.concat([volume, coarser, ...(detail ? [detail.cast(volume.dtype)] : [])], AXIS.channel);
-    return this.blocks[1].forward(this.blocks[0].forward(joined));
+    const features = this.blocks[0].forward(joined);
+    return this.blocks[1].forward(this.context ? this.context.forward(features) : features);
   }
 }
 
@@ -82,17 +89,20 @@ export class FusionDecoder {
 
   constructor(
     source: ParameterSource,
-    config: Pick<DualFocusConfig, "coarse" | "fusion" | "upChannels" | "upKernel" | "head" | "detail" | "convexUpsampling"> & {
+    config: Pick<
+      DualFocusConfig,
+      "coarse" | "fusion" | "upChannels" | "upKernel" | "head" | "detail" | "planeContext" | "convexUpsampling"
+    > & {
       readonly volume: number;
     },
   ) {
-    const { coarse, fusion, upChannels, upKernel, head, volume, detail, convexUpsampling } = config;
+    const { coarse, fusion, upChannels, upKernel, head, volume, detail, planeContext: context, convexUpsampling } = config;
     if (detail) this.detail = new FineDetail(source.at("detail"), detail);
     const joins = volume + (detail ? detailChannels(detail) : 0);
     this.stages = [
-      new FusionStage(source.at("fuse16"), { in: joins + coarse, out: fusion[0] }),
-      new FusionStage(source.at("fuse8"), { in: joins + upChannels[0], out: fusion[1] }),
-      new FusionStage(source.at("fuse4"), { in: joins + upChannels[1], out: fusion[2] }),
+      new FusionStage(source.at("fuse16"), { in: joins + coarse, out: fusion[0], context }),
+      new FusionStage(source.at("fuse8"), { in: joins + upChannels[0], out: fusion[1], context }),
+      new FusionStage(source.at("fuse4"), { in: joins + upChannels[1], out: fusion[2], context }),
     ];
     this.ups = [
       new UpConv(source.at("to8"), { in: fusion[0], out: upChannels[0], kernel: upKernel }),

@@ -1,7 +1,7 @@
 import type { WeightArray, Weights } from "../io/safetensors.ts";
 
 /** Modules of ours that a decoder may have or not; one that is new starts so that the network gives nearly what it gave without it. */
-const OPTIONAL = ["decoder.detail.", "decoder.upsampling."];
+const OPTIONAL = /^decoder\.(detail|upsampling|fuse\d+\.context)\./;
 
 /**
  * Weights for a network that is larger than the one they were trained in: optional modules it lacked begin with the initial values of `start`,
@@ -11,7 +11,7 @@ export function grownWeights(start: Weights, given: Weights): Weights {
   const grown = new Map(given);
   for (const [name, initial] of start) {
     const known = given.get(name);
-    if (!known && OPTIONAL.some((module) => name.startsWith(module))) grown.set(name, initial);
+    if (!known && OPTIONAL.test(name)) grown.set(name, initial);
     else if (known && isWider(initial.shape, known.shape)) grown.set(name, widened(known, initial.shape));
   }
   return grown;

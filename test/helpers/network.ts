@@ -15,7 +15,12 @@ export const tiny: DualFocusConfig = {
 };
 
 /** The same with what is ours in the decoder. */
-export const tinyWithImages: DualFocusConfig = { ...tiny, detail: { filters: 3 }, convexUpsampling: { width: 8 } };
+export const tinyWithImages: DualFocusConfig = {
+  ...tiny,
+  detail: { filters: 3 },
+  planeContext: { width: 4 },
+  convexUpsampling: { width: 8 },
+};
 
 /** Random weights whose batch-norm statistics are random too, so that folding them wrongly shows. */
 export function randomWeights(engine: TorchEngine, config: NetworkConfig, seed = 1): Weights {

@@ -28,10 +28,13 @@ function probability(config: DualFocusConfig, weights: Weights): Float32Array {
 
 const grownTo = (config: DualFocusConfig): Weights => grownWeights(initialWeights(config, createRandom(1)), given);
 
-test("a grown network gives what it gave: with detail to rounding, with convex upsampling as near as that starts to bilinear", () => {
+test("a grown network gives what it gave: with detail and the context of planes to rounding, with convex upsampling as near as that starts to bilinear", () => {
   const before = probability(tiny, given);
-  const withDetail = { ...tiny, detail: { filters: 3 } };
-  assertClose(probability(withDetail, grownTo(withDetail)), before, 1e-5);
+  for (const larger of [
+    { ...tiny, detail: { filters: 3 } },
+    { ...tiny, planeContext: { width: 4 } },
+  ])
+    assertClose(probability(larger, grownTo(larger)), before, 1e-5);
   assertClose(probability(tinyWithImages, grownTo(tinyWithImages)), before, 0.02);
 });
 

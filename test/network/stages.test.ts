@@ -77,7 +77,7 @@ for (const [name, planes] of [
 /** `small` with a decoder that looks at the images, and that makes something of what it sees. */
 function smallWithImages(): Pick<Model, "config" | "weights"> {
   const { weights: given } = loadModel("small");
-  const config: DualFocusConfig = { ...configs.small, detail: { filters: 2 }, convexUpsampling: { width: 8 } };
+  const config: DualFocusConfig = { ...configs.small, detail: { filters: 2 }, planeContext: { width: 4 }, convexUpsampling: { width: 8 } };
   const random = createRandom(4);
   const weights = new Map(grownWeights(initialWeights(config, random), given));
   for (const [name, { shape, data }] of weights) {
