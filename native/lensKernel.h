@@ -143,8 +143,25 @@ LENS_FN void localNormal(const float* p, int type, Rays x, Rays y, Rays z, Rays&
   }
 }
 
-/** Linear light reflected along a ray by primitive p, hit at depth t. */
-LENS_FN void shade(const Picture& picture, const float* p, int type, const Ray& ray, Rays t, Rays ju, Rays jv, Rays& red, Rays& green, Rays& blue) {
+/** 1 where the point at depth t of a ray sees the point (u, v), in [0, 1), of the light, else 0. */
+LENS_FN Rays reachesLight(const Picture& picture, const Ray& ray, Rays t, Rays u, Rays v) {
+  const float *light = picture.camera + 2, size = picture.camera[15], towards = fminf(light[2], -0.05f);
+  Ray back;
+  back.dx = (light[0] - size + 2 * size * u) * (1 / towards);
+  back.dy = (light[1] - size + 2 * size * v) * (1 / towards);
+  back.ox = ray.ox + t * (ray.dx - back.dx);
+  back.oy = ray.oy + t * (ray.dy - back.dy);
+  const Rays limit = 0.999f * t; // nearer than that to the point is its own surface
+  Rays nearest = limit;
+  for (int k = 0; k < (int)picture.camera[1]; k++) {
+    const float* p = picture.primitives + k * PRIMITIVE_STRIDE;
+    nearest = hitDepth(p, (int)p[12], back, nearest, picture.textures);
+  }
+  return select(nearest < limit, splat(0.f), splat(1.f));
+}
+
+/** Linear light reflected along a ray by primitive p, hit at depth t; without the direct light where `lit` is 0. */
+LENS_FN void shade(const Picture& picture, const float* p, int type, const Ray& ray, Rays t, Rays ju, Rays jv, Rays lit, Rays& red, Rays& green, Rays& blue) {
   const Row a = rowOf(p), b = rowOf(p + 4), c = rowOf(p + 8), repeats = rowOf(p + 12), tints = rowOf(p + 16), more = rowOf(p + 20);
   const Rays wx = ray.ox + t * ray.dx, wy = ray.oy + t * ray.dy;
   const Rays x = a.x * wx + (a.y * wy + (a.z * t + a.w));
@@ -164,13 +181,13 @@ LENS_FN void shade(const Picture& picture, const float* p, int type, const Ray& 
   const Rays facing = select(nx * ray.dx + ny * ray.dy + nz > 0.f, -length, length);
   nx *= facing, ny *= facing, nz *= facing;
   const float *light = picture.camera + 2, ambient = picture.camera[5];
-  const Rays diffuse = (1.f - ambient) * larger(nx * light[0] + (ny * light[1] + nz * light[2]), splat(0.f)) + (ambient + more.z);
+  const Rays diffuse = (1.f - ambient) * lit * larger(nx * light[0] + (ny * light[1] + nz * light[2]), splat(0.f)) + (ambient + more.z);
   Rays highlight = splat(0.f);
   if (more.x > 0) {
     const Rays back = inverseRoot(ray.dx * ray.dx + ray.dy * ray.dy + 1.f);
     const Rays hx = light[0] - ray.dx * back, hy = light[1] - ray.dy * back, hz = light[2] - back;
     const Rays cosine = (nx * hx + ny * hy + nz * hz) * inverseRoot(hx * hx + hy * hy + hz * hz + 1e-12f);
-    highlight = more.x * power(larger(cosine, splat(0.f)), more.y);
+    highlight = more.x * lit * power(larger(cosine, splat(0.f)), more.y);
   }
   const int side = 1 << picture.textures.bits;
   const Ints column = wrapped((u + more.w) * (float)side - 0.5f + ju) & (side - 1);
@@ -233,12 +250,14 @@ LENS_FN void gatherLight(const Picture& picture, const Candidates& candidates, i
     Ints hit;
     const Rays t = trace(picture, candidates, ray, hit);
     const Rays ju = member(startU, 0xd1b54a33u, i), jv = member(startV, 0xabc98389u, i);
+    Rays lit = splat(1.f);
+    if (picture.camera[15] > 0) lit = reachesLight(picture, ray, t, member(hash(base + 7), 0xc13fa9a9u, i), member(hash(base + 8), 0x91e10da5u, i));
     Mask open = (hit >= 0) & (i < picture.samples);
     while (any(open)) { // once per primitive that these rays hit
       const int code = firstOf(open, hit);
       const Mask mine = open & (hit == code);
       Rays r, g, b;
-      shade(picture, picture.primitives + (code & ((1 << TYPE_SHIFT) - 1)), code >> TYPE_SHIFT, ray, t, ju, jv, r, g, b);
+      shade(picture, picture.primitives + (code & ((1 << TYPE_SHIFT) - 1)), code >> TYPE_SHIFT, ray, t, ju, jv, lit, r, g, b);
       red += select(mine, r, splat(0.f));
       green += select(mine, g, splat(0.f));
       blue += select(mine, b, splat(0.f));

@@ -217,10 +217,13 @@ function gather(
 ): void {
   const { width, height, lens, corners, surface } = job;
   const { scale, cos, sin, radius, samples } = exposure;
+  const size = job.camera[15] as number;
   const startX = hash(base + 1);
   const startY = hash(base + 2);
   const startU = hash(base + 3);
   const startV = hash(base + 4);
+  const startL = hash(base + 7);
+  const startM = hash(base + 8);
   const turn = 2 * Math.PI * 2 ** -32 * hash(base + 5);
   const turnX = radius * Math.cos(turn);
   const turnY = radius * Math.sin(turn);
@@ -248,7 +251,31 @@ function gather(
     const dy = py - oy * dioptres;
     const t = trace(job, bounded, total, ox, oy, dx, dy);
     if (hitAt < 0) continue;
-    shade(surface, hitAt, t, ox, oy, dx, dy, member(startU, STEP.texelU, i), member(startV, STEP.texelV, i));
+    const [ju, jv] = [member(startU, STEP.texelU, i), member(startV, STEP.texelV, i)];
+    const isLit = size === 0 || reachesLight(job, t, ox, oy, dx, dy, member(startL, STEP.pixelX, i), member(startM, STEP.pixelY, i));
+    shade(surface, hitAt, t, ox, oy, dx, dy, ju, jv, isLit);
     for (let c = 0; c < 3; c++) if (only < 0 || c === only) sum[c] = (sum[c] as number) + (surface.colour[c] as number);
   }
+}
+
+/** What lies nearer to a point than this share of its depth is the point's own surface. */
+const BIAS = 1e-3;
+/** Light that comes in more flatly than this is taken to come in so. */
+const FLATTEST = -0.05;
+
+/**
+ * Whether the point at depth t of a ray sees the point (u, v), in [0, 1), of the light. The light is before the scene, so the line from it
+ * to the point is a ray of the same form, and the point is in shadow if that ray meets anything nearer.
+ */
+function reachesLight(job: Job, t: number, ox: number, oy: number, dx: number, dy: number, u: number, v: number): boolean {
+  const { camera, surface } = job;
+  const size = camera[15] as number;
+  const towards = Math.min(camera[4] as number, FLATTEST);
+  const lx = ((camera[2] as number) + size * (2 * u - 1)) / towards;
+  const ly = ((camera[3] as number) + size * (2 * v - 1)) / towards;
+  const limit = (1 - BIAS) * t;
+  const [fromX, fromY] = [ox + t * (dx - lx), oy + t * (dy - ly)];
+  for (let k = 0; k < (camera[1] as number); k++)
+    if (hitDepth(surface.primitives, k * PRIMITIVE_STRIDE, fromX, fromY, lx, ly, limit, surface.textures) < limit) return false;
+  return true;
 }

@@ -73,7 +73,7 @@ function localNormal(p: Float32Array, at: number, x: number, y: number, z: numbe
 
 /**
  * Linear light reflected along a ray (see `hitDepth`) by the primitive at `at`, hit at depth t. Texels are chosen with probabilities
- * (ju, jv in [0, 1)) that make their mean the bilinear interpolation in linear light.
+ * (ju, jv in [0, 1)) that make their mean the bilinear interpolation in linear light. Where it is not lit there is ambient light only.
  */
 export function shade(
   surface: Surface,
@@ -85,6 +85,7 @@ export function shade(
   dy: number,
   ju: number,
   jv: number,
+  isLit: boolean,
 ): void {
   const { primitives: p, light, colour } = surface;
   const wx = ox + t * dx;
@@ -113,8 +114,9 @@ export function shade(
   nx *= facing;
   ny *= facing;
   nz *= facing;
-  const diffuse = light.ambient + (1 - light.ambient) * Math.max(nx * light.x + ny * light.y + nz * light.z, 0) + (p[at + 22] as number);
-  const highlight = (p[at + 20] as number) > 0 ? specular(p, at, light, nx, ny, nz, dx, dy) : 0;
+  const direct = isLit ? (1 - light.ambient) * Math.max(nx * light.x + ny * light.y + nz * light.z, 0) : 0;
+  const diffuse = light.ambient + direct + (p[at + 22] as number);
+  const highlight = isLit && (p[at + 20] as number) > 0 ? specular(p, at, light, nx, ny, nz, dx, dy) : 0;
 
   const { size, data } = surface.textures;
   const column = Math.floor((u + (p[at + 23] as number)) * size - 0.5 + ju) & (size - 1);

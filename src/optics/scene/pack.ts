@@ -9,7 +9,7 @@ import { imageDistance } from "../lens/thinLens.ts";
  *   20 specular · 21 shininess · 22 emission · 23 offset u · 24 cut-out amount · 25 cut-out texture, or seed of a height field
  *   26 cut-out repeats, or frequency of a height field · 27 offset v · 28 bounding sphere x, y, z, radius
  * Camera (16): 0 pixels per unit slope · 1 primitives · 2 direction to the light · 5 ambient · 6 exposure · 7 blades (0: round)
- *   8 blade angle · 9 field curvature · 10 chromatic shift · 11 read noise · 12 shot noise · 13 seed · 14 JPEG quality (0: none)
+ *   8 blade angle · 9 field curvature · 10 chromatic shift · 11 read noise · 12 shot noise · 13 seed · 14 JPEG quality (0: none) · 15 size of the light that casts shadows (0: none)
  * Plane (8): 0 focus in dioptres · 1 aperture radius · 2 pixels per unit slope · 3 gain · 4 misalignment: cos, sin, shift x, y
  */
 export const PRIMITIVE_STRIDE = 32;
@@ -100,6 +100,7 @@ function packScene(scene: Scene, index: number, packed: PackedScenes): void {
       flaws?.shotNoise ?? 0,
       scene.seed,
       flaws?.jpegQuality ?? 0,
+      light.direction[2] < 0 ? (light.shadows ?? 0) : 0,
     ],
     index * CAMERA_STRIDE,
   );

@@ -1,20 +1,21 @@
 import type { Random } from "../../random.ts";
 import type { Imperfections, Scene } from "./scene.ts";
-import { between, chance, logBetween } from "./stage.ts";
+import { between, chance, logBetween, unit } from "./stage.ts";
 
 /**
  * The scene as a phone takes it by hand: soft light, exposure that may be too dark or too bright, noise, what alignment leaves of the
- * hand's motion and of focus breathing, and the phone's own processing.
+ * hand's motion and of focus breathing, and the phone's own processing. Objects cast shadows in a share `shadows` of the scenes.
  */
-export function takenByPhone(scene: Scene, random: Random): Scene {
+export function takenByPhone(scene: Scene, random: Random, { shadows = 0 }: { readonly shadows?: number } = {}): Scene {
   const { focusDistances, camera } = scene;
   const light = { ...scene.light, ambient: between(random, 0.4, 0.95), exposure: logBetween(random, 0.3, 2) };
+  const apart = random.split("shadows");
   const along = (n: number): number => (focusDistances.length === 1 ? 0 : (2 * n) / (focusDistances.length - 1) - 1); // −1 to 1
   const motion = motionOf(random, Math.max(camera.width, camera.height));
   const [ramp, flicker] = [random.normal() * 0.05, logBetween(random, 0.003, 0.05)];
   return {
     ...scene,
-    light,
+    light: chance(apart, shadows) ? castingShadows(light, apart) : light,
     imperfections: {
       readNoise: logBetween(random, 0.001, 0.015),
       shotNoise: logBetween(random, 0.005, 0.06),
@@ -24,6 +25,14 @@ export function takenByPhone(scene: Scene, random: Random): Scene {
     },
   };
 }
+
+/** From above, from a lamp or a window. */
+const castingShadows = (light: Scene["light"], random: Random): Scene["light"] => ({
+  ...light,
+  direction: unit([between(random, -1, 1), between(random, -1.6, -0.4), between(random, -1.6, -0.3)]),
+  ambient: between(random, 0.2, 0.7),
+  shadows: logBetween(random, 0.01, 0.4),
+});
 
 type Motion = NonNullable<Imperfections["misalignment"]>[number];
 

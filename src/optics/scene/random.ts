@@ -29,6 +29,8 @@ export interface RandomSceneOptions {
   readonly sweep?: { readonly planes: number; readonly blur: readonly [number, number] } | undefined;
   /** Share of scenes as a phone takes them, instead of other imperfections. */
   readonly phone?: number;
+  /** Share of those in which objects cast shadows. */
+  readonly shadows?: number;
 }
 
 /** Largest blur disk of the stack, as a share of the image's width. */
@@ -82,7 +84,7 @@ export function randomScene(seed: number, options: RandomSceneOptions = {}): Sce
     seed: random.integer(0x1000000),
   };
   const apart = random.split("phone"); // scenes without it stay what they were
-  return chance(apart, options.phone ?? 0) ? takenByPhone(scene, apart) : scene;
+  return chance(apart, options.phone ?? 0) ? takenByPhone(scene, apart, { shadows: options.shadows ?? 0 }) : scene;
 }
 
 /** What is drawn from by default: desks and rooms more often than the rest. */

@@ -128,6 +128,8 @@ const sceneSchema = z
       direction: vector.refine((v) => Math.hypot(...v) > 1e-6, "the direction has no length"),
       /** Share of ambient light. */
       ambient: fraction,
+      /** Objects cast shadows; the light's radius as a share of its distance: 0.01 is a lamp, 0.3 a window. Only of light from before the scene (z < 0). */
+      shadows: z.number().positive().max(1).optional(),
       /** Factor on linear light before it is clipped at 1 and gamma-encoded. */
       exposure: positive,
     }),
