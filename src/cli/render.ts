@@ -29,6 +29,7 @@ interface RenderOptions {
   readonly textures?: string;
   readonly metres?: readonly number[];
   readonly imperfect?: number;
+  readonly phone?: number;
   readonly device: RenderDevice;
   readonly json: boolean;
 }
@@ -50,6 +51,7 @@ export function renderCommand(): Command {
       "share of scenes with noise, drift, misalignment and other flaws of real stacks, 0 to 1 (default: 0)",
       share,
     )
+    .option("--phone <SHARE>", "share of scenes taken by hand and processed as phones do, 0 to 1 (default: 0)", share)
     .addOption(new Option("--device <NAME>", "auto: cpu where the addon is built, else js").choices(RENDER_DEVICES).default("auto"))
     .requiredOption("-o, --output <DIR>", "folder for scene_000000, scene_000001, …; finished ones are kept and skipped")
     .option("--json", "print the result as JSON", false)
@@ -80,11 +82,13 @@ async function runRender(options: RenderOptions): Promise<void> {
   report(options, { ...counts, scenes: scenes.count, device: host.device, seconds: (performance.now() - started) / 1000 });
 }
 
-function checkOptions({ scenes, scene, planes, size, metres, imperfect }: RenderOptions): void {
+function checkOptions({ scenes, scene, planes, size, metres, imperfect, phone }: RenderOptions): void {
   if ((scenes === undefined) === (scene === undefined))
     throw new UserError("give either --scenes N or --scene FILE", { exitCode: 2, remedy: "dualfocus render --scenes 10 -o DIR" });
-  if (scene !== undefined && [planes, size, metres, imperfect].some((option) => option !== undefined))
-    throw new UserError("--planes, --size, --metres and --imperfect belong to random scenes; a scene file has its own", { exitCode: 2 });
+  if (scene !== undefined && [planes, size, metres, imperfect, phone].some((option) => option !== undefined))
+    throw new UserError("--planes, --size, --metres, --imperfect and --phone belong to random scenes; a scene file has its own", {
+      exitCode: 2,
+    });
   if (metres !== undefined && (metres.length > 2 || (metres[0] as number) > (metres.at(-1) as number)))
     throw new UserError(`--metres: expected one distance or a range from near to far, got ${metres.join(" ")}`, { exitCode: 2 });
 }
@@ -95,12 +99,21 @@ async function readScene(file: string): Promise<Scene> {
 }
 
 function randomScenes(options: RenderOptions, textureCount: number): { count: number; at: (n: number) => Scene } {
-  const { scenes: count = 1, seed, planes = 5, size = [256, 256], metres, imperfect = 0 } = options;
+  const { scenes: count = 1, seed, planes = 5, size = [256, 256], metres, imperfect = 0, phone = 0 } = options;
   const random = createRandom(seed);
   const textures = Array.from({ length: textureCount }, (_, i) => i);
   const range = metres && { metres: [metres[0] as number, metres.at(-1) as number] as const };
   const at = (n: number): Scene =>
-    randomScene(random.split(n).integer(0x80000000), { planes, width: size[0], height: size[1], textures, imperfect, ...range });
+    randomScene(random.split(n).integer(0x80000000), {
+      planes,
+      width: size[0],
+      height: size[1],
+      textures,
+      imperfect,
+      phone,
+      shadows: 0.5,
+      ...range,
+    });
   return { count, at };
 }
 

@@ -45,8 +45,8 @@ const renderData = z.strictObject({
     .array(z.enum(Object.keys(THEMES) as [Theme, ...Theme[]]))
     .min(1)
     .optional(),
-  /** Share of the scenes through the lens that a phone takes and processes, and their blur between neighbouring planes. */
-  phone: z.strictObject({ share: fraction, blur: range }).optional(),
+  /** Share of the scenes through the lens that a phone takes and processes, their blur between neighbouring planes, and the share of them with shadows. */
+  phone: z.strictObject({ share: fraction, blur: range, shadows: fraction }).optional(),
   /**
    * Share of the scenes through the lens from a sweep of more planes than are rendered, with this much blur between its neighbours: of a
    * sweep a network is shown planes spread over all of it, or neighbouring ones (network/planeWindows.ts).

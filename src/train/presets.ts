@@ -73,7 +73,7 @@ export const renderPhone = {
     ...render.data,
     samples: 96, // wide blur of sweeps is noisy with fewer rays
     themes: [...THEME_DRAW, "subject", "subject", "subject", "wall", "wall", "wall"],
-    phone: { share: 0.4, blur: [0.3, 3] },
+    phone: { share: 0.4, blur: [0.3, 3], shadows: 0.5 },
     sweep: { share: 0.35, planes: [12, 60], blur: [0.3, 3] },
   },
   batch: { ...render.batch, planes: [5, 3, 4, 5, 6, 8, 10, 10, 10] }, // long stacks are seen ten planes at a time

@@ -76,6 +76,17 @@ test("random scenes become stack folders that the stack reader understands, and 
   assert.deepEqual(await readFile(join(copy, "scene_000000", "plane_02.png")), await readFile(join(folder, "plane_02.png")));
 });
 
+test("--phone gives stacks with a phone's processing, and the scene says which", async () => {
+  const output = join(root, "phones");
+  await render("--scenes", "1", "--phone", "1", ...small, "-o", output);
+  const { imperfections } = parseScene(await readFile(join(output, "scene_000000", "scene.json"), "utf8"));
+  assert.equal(imperfections?.phone?.tone.length, 3);
+  await assert.rejects(
+    render("--scene", join(output, "scene_000000", "scene.json"), "--phone", "1", "-o", output),
+    /--phone belong to random/,
+  );
+});
+
 test("a run that was killed is gone on from: its half-written folder goes, another process's stays", async () => {
   const output = join(root, "resumed");
   const partial = (pid: number): string => `.scene_000000.partial-${hostname()}-${pid}`;

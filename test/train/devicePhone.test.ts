@@ -6,9 +6,10 @@ import { phonePicture } from "../../src/optics/render/phone.ts";
 import { interleave } from "../../src/optics/render/render.ts";
 import type { Phone } from "../../src/optics/scene/scene.ts";
 import { createRandom } from "../../src/random.ts";
-import { phonePictures } from "../../src/train/devicePhone.ts";
+import { createPhonePictures } from "../../src/train/devicePhone.ts";
 
 const engine = createTorchEngine({ threads: 1 });
+const phonePictures = createPhonePictures(engine);
 const [B, N, H, W] = [3, 2, 32, 48];
 
 const flat = { black: 0, gamma: 1, contrast: 0 };
@@ -38,7 +39,7 @@ const bytes = Uint8Array.from({ length: B * N * 3 * H * W }, (_, i) => {
 });
 
 test("on the device every frame comes out as from the plain code, but for rounding", () => {
-  const made = engine.read(phonePictures(engine, engine.constant(bytes, { shape: [B, N, 3, H, W], dtype: "u8" }), phones)) as Uint8Array;
+  const made = engine.read(phonePictures(engine.constant(bytes, { shape: [B, N, 3, H, W], dtype: "u8" }), phones)) as Uint8Array;
   const size = 3 * H * W;
   for (let frame = 0; frame < B * N; frame++) {
     const part = Float32Array.from(bytes.subarray(frame * size, (frame + 1) * size), (byte) => byte / 255);
@@ -59,7 +60,7 @@ test("on the device every frame comes out as from the plain code, but for roundi
 
 test("a stack comes out the same in whatever company it is processed", () => {
   const images = engine.constant(bytes, { shape: [B, N, 3, H, W], dtype: "u8" });
-  const all = engine.read(phonePictures(engine, images, phones)) as Uint8Array;
-  const alone = engine.read(phonePictures(engine, images.slice(0, { start: 2 }), phones.slice(2))) as Uint8Array;
+  const all = engine.read(phonePictures(images, phones)) as Uint8Array;
+  const alone = engine.read(phonePictures(images.slice(0, { start: 2 }), phones.slice(2))) as Uint8Array;
   assert.deepEqual(alone, all.subarray((2 * all.length) / B));
 });

@@ -61,14 +61,14 @@ test("stacks of one picture are told apart, and neither moved, nor lit, nor made
 });
 
 test("phones' stacks in the pool are those of the plain renderer and the plain processing", async () => {
-  const data = { ...smoke.data, gather: none, imperfect: 0, samples: 32, phone: { share: 1, blur: [1, 3] as const } };
+  const data = { ...smoke.data, gather: none, imperfect: 0, samples: 32, phone: { share: 1, blur: [1, 3] as const, shadows: 1 } };
   const pool = createRenderPool(engine, { data, count: 2, textures, split: "train", seed: 5 });
   await pool.advance(0);
   const root = createRandom(5).split("train");
   const { train } = splitTextures(textures.count);
   for (const slot of [0, 1]) {
     const seed = root.split(slot).integer(0x80000000);
-    const scene = randomScene(seed, { planes: 4, width: 64, height: 64, textures: train, blur: [1, 3], phone: 1 });
+    const scene = randomScene(seed, { planes: 4, width: 64, height: 64, textures: train, blur: [1, 3], phone: 1, shadows: 1 });
     const { stack, depth } = renderScene(scene, { textures, samples: 32 });
     assertClose(read(pool.focusDistances.slice(0, { start: slot, end: slot + 1 })), stack.focusDistances, 1e-6);
     const apart = read(pool.depth.slice(0, { start: slot, end: slot + 1 })).filter(
