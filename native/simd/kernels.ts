@@ -476,3 +476,235 @@ export function scaleShorts(out: usize, values: usize, count: i32): void {
   }
   for (; i < <usize>count; i++) store<f32>(out + (i << 2), <f32>load<u16>(values + (i << 1)) / 65535);
 }
+
+/** Value and slopes, times `half`, of the pixels of a map in these columns and rows. */
+export function samplePoints(
+  value: usize,
+  slopeX: usize,
+  slopeY: usize,
+  map: usize,
+  width: i32,
+  columnAt: usize,
+  columns: i32,
+  rowAt: usize,
+  rows: i32,
+  half: f32,
+): void {
+  const line = (<usize>width) << 2;
+  let i: usize = 0;
+  for (let r = 0; r < rows; r++) {
+    const row = map + <usize>load<u32>(rowAt + ((<usize>r) << 2)) * line;
+    for (let c = 0; c < columns; c++, i += 4) {
+      const at = row + ((<usize>load<u32>(columnAt + ((<usize>c) << 2))) << 2);
+      store<f32>(value + i, load<f32>(at));
+      store<f32>(slopeX + i, (load<f32>(at, 4) - load<f32>(at - 4)) * half);
+      store<f32>(slopeY + i, (load<f32>(at + line) - load<f32>(at - line)) * half);
+    }
+  }
+}
+
+/** Blocks per side of the points of a level; `bounds` holds where each begins in a row of points, and the end. */
+const BLOCKS: i32 = 8;
+
+/** All bits of the lanes whose index is below `count`. */
+function firstLanes(count: i32): v128 {
+  return i32x4.lt_s(i32x4(0, 1, 2, 3), i32x4.splat(count));
+}
+
+function sumOf(four: v128): f64 {
+  return (
+    <f64>f32x4.extract_lane(four, 0) +
+    <f64>f32x4.extract_lane(four, 1) +
+    <f64>f32x4.extract_lane(four, 2) +
+    <f64>f32x4.extract_lane(four, 3)
+  );
+}
+
+function addTo(at: usize, four: v128): void {
+  store<f64>(at, load<f64>(at) + sumOf(four));
+}
+
+/**
+ * The map at (a + ib) p + (centreX, centreY), bilinear, minus the value of each point p; NaN outside. `sums` holds per block the f64 sums of
+ * sample · value, value² and sample² over the points inside; returns how many these are. Writes up to three numbers beyond the last difference.
+ */
+export function comparePoints(
+  difference: usize,
+  sums: usize,
+  xs: usize,
+  ys: usize,
+  bounds: usize,
+  rowBlocks: usize,
+  columns: i32,
+  rows: i32,
+  value: usize,
+  map: usize,
+  width: i32,
+  height: i32,
+  a: f64,
+  b: f64,
+  centreX: f64,
+  centreY: f64,
+): i32 {
+  const zero = f32x4.splat(0);
+  const nan = f32x4.splat(f32.NaN);
+  const lastX = f32x4.splat(<f32>(width - 1));
+  const lastY = f32x4.splat(<f32>(height - 1));
+  const alpha = f32x4.splat(<f32>a);
+  const beta = f32x4.splat(<f32>b);
+  const stride = i32x4.splat(width);
+  const line = (<usize>width) << 2;
+  let inside = i32x4.splat(0);
+  for (let r = 0; r < rows; r++) {
+    const y = <f64>load<f32>(ys + ((<usize>r) << 2));
+    const u0 = f32x4.splat(<f32>(centreX - b * y));
+    const v0 = f32x4.splat(<f32>(centreY + a * y));
+    const own = (<usize>(r * columns)) << 2;
+    const block = load<u32>(rowBlocks + ((<usize>r) << 2)) * BLOCKS;
+    for (let k = 0; k < BLOCKS; k++) {
+      const from = <i32>load<u32>(bounds + ((<usize>k) << 2));
+      const to = <i32>load<u32>(bounds + ((<usize>k) << 2), 4);
+      let product = zero;
+      let squares = zero;
+      let others = zero;
+      for (let c = from; c < to; c += 4) {
+        const at = (<usize>c) << 2;
+        const x = v128.load(xs + at);
+        const u = f32x4.add(f32x4.mul(alpha, x), u0);
+        const v = f32x4.add(f32x4.mul(beta, x), v0);
+        const column = f32x4.floor(u);
+        const row = f32x4.floor(v);
+        const isIn = v128.and(
+          v128.and(v128.and(f32x4.ge(column, zero), f32x4.lt(column, lastX)), v128.and(f32x4.ge(row, zero), f32x4.lt(row, lastY))),
+          firstLanes(to - c),
+        );
+        const index = v128.and(i32x4.add(i32x4.mul(i32x4.trunc_sat_f32x4_s(row), stride), i32x4.trunc_sat_f32x4_s(column)), isIn);
+        const p = map + ((<usize>i32x4.extract_lane(index, 0)) << 2);
+        const q = map + ((<usize>i32x4.extract_lane(index, 1)) << 2);
+        const s = map + ((<usize>i32x4.extract_lane(index, 2)) << 2);
+        const t = map + ((<usize>i32x4.extract_lane(index, 3)) << 2);
+        const upper1 = v128.load64_lane(q, v128.load64_zero(p), 1);
+        const upper2 = v128.load64_lane(t, v128.load64_zero(s), 1);
+        const lower1 = v128.load64_lane(q + line, v128.load64_zero(p + line), 1);
+        const lower2 = v128.load64_lane(t + line, v128.load64_zero(s + line), 1);
+        const upperLeft = i8x16.shuffle(upper1, upper2, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
+        const upperRight = i8x16.shuffle(upper1, upper2, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+        const lowerLeft = i8x16.shuffle(lower1, lower2, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
+        const lowerRight = i8x16.shuffle(lower1, lower2, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+        const right = f32x4.sub(u, column);
+        const top = f32x4.add(upperLeft, f32x4.mul(f32x4.sub(upperRight, upperLeft), right));
+        const bottom = f32x4.add(lowerLeft, f32x4.mul(f32x4.sub(lowerRight, lowerLeft), right));
+        const sample = v128.and(f32x4.add(top, f32x4.mul(f32x4.sub(bottom, top), f32x4.sub(v, row))), isIn);
+        const mine = v128.and(v128.load(value + own + at), isIn);
+        v128.store(difference + own + at, v128.bitselect(f32x4.sub(sample, mine), nan, isIn)); // lanes beyond `to` follow
+        inside = i32x4.sub(inside, isIn);
+        product = f32x4.add(product, f32x4.mul(sample, mine));
+        squares = f32x4.add(squares, f32x4.mul(mine, mine));
+        others = f32x4.add(others, f32x4.mul(sample, sample));
+      }
+      const sum = sums + ((<usize>((block + k) * 3)) << 3);
+      addTo(sum, product);
+      addTo(sum + 8, squares);
+      addTo(sum + 16, others);
+    }
+  }
+  return i32x4.extract_lane(inside, 0) + i32x4.extract_lane(inside, 1) + i32x4.extract_lane(inside, 2) + i32x4.extract_lane(inside, 3);
+}
+
+/**
+ * Adds to the fourteen f64 sums of each block the products of the derivatives by (a, b, x, y) and of these with the difference, weighted by
+ * share / (1 - share²) / (1 + (difference · narrow)²). Points whose difference is NaN are left out.
+ */
+export function accumulatePoints(
+  blocks: usize,
+  difference: usize,
+  xs: usize,
+  ys: usize,
+  bounds: usize,
+  rowBlocks: usize,
+  columns: i32,
+  rows: i32,
+  slopeX: usize,
+  slopeY: usize,
+  shares: usize,
+  narrow: f32,
+  perRadius: f32,
+): void {
+  const zero = f32x4.splat(0);
+  const one = f32x4.splat(1);
+  const sharpness = f32x4.splat(narrow);
+  const scale = f32x4.splat(perRadius);
+  for (let r = 0; r < rows; r++) {
+    const y = v128.load32_splat(ys + ((<usize>r) << 2));
+    const own = (<usize>(r * columns)) << 2;
+    const block = load<u32>(rowBlocks + ((<usize>r) << 2)) * BLOCKS;
+    for (let k = 0; k < BLOCKS; k++) {
+      const from = <i32>load<u32>(bounds + ((<usize>k) << 2));
+      const to = <i32>load<u32>(bounds + ((<usize>k) << 2), 4);
+      const rho = load<f32>(shares + ((<usize>(block + k)) << 2));
+      const share = f32x4.splat(rho);
+      const gain = f32x4.splat(rho / (1 - rho * rho));
+      let aa = zero;
+      let ab = zero;
+      let ax = zero;
+      let ay = zero;
+      let bb = zero;
+      let bx = zero;
+      let by = zero;
+      let xx = zero;
+      let xy = zero;
+      let yy = zero;
+      let ga = zero;
+      let gb = zero;
+      let gx = zero;
+      let gy = zero;
+      for (let c = from; c < to; c += 4) {
+        const at = (<usize>c) << 2;
+        const given = v128.load(difference + own + at);
+        const known = v128.and(f32x4.eq(given, given), firstLanes(to - c));
+        const d = v128.and(given, known);
+        const far = f32x4.mul(d, sharpness);
+        const weight = v128.and(f32x4.div(gain, f32x4.add(one, f32x4.mul(far, far))), known);
+        const x = v128.load(xs + at);
+        const sx = v128.and(v128.load(slopeX + own + at), known);
+        const sy = v128.and(v128.load(slopeY + own + at), known);
+        const da = f32x4.mul(f32x4.add(f32x4.mul(sx, x), f32x4.mul(sy, y)), scale);
+        const db = f32x4.mul(f32x4.sub(f32x4.mul(sy, x), f32x4.mul(sx, y)), scale);
+        const h = f32x4.mul(weight, share);
+        const g = f32x4.mul(weight, d);
+        const ha = f32x4.mul(h, da);
+        const hb = f32x4.mul(h, db);
+        const hx = f32x4.mul(h, sx);
+        aa = f32x4.add(aa, f32x4.mul(ha, da));
+        ab = f32x4.add(ab, f32x4.mul(ha, db));
+        ax = f32x4.add(ax, f32x4.mul(ha, sx));
+        ay = f32x4.add(ay, f32x4.mul(ha, sy));
+        bb = f32x4.add(bb, f32x4.mul(hb, db));
+        bx = f32x4.add(bx, f32x4.mul(hb, sx));
+        by = f32x4.add(by, f32x4.mul(hb, sy));
+        xx = f32x4.add(xx, f32x4.mul(hx, sx));
+        xy = f32x4.add(xy, f32x4.mul(hx, sy));
+        yy = f32x4.add(yy, f32x4.mul(f32x4.mul(h, sy), sy));
+        ga = f32x4.add(ga, f32x4.mul(g, da));
+        gb = f32x4.add(gb, f32x4.mul(g, db));
+        gx = f32x4.add(gx, f32x4.mul(g, sx));
+        gy = f32x4.add(gy, f32x4.mul(g, sy));
+      }
+      const sums = blocks + ((<usize>((block + k) * 14)) << 3);
+      addTo(sums, aa);
+      addTo(sums + 8, ab);
+      addTo(sums + 16, ax);
+      addTo(sums + 24, ay);
+      addTo(sums + 32, bb);
+      addTo(sums + 40, bx);
+      addTo(sums + 48, by);
+      addTo(sums + 56, xx);
+      addTo(sums + 64, xy);
+      addTo(sums + 72, yy);
+      addTo(sums + 80, ga);
+      addTo(sums + 88, gb);
+      addTo(sums + 96, gx);
+      addTo(sums + 104, gy);
+    }
+  }
+}

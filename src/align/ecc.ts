@@ -2,7 +2,9 @@ import type { Plane } from "../image/boxFilter.ts";
 import { coarseShift } from "./coarseShift.ts";
 import type { Features } from "./features.ts";
 import { type Compared, solveMotion } from "./normalEquations.ts";
-import { compare, type Points, pointsOf } from "./points.ts";
+import { compare, type Points, pointsOf, roomFor } from "./points.ts";
+import { blockOf, type Block } from "../image/pyramid.ts";
+import { workspace } from "../image/simd/workspace.ts";
 import type { Size } from "../image/image.ts";
 import { compose, IDENTITY, invert, resized, type Similarity, similarityOf } from "./similarity.ts";
 
@@ -36,39 +38,53 @@ const MOST_STEPS = 25;
  */
 export function estimatePair({ first, second, seed = IDENTITY }: { first: Features; second: Features; seed?: Similarity }): PairEstimate {
   const coarsest = first.length - 1;
-  let transform = coarseShift({
+  const seeded = coarseShift({
     first: first[coarsest] as Plane,
     second: second[coarsest] as Plane,
     seed: resized(seed, 1 / 2 ** coarsest),
   });
-  for (let level = coarsest; level > 0; level--)
-    transform = resized(fitLevels(first.slice(level), second.slice(level), transform).transform, 2);
-  return fitLevels(first, second, transform);
+  return workspace().scoped(() => {
+    const [here, there] = [first.map(patternOf), second.map(patternOf)];
+    let transform = seeded;
+    for (let level = coarsest; level > 0; level--)
+      transform = resized(fitLevels(here.slice(level), there.slice(level), transform).transform, 2);
+    return fitLevels(here, there, transform);
+  });
 }
+
+const patternOf = ({ width, height, values }: Plane): Block => blockOf({ width, height, channels: 1, data: values });
 
 /** Solves for the transform in pixels of the first, finest, of the levels. */
-function fitLevels(first: Features, second: Features, seed: Similarity): PairEstimate {
-  const size: Size = first[0] as Plane;
-  const radius = Math.hypot(size.width, size.height) / 2;
-  const levels = first.slice(0, TOGETHER).map((plane, k) => ({
-    points: pointsOf(plane, { most: MOST_POINTS, factor: 2 ** k }),
-    second: second[k] as Plane,
-  }));
-  let transform = seed;
-  let [error, residual] = [Infinity, Infinity];
-  let compared = compareAll(levels, transform);
-  for (let step = 0; step < MOST_STEPS; step++) {
-    const solved = solveMotion(compared, size);
-    if (!solved) break;
-    ({ error, residual } = solved);
-    const { small } = solved;
-    transform = compose({ first: invert(similarityOf(small)), second: transform });
-    compared = compareAll(levels, transform);
-    if (Math.hypot(small.a - 1, small.b) * radius + Math.hypot(small.x, small.y) < SMALL_STEP) break;
-  }
-  const { overlap } = compared[0] as Compared;
-  return { transform, correlation: Math.max(...compared.map((level) => level.correlation)), overlap, error, residual };
+const fitLevels = (first: readonly Block[], second: readonly Block[], seed: Similarity): PairEstimate =>
+  workspace().scoped(() => {
+    const size: Size = first[0] as Block;
+    const radius = Math.hypot(size.width, size.height) / 2;
+    const levels = first.slice(0, TOGETHER).map((plane, k): ComparedLevel => {
+      const points = pointsOf(plane, { most: MOST_POINTS, factor: 2 ** k });
+      return { points, second: second[k] as Block, difference: roomFor(points) };
+    });
+    let transform = seed;
+    let [error, residual] = [Infinity, Infinity];
+    let compared = compareAll(levels, transform);
+    for (let step = 0; step < MOST_STEPS; step++) {
+      const solved = solveMotion(compared, size);
+      if (!solved) break;
+      ({ error, residual } = solved);
+      const { small } = solved;
+      transform = compose({ first: invert(similarityOf(small)), second: transform });
+      compared = compareAll(levels, transform);
+      if (Math.hypot(small.a - 1, small.b) * radius + Math.hypot(small.x, small.y) < SMALL_STEP) break;
+    }
+    const { overlap } = compared[0] as Compared;
+    return { transform, correlation: Math.max(...compared.map((level) => level.correlation)), overlap, error, residual };
+  });
+
+interface ComparedLevel {
+  readonly points: Points;
+  readonly second: Block;
+  /** Room for the differences of the points. */
+  readonly difference: number;
 }
 
-const compareAll = (levels: readonly { points: Points; second: Plane }[], transform: Similarity): Compared[] =>
-  levels.map(({ points, second }) => ({ points, ...compare(points, second, transform) }));
+const compareAll = (levels: readonly ComparedLevel[], transform: Similarity): Compared[] =>
+  levels.map(({ points, second, difference }) => ({ points, ...compare(points, second, { transform, difference }) }));

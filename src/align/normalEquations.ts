@@ -1,5 +1,6 @@
 import { type Agreement, BLOCKS, type Points } from "./points.ts";
 import type { Size } from "../image/image.ts";
+import { workspace } from "../image/simd/workspace.ts";
 import type { Linear } from "./similarity.ts";
 import { meanSquaredRadius } from "./similarity.ts";
 import { solveSymmetric } from "./solve.ts";
@@ -34,8 +35,7 @@ const COHERENCE = [0.05, 0.97] as const;
  */
 export function solveMotion(levels: readonly Compared[], size: Size): Solution | undefined {
   const radius = Math.hypot(size.width, size.height) / 2;
-  const blocks = new Float64Array(BLOCKS ** 2 * SUMS);
-  for (const level of levels) accumulate(level, { radius, blocks });
+  const blocks = blockSums(levels, radius);
   const sums = new Float64Array(SUMS);
   for (let i = 0; i < blocks.length; i++) sums[i % SUMS] = (sums[i % SUMS] as number) + (blocks[i] as number);
   const [aa, ab, ax, ay, bb, bx, by, xx, xy, yy, ga, gb, gx, gy] = sums as unknown as number[] as Sums;
@@ -51,48 +51,53 @@ export function solveMotion(levels: readonly Compared[], size: Size): Solution |
 const SUMS = 14;
 type Sums = [number, number, number, number, number, number, number, number, number, number, number, number, number, number];
 
-function accumulate({ points, difference, coherence }: Compared, { radius, blocks }: { radius: number; blocks: Float64Array }): void {
-  const { count, x, y, slopeX, slopeY, block } = points;
-  const narrow = 1 / (2.385 * spreadOf(difference) + 1e-9); // 95 % efficient if the differences are normal
-  const rho = coherence.map((value) => Math.min(Math.max(value, COHERENCE[0]), COHERENCE[1]));
-  for (let i = 0; i < count; i++) {
-    const r = difference[i] as number;
-    if (Number.isNaN(r)) continue;
-    const k = block[i] as number;
-    const share = rho[k] as number;
-    const weight = share / (1 - share ** 2) / (1 + (r * narrow) ** 2);
-    const sx = slopeX[i] as number;
-    const sy = slopeY[i] as number;
-    const a = (sx * (x[i] as number) + sy * (y[i] as number)) / radius;
-    const b = (sy * (x[i] as number) - sx * (y[i] as number)) / radius;
-    const at = k * SUMS;
-    const h = weight * share;
-    const g = weight * r;
-    blocks[at] = (blocks[at] as number) + h * a * a;
-    blocks[at + 1] = (blocks[at + 1] as number) + h * a * b;
-    blocks[at + 2] = (blocks[at + 2] as number) + h * a * sx;
-    blocks[at + 3] = (blocks[at + 3] as number) + h * a * sy;
-    blocks[at + 4] = (blocks[at + 4] as number) + h * b * b;
-    blocks[at + 5] = (blocks[at + 5] as number) + h * b * sx;
-    blocks[at + 6] = (blocks[at + 6] as number) + h * b * sy;
-    blocks[at + 7] = (blocks[at + 7] as number) + h * sx * sx;
-    blocks[at + 8] = (blocks[at + 8] as number) + h * sx * sy;
-    blocks[at + 9] = (blocks[at + 9] as number) + h * sy * sy;
-    blocks[at + 10] = (blocks[at + 10] as number) + g * a;
-    blocks[at + 11] = (blocks[at + 11] as number) + g * b;
-    blocks[at + 12] = (blocks[at + 12] as number) + g * sx;
-    blocks[at + 13] = (blocks[at + 13] as number) + g * sy;
-  }
+function blockSums(levels: readonly Compared[], radius: number): Float64Array {
+  const { kernels, put, doubles, scoped } = workspace();
+  return scoped(() => {
+    const blocks = put(new Float32Array(2 * BLOCKS ** 2 * SUMS));
+    for (const { points, difference, coherence } of levels) {
+      const { columns, rows, x, y, bounds, rowBlocks, slopeX, slopeY } = points;
+      const narrow = 1 / (2.385 * spreadOf(difference, columns * rows) + 1e-9); // 95 % efficient if the differences are normal
+      const shares = put(Float32Array.from(coherence, (value) => Math.min(Math.max(value, COHERENCE[0]), COHERENCE[1])));
+      const grid = [x, y, bounds, rowBlocks, columns, rows] as const;
+      kernels.accumulatePoints(blocks, difference, ...grid, slopeX, slopeY, shares, narrow, 1 / radius);
+    }
+    return doubles(blocks, BLOCKS ** 2 * SUMS).slice();
+  });
 }
 
-/** The standard deviation of the differences, from the median of some thousands of their magnitudes. */
-function spreadOf(difference: Float32Array): number {
-  const stride = Math.max(1, Math.floor(difference.length / 4000));
-  const sizes = new Float32Array(Math.ceil(difference.length / stride));
+/** The standard deviation of the differences at an address, from the median of some thousands of their magnitudes. */
+function spreadOf(address: number, count: number): number {
+  const difference = workspace().view(address, count);
+  const stride = Math.max(1, Math.floor(count / 4000));
+  const sizes = new Float32Array(Math.ceil(count / stride));
   let known = 0;
-  for (let i = 0; i < difference.length; i += stride) if (!Number.isNaN(difference[i])) sizes[known++] = Math.abs(difference[i] as number);
-  const sorted = sizes.subarray(0, known).sort();
-  return sorted.length === 0 ? 0 : 1.4826 * (sorted[sorted.length >> 1] as number);
+  for (let i = 0; i < count; i += stride) {
+    const size = Math.abs(difference[i] as number);
+    if (size >= 0) sizes[known++] = size; // not NaN
+  }
+  return known === 0 ? 0 : 1.4826 * nthSmallest(sizes.subarray(0, known), known >> 1);
+}
+
+/** The value that would be at index n if the values were sorted; reorders them (Hoare 1961). */
+function nthSmallest(values: Float32Array, n: number): number {
+  let [from, to] = [0, values.length - 1];
+  while (from < to) {
+    const pivot = values[(from + to) >> 1] as number;
+    let [i, j] = [from, to];
+    while (i <= j) {
+      while ((values[i] as number) < pivot) i++;
+      while ((values[j] as number) > pivot) j--;
+      if (i > j) break;
+      const swapped = values[i] as number;
+      values[i++] = values[j] as number;
+      values[j--] = swapped;
+    }
+    if (n <= j) to = j;
+    else if (n >= i) from = i;
+    else break;
+  }
+  return values[n] as number;
 }
 
 /** Mean squared error of a point: variance of the shift, and of a and b at their mean squared distance from the centre. */

@@ -1,94 +1,99 @@
-import type { Plane } from "../image/boxFilter.ts";
-import { type Linear, linearOf, type Similarity } from "./similarity.ts";
+import type { Block } from "../image/pyramid.ts";
+import { workspace } from "../image/simd/workspace.ts";
+import { linearOf, type Similarity } from "./similarity.ts";
 
-/** Blocks per side over which agreement between two frames is measured. */
+/** Blocks per side over which agreement between two frames is measured; as in native/simd/kernels.ts. */
 export const BLOCKS = 8;
 
-/** Pixels of one level of a frame's pattern. Positions are relative to the centre, in pixels of the level being solved, not of this one. */
+/**
+ * Pixels of one level of a frame's pattern, on a grid. Positions are relative to the centre, in pixels of the level being solved, not of this
+ * one. Everything but the counts is an address in the workspace, valid until the end of the scope.
+ */
 export interface Points {
   /** Pixels of the level being solved per pixel of this one. */
   readonly factor: number;
-  readonly count: number;
-  readonly x: Float32Array;
-  readonly y: Float32Array;
-  /** Index of the point's block, of BLOCKS². */
-  readonly block: Uint8Array;
-  readonly value: Float32Array;
-  readonly slopeX: Float32Array;
-  readonly slopeY: Float32Array;
+  readonly columns: number;
+  readonly rows: number;
+  /** Position of each column and each row. */
+  readonly x: number;
+  readonly y: number;
+  /** First column of each block, and their number. */
+  readonly bounds: number;
+  /** Row of blocks that each row is in. */
+  readonly rowBlocks: number;
+  readonly value: number;
+  readonly slopeX: number;
+  readonly slopeY: number;
 }
 
+/** Numbers that kernels read or write beyond the last point. */
+const BEYOND = 4;
+
 /** Pixels of a level on a grid; all of them if there are at most `most`. */
-export function pointsOf({ width, height, values }: Plane, { most, factor }: { most: number; factor: number }): Points {
+export function pointsOf({ width, height, address }: Block, { most, factor }: { most: number; factor: number }): Points {
+  const { kernels, take, put } = workspace();
   const stride = Math.max(1, Math.sqrt((width * height) / most));
   const [columns, rows] = [Math.max(0, Math.floor((width - 2) / stride)), Math.max(0, Math.floor((height - 2) / stride))];
-  const array = (): Float32Array => new Float32Array(columns * rows);
-  const points = { x: array(), y: array(), value: array(), slopeX: array(), slopeY: array(), block: new Uint8Array(columns * rows) };
-  let i = 0;
-  for (let r = 0; r < rows; r++)
-    for (let c = 0; c < columns; c++, i++) {
-      const [column, row] = [1 + Math.floor(c * stride), 1 + Math.floor(r * stride)];
-      const at = row * width + column;
-      points.x[i] = factor * (column - (width - 1) / 2);
-      points.y[i] = factor * (row - (height - 1) / 2);
-      points.block[i] = Math.floor((row * BLOCKS) / height) * BLOCKS + Math.floor((column * BLOCKS) / width);
-      points.value[i] = values[at] as number;
-      points.slopeX[i] = ((values[at + 1] as number) - (values[at - 1] as number)) / (2 * factor);
-      points.slopeY[i] = ((values[at + width] as number) - (values[at - width] as number)) / (2 * factor);
-    }
-  return { factor, count: i, ...points };
+  const places = (count: number): Uint32Array => Uint32Array.from({ length: count }, (_, i) => 1 + Math.floor(i * stride));
+  const positions = (at: Uint32Array, side: number): Float32Array => {
+    const found = new Float32Array(at.length + BEYOND);
+    at.forEach((place, i) => (found[i] = factor * (place - (side - 1) / 2)));
+    return found;
+  };
+  const blockOf = (place: number, side: number): number => Math.floor((place * BLOCKS) / side);
+  const [columnAt, rowAt] = [places(columns), places(rows)];
+  const bounds = Uint32Array.from({ length: BLOCKS + 1 }, (_, k) => {
+    const first = columnAt.findIndex((column) => blockOf(column, width) >= k);
+    return first < 0 ? columns : first;
+  });
+  const [value, slopeX, slopeY] = [0, 1, 2].map(() => take(columns * rows + BEYOND)) as [number, number, number];
+  kernels.samplePoints(value, slopeX, slopeY, address, width, put(columnAt), columns, put(rowAt), rows, 1 / (2 * factor));
+  return {
+    ...{ factor, columns, rows, value, slopeX, slopeY },
+    x: put(positions(columnAt, width)),
+    y: put(positions(rowAt, height)),
+    bounds: put(bounds),
+    rowBlocks: put(rowAt.map((row) => blockOf(row, height))),
+  };
 }
+
+/** Room for one number per point. */
+export const roomFor = ({ columns, rows }: Points): number => workspace().take(columns * rows + BEYOND);
 
 /** The agreement of one level of two frames under a transform. */
 export interface Agreement {
-  /** second(W(p)) - first(p); NaN where W(p) lies outside. */
-  readonly difference: Float32Array;
+  /** second(W(p)) - first(p) of each point, at an address; NaN where W(p) lies outside. */
+  readonly difference: number;
   /** Correlation of the two patterns in each block. */
   readonly coherence: Float64Array;
   readonly correlation: number;
   readonly overlap: number;
 }
 
-export function compare(points: Points, second: Plane, transform: Similarity): Agreement {
-  const { factor, count, x, y, value, block } = points;
-  const { width, height, values } = second;
-  const t: Linear = linearOf(transform);
-  const [centreX, centreY] = [(width - 1) / 2 + t.x / factor, (height - 1) / 2 + t.y / factor];
-  const [a, b] = [t.a / factor, t.b / factor];
-  const difference = new Float32Array(count);
-  const [product, own, other] = [new Float64Array(BLOCKS ** 2), new Float64Array(BLOCKS ** 2), new Float64Array(BLOCKS ** 2)];
-  let inside = 0;
-  for (let i = 0; i < count; i++) {
-    const px = x[i] as number;
-    const py = y[i] as number;
-    const u = a * px - b * py + centreX;
-    const v = b * px + a * py + centreY;
-    const column = Math.floor(u);
-    const row = Math.floor(v);
-    if (!(column >= 0 && row >= 0 && column < width - 1 && row < height - 1)) {
-      difference[i] = NaN;
-      continue;
-    }
-    const at = row * width + column;
-    const right = u - column;
-    const top = (values[at] as number) * (1 - right) + (values[at + 1] as number) * right;
-    const bottom = (values[at + width] as number) * (1 - right) + (values[at + width + 1] as number) * right;
-    const sample = top + (bottom - top) * (v - row);
-    const mine = value[i] as number;
-    const k = block[i] as number;
-    difference[i] = sample - mine;
-    inside++;
-    product[k] = (product[k] as number) + sample * mine;
-    own[k] = (own[k] as number) + mine * mine;
-    other[k] = (other[k] as number) + sample * sample;
-  }
-  const ratio = (p: number, q: number, r: number): number => p / Math.sqrt(q * r + 1e-30);
+/** The differences are written to the room at `difference`. */
+export function compare(
+  points: Points,
+  second: Block,
+  { transform, difference }: { transform: Similarity; difference: number },
+): Agreement {
+  const { factor, columns, rows, x, y, bounds, rowBlocks, value } = points;
+  const { width, height, address } = second;
+  const { kernels, put, doubles, scoped } = workspace();
+  const t = linearOf(transform);
+  const centre = [(width - 1) / 2 + t.x / factor, (height - 1) / 2 + t.y / factor] as const;
+  const { inside, sums } = scoped(() => {
+    const room = put(new Float32Array(2 * BLOCKS ** 2 * 3));
+    const grid = [x, y, bounds, rowBlocks, columns, rows] as const;
+    const count = kernels.comparePoints(difference, room, ...grid, value, address, width, height, t.a / factor, t.b / factor, ...centre);
+    return { inside: count, sums: doubles(room, BLOCKS ** 2 * 3).slice() };
+  });
+  const ratio = (from: Float64Array): number => (from[0] as number) / Math.sqrt((from[1] as number) * (from[2] as number) + 1e-30);
+  const total = new Float64Array(3);
+  sums.forEach((sum, i) => (total[i % 3] = (total[i % 3] as number) + sum));
   return {
     difference,
-    coherence: product.map((sum, k) => ratio(sum, own[k] as number, other[k] as number)),
-    correlation: ratio(total(product), total(own), total(other)),
-    overlap: inside / count,
+    coherence: Float64Array.from({ length: BLOCKS ** 2 }, (_, k) => ratio(sums.subarray(3 * k, 3 * k + 3))),
+    correlation: ratio(total),
+    overlap: inside / (columns * rows),
   };
 }
-
-const total = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0);

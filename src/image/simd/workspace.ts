@@ -21,7 +21,10 @@ export type Kernels = Readonly<
     | "filterRow"
     | "chooseRow"
     | "scaleBytes"
-    | "scaleShorts",
+    | "scaleShorts"
+    | "samplePoints"
+    | "comparePoints"
+    | "accumulatePoints",
     Kernel
   >
 >;
@@ -59,6 +62,7 @@ function createWorkspace(): Workspace {
     kernels: exports as unknown as Kernels,
     view,
     bytes: (address, length) => new Uint8Array(memory.buffer, address, length),
+    doubles: (address, length) => new Float64Array(memory.buffer, address, length),
     take: (length) => takeBytes(4 * length),
     put(values) {
       const address = takeBytes(4 * values.length);
@@ -87,8 +91,9 @@ export interface Workspace {
   readonly put: (values: Float32Array | Uint32Array) => number;
   /** The f32 at an address, valid until more room is taken: the memory may move then. */
   readonly view: (address: number, length: number) => Float32Array;
-  /** The bytes at an address, valid as long. */
+  /** The bytes or f64 at an address, valid as long. */
   readonly bytes: (address: number, length: number) => Uint8Array;
+  readonly doubles: (address: number, length: number) => Float64Array;
   /** Frees what `body` takes when it returns. */
   readonly scoped: <T>(body: () => T) => T;
 }
