@@ -417,10 +417,34 @@ export function filterRow(out: usize, row: usize, first: usize, taps: usize, wei
   }
 }
 
+/** A plane that counts wins over none. */
+const LEAST_ENERGY: f32 = 1e-12;
+
 /**
- * Takes the detail of a plane wherever its energy, weighted by at least `least`, is above the score so far; returns whether it was
- * anywhere.
+ * Where the energy of a plane, weighted by at least `least`, is above the score so far: writes the first such pixel and the one after the last
+ * to `span`, as f32; returns whether there is one.
  */
+export function findStronger(span: usize, score: usize, energy: usize, prior: usize, count: i32, least: f32): i32 {
+  const floor = f32x4.splat(least);
+  const base = f32x4.splat(LEAST_ENERGY);
+  let first = -1;
+  let last = -1;
+  for (let i = 0; i < count; i += 4) {
+    const offset = (<usize>i) << 2;
+    const own = f32x4.mul(f32x4.max(v128.load(prior + offset), floor), f32x4.add(v128.load(energy + offset), base));
+    let stronger = i32x4.bitmask(f32x4.gt(own, v128.load(score + offset)));
+    if (i + 4 > count) stronger &= (1 << (count - i)) - 1;
+    if (stronger == 0) continue;
+    if (first < 0) first = i + ctz(stronger);
+    last = i + 31 - clz(stronger);
+  }
+  if (first < 0) return 0;
+  store<f32>(span, <f32>first);
+  store<f32>(span, <f32>(last + 1), 4);
+  return 1;
+}
+
+/** Takes the detail of a plane wherever its energy, weighted by at least `least`, is above the score so far. */
 export function chooseRow(
   score: usize,
   data: usize,
@@ -430,21 +454,18 @@ export function chooseRow(
   count: i32,
   channels: i32,
   least: f32,
-): i32 {
+): void {
   const size = (<usize>channels) << 2;
-  let chosen = 0;
   for (let i = 0; i < count; i++) {
     const offset = (<usize>i) << 2;
-    const own = max<f32>(load<f32>(prior + offset), least) * (load<f32>(energy + offset) + <f32>1e-12); // a plane that counts wins over none
+    const own = max<f32>(load<f32>(prior + offset), least) * (load<f32>(energy + offset) + LEAST_ENERGY);
     if (!(own > load<f32>(score + offset))) continue;
-    chosen = 1;
     store<f32>(score + offset, own);
     const from = pixel(detail, i, channels);
     const to = pixel(data, i, channels);
     if (channels == 3) storePixel(to, v128.load(from));
     else for (let k: usize = 0; k < size; k += 4) store<f32>(to + k, load<f32>(from + k));
   }
-  return chosen;
 }
 
 /** Integers of 8 bits become values in [0, 1]. */
@@ -525,8 +546,10 @@ function addTo(at: usize, four: v128): void {
 }
 
 /**
- * The map at (a + ib) p + (centreX, centreY), bilinear, minus the value of each point p; NaN outside. `sums` holds per block the f64 sums of
- * sample · value, value² and sample² over the points inside; returns how many these are. Writes up to three numbers beyond the last difference.
+ * The map at the place that each point p moves to, bilinear, minus the value of the point; NaN outside. The point in column i and row j of the
+ * map moves by (a + ib) p + (shiftX, shiftY), p = (xs[i], ys[j]): the shift is kept apart from the place, to the precision of a small number.
+ * `sums` holds per block the f64 sums of sample · value, value² and sample² over the points inside; returns how many these are. Writes up to
+ * three numbers beyond the last difference.
  */
 export function comparePoints(
   difference: usize,
@@ -537,28 +560,32 @@ export function comparePoints(
   rowBlocks: usize,
   columns: i32,
   rows: i32,
+  columnAt: usize,
+  rowAt: usize,
   value: usize,
   map: usize,
   width: i32,
   height: i32,
   a: f64,
   b: f64,
-  centreX: f64,
-  centreY: f64,
+  shiftX: f64,
+  shiftY: f64,
 ): i32 {
   const zero = f32x4.splat(0);
   const nan = f32x4.splat(f32.NaN);
-  const lastX = f32x4.splat(<f32>(width - 1));
-  const lastY = f32x4.splat(<f32>(height - 1));
+  const none = i32x4.splat(0);
+  const lastX = i32x4.splat(width - 1);
+  const lastY = i32x4.splat(height - 1);
   const alpha = f32x4.splat(<f32>a);
   const beta = f32x4.splat(<f32>b);
   const stride = i32x4.splat(width);
   const line = (<usize>width) << 2;
-  let inside = i32x4.splat(0);
+  let inside = none;
   for (let r = 0; r < rows; r++) {
     const y = <f64>load<f32>(ys + ((<usize>r) << 2));
-    const u0 = f32x4.splat(<f32>(centreX - b * y));
-    const v0 = f32x4.splat(<f32>(centreY + a * y));
+    const u0 = f32x4.splat(<f32>(shiftX - b * y));
+    const v0 = f32x4.splat(<f32>(shiftY + a * y));
+    const place = i32x4.splat(load<u32>(rowAt + ((<usize>r) << 2)));
     const own = (<usize>(r * columns)) << 2;
     const block = load<u32>(rowBlocks + ((<usize>r) << 2)) * BLOCKS;
     for (let k = 0; k < BLOCKS; k++) {
@@ -572,13 +599,15 @@ export function comparePoints(
         const x = v128.load(xs + at);
         const u = f32x4.add(f32x4.mul(alpha, x), u0);
         const v = f32x4.add(f32x4.mul(beta, x), v0);
-        const column = f32x4.floor(u);
-        const row = f32x4.floor(v);
+        const left = f32x4.floor(u);
+        const above = f32x4.floor(v);
+        const column = i32x4.add(v128.load(columnAt + at), i32x4.trunc_sat_f32x4_s(left));
+        const row = i32x4.add(place, i32x4.trunc_sat_f32x4_s(above));
         const isIn = v128.and(
-          v128.and(v128.and(f32x4.ge(column, zero), f32x4.lt(column, lastX)), v128.and(f32x4.ge(row, zero), f32x4.lt(row, lastY))),
+          v128.and(v128.and(i32x4.ge_s(column, none), i32x4.lt_s(column, lastX)), v128.and(i32x4.ge_s(row, none), i32x4.lt_s(row, lastY))),
           firstLanes(to - c),
         );
-        const index = v128.and(i32x4.add(i32x4.mul(i32x4.trunc_sat_f32x4_s(row), stride), i32x4.trunc_sat_f32x4_s(column)), isIn);
+        const index = v128.and(i32x4.add(i32x4.mul(row, stride), column), isIn);
         const p = map + ((<usize>i32x4.extract_lane(index, 0)) << 2);
         const q = map + ((<usize>i32x4.extract_lane(index, 1)) << 2);
         const s = map + ((<usize>i32x4.extract_lane(index, 2)) << 2);
@@ -591,10 +620,10 @@ export function comparePoints(
         const upperRight = i8x16.shuffle(upper1, upper2, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
         const lowerLeft = i8x16.shuffle(lower1, lower2, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
         const lowerRight = i8x16.shuffle(lower1, lower2, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
-        const right = f32x4.sub(u, column);
+        const right = f32x4.sub(u, left);
         const top = f32x4.add(upperLeft, f32x4.mul(f32x4.sub(upperRight, upperLeft), right));
         const bottom = f32x4.add(lowerLeft, f32x4.mul(f32x4.sub(lowerRight, lowerLeft), right));
-        const sample = v128.and(f32x4.add(top, f32x4.mul(f32x4.sub(bottom, top), f32x4.sub(v, row))), isIn);
+        const sample = v128.and(f32x4.add(top, f32x4.mul(f32x4.sub(bottom, top), f32x4.sub(v, above))), isIn);
         const mine = v128.and(v128.load(value + own + at), isIn);
         v128.store(difference + own + at, v128.bitselect(f32x4.sub(sample, mine), nan, isIn)); // lanes beyond `to` follow
         inside = i32x4.sub(inside, isIn);

@@ -14,6 +14,9 @@ export interface Points {
   readonly factor: number;
   readonly columns: number;
   readonly rows: number;
+  /** Index of the pixel of each column and each row. */
+  readonly columnAt: number;
+  readonly rowAt: number;
   /** Position of each column and each row. */
   readonly x: number;
   readonly y: number;
@@ -47,9 +50,11 @@ export function pointsOf({ width, height, address }: Block, { most, factor }: { 
     return first < 0 ? columns : first;
   });
   const [value, slopeX, slopeY] = [0, 1, 2].map(() => take(columns * rows + BEYOND)) as [number, number, number];
-  kernels.samplePoints(value, slopeX, slopeY, address, width, put(columnAt), columns, put(rowAt), rows, 1 / (2 * factor));
+  const pixels = { columnAt: put(columnAt), rowAt: put(rowAt) };
+  kernels.samplePoints(value, slopeX, slopeY, address, width, pixels.columnAt, columns, pixels.rowAt, rows, 1 / (2 * factor));
   return {
     ...{ factor, columns, rows, value, slopeX, slopeY },
+    ...pixels,
     x: put(positions(columnAt, width)),
     y: put(positions(rowAt, height)),
     bounds: put(bounds),
@@ -70,21 +75,21 @@ export interface Agreement {
   readonly overlap: number;
 }
 
-/** The differences are written to the room at `difference`. */
+/** Of two frames of one size. The differences are written to the room at `difference`. */
 export function compare(
   points: Points,
   second: Block,
   { transform, difference }: { transform: Similarity; difference: number },
 ): Agreement {
-  const { factor, columns, rows, x, y, bounds, rowBlocks, value } = points;
+  const { factor, columns, rows, x, y, bounds, rowBlocks, columnAt, rowAt, value } = points;
   const { width, height, address } = second;
   const { kernels, put, doubles, scoped } = workspace();
   const t = linearOf(transform);
-  const centre = [(width - 1) / 2 + t.x / factor, (height - 1) / 2 + t.y / factor] as const;
+  const motion = [(t.a - 1) / factor, t.b / factor, t.x / factor, t.y / factor] as const;
   const { inside, sums } = scoped(() => {
     const room = put(new Float32Array(2 * BLOCKS ** 2 * 3));
     const grid = [x, y, bounds, rowBlocks, columns, rows] as const;
-    const count = kernels.comparePoints(difference, room, ...grid, value, address, width, height, t.a / factor, t.b / factor, ...centre);
+    const count = kernels.comparePoints(difference, room, ...grid, columnAt, rowAt, value, address, width, height, ...motion);
     return { inside: count, sums: doubles(room, BLOCKS ** 2 * 3).slice() };
   });
   const ratio = (from: Float64Array): number => (from[0] as number) / Math.sqrt((from[1] as number) * (from[2] as number) + 1e-30);

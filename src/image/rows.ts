@@ -1,5 +1,5 @@
 import type { Image, StoredImage } from "./image.ts";
-import { workspace } from "./simd/workspace.ts";
+import { alignedWith, WORD, workspace } from "./simd/workspace.ts";
 
 /** A range of columns. */
 export interface Span {
@@ -29,9 +29,10 @@ export function imageRows({ width, channels, data }: Image | StoredImage): Pictu
       view(into, row.length).set(row);
     };
   const isDeep = data instanceof Uint16Array;
-  const stored = take(Math.ceil((samples * data.BYTES_PER_ELEMENT) / 4));
+  const room = take(Math.ceil((samples * data.BYTES_PER_ELEMENT) / 4) + WORD);
   return (y, span, into) => {
     const row = partOf(data, y, span);
+    const stored = alignedWith(row, room);
     bytes(stored, row.byteLength).set(isDeep ? new Uint8Array(row.buffer, row.byteOffset, row.byteLength) : row);
     if (isDeep) kernels.scaleShorts(into, stored, row.length);
     else kernels.scaleBytes(into, stored, row.length);

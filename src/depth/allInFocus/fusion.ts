@@ -3,7 +3,7 @@ import type { Window } from "../../image/crop.ts";
 import type { Image, Size } from "../../image/image.ts";
 import { addExpanded, blockOf, halfSize, reduced, subtractExpanded, valuesOf, type Block } from "../../image/pyramid.ts";
 import { imageRows, OVERRUN, type PictureRows } from "../../image/rows.ts";
-import { workspace } from "../../image/simd/workspace.ts";
+import { alignedWith, WORD, workspace } from "../../image/simd/workspace.ts";
 import { enlargedBlock } from "../../image/upsample.ts";
 import type { FocusProbability } from "../../network/focusProbability.ts";
 import { planePrior, type PlaneMaps, type Preference } from "./prior.ts";
@@ -227,19 +227,23 @@ function chooseStrongest(detail: Block, prior: Block, { level, seen, part, scale
   const { kernels, take, view } = workspace();
   const { channels } = level;
   const energy = localEnergy(detail, RADIUS);
-  const [score, data] = [take(part.width), take(part.width * channels)];
+  const [scoreRoom, dataRoom, chosen] = [take(part.width + WORD), take(part.width * channels + WORD), take(2)];
   for (let y = 0; y < part.height; y++) {
     const { from, to } = coveredSpan(covers, { y: (part.top + y) * scale, left: part.left, width: part.width, scale });
     if (from >= to) continue;
     const inSeen = (part.top - seen.top + y) * seen.width + part.left - seen.left + from;
-    const inLevel = (part.top + y) * level.width + part.left;
-    const scores = level.score.subarray(inLevel + from, inLevel + to);
-    const details = level.data.subarray((inLevel + from) * channels, (inLevel + to) * channels);
+    const inLevel = (part.top + y) * level.width + part.left + from;
+    const scores = level.score.subarray(inLevel, inLevel + to - from);
+    const score = alignedWith(scores, scoreRoom);
     view(score, scores.length).set(scores);
-    view(data, details.length).set(details);
     const [own, weights] = [energy.address + 4 * inSeen, prior.address + 4 * (y * part.width + from)];
-    if (!kernels.chooseRow(score, data, own, weights, detail.address + 4 * inSeen * channels, to - from, channels, least)) continue;
-    scores.set(view(score, scores.length));
+    if (!kernels.findStronger(chosen, score, own, weights, to - from, least)) continue;
+    const [first, end] = view(chosen, 2) as unknown as [number, number];
+    const details = level.data.subarray((inLevel + first) * channels, (inLevel + end) * channels);
+    const data = alignedWith(details, dataRoom);
+    view(data, details.length).set(details);
+    kernels.chooseRow(score + 4 * first, data, own + 4 * first, weights + 4 * first, detail.address + 4 * (inSeen + first) * channels, end - first, channels, least); // prettier-ignore
+    scores.subarray(first, end).set(view(score + 4 * first, end - first));
     details.set(view(data, details.length));
   }
 }

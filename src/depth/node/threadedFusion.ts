@@ -1,9 +1,8 @@
 import { Worker } from "node:worker_threads";
 
-import type { Image, StoredImage } from "../../image/image.ts";
 import { collapsed, createLevels } from "../allInFocus/fusion.ts";
 import { planePrior } from "../allInFocus/prior.ts";
-import { createStackFusion, type CreateStackFusion } from "../allInFocus/stackFusion.ts";
+import { createStackFusion, type CreateStackFusion, type Frame } from "../allInFocus/stackFusion.ts";
 import type { FromThread, ThreadData, ToThread } from "./fusionThread.ts";
 
 export interface ThreadOptions {
@@ -27,10 +26,15 @@ export const threadedFusion =
     const next = new Int32Array(new SharedArrayBuffer(4));
     const team = Array.from({ length: threads }, () => startThread({ levels, next }));
     const prior = planePrior(probability, options);
-    const share = sharing();
+    const rooms = { image: createRoom(), choice: createRoom(), share: createRoom() };
     return {
       async add({ image, ...frame }, plane) {
-        const message: ToThread = { ...frame, image: share(image), maps: prior.maps(plane) };
+        const { choice, share } = prior.maps(plane);
+        const maps = {
+          choice: { ...choice, values: rooms.choice(choice.values) },
+          share: { ...share, values: rooms.share(share.values) },
+        };
+        const message: ToThread = { ...frame, image: { ...image, data: rooms.image(image.data) } as Frame["image"], maps };
         Atomics.store(next, 0, 0);
         await Promise.all(team.map((thread) => thread.run(message)));
       },
@@ -41,16 +45,15 @@ export const threadedFusion =
     };
   };
 
-/** Copies images of one size to shared memory, each in place of the one before. */
-function sharing(): <T extends Image | StoredImage>(image: T) => T {
+/** Copies arrays of one length to shared memory, each in place of the one before. */
+function createRoom(): <T extends Float32Array | Uint8Array | Uint16Array>(values: T) => T {
   let room = new SharedArrayBuffer(0);
-  return (image) => {
-    const { data } = image;
-    if (room.byteLength !== data.byteLength) room = new SharedArrayBuffer(data.byteLength);
-    const Kind = data.constructor as new (buffer: SharedArrayBuffer) => typeof data;
-    const copy = new Kind(room);
-    copy.set(data);
-    return { ...image, data: copy };
+  return (values) => {
+    if (room.byteLength !== values.byteLength) room = new SharedArrayBuffer(values.byteLength);
+    const Kind = values instanceof Float32Array ? Float32Array : values instanceof Uint16Array ? Uint16Array : Uint8Array;
+    const copy = new (Kind as unknown as new (buffer: SharedArrayBuffer) => typeof values)(room);
+    copy.set(values);
+    return copy;
   };
 }
 

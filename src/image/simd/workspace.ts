@@ -20,6 +20,7 @@ export type Kernels = Readonly<
     | "maxInto"
     | "filterRow"
     | "chooseRow"
+    | "findStronger"
     | "scaleBytes"
     | "scaleShorts"
     | "samplePoints"
@@ -99,6 +100,13 @@ export interface Workspace {
 }
 
 let shared: Workspace | undefined;
+
+/**
+ * An address from `room` on that lies within a machine word as the values do: copying between shared and other memory takes bytes instead of
+ * words otherwise. The room has to be `WORD` numbers larger than the values.
+ */
+export const alignedWith = ({ byteOffset }: Float32Array | Uint8Array | Uint16Array, room: number): number => room + (byteOffset % 8);
+export const WORD = 2;
 
 /** The one workspace, made on first use. */
 export const workspace = (): Workspace => (shared ??= createWorkspace());
