@@ -33,6 +33,8 @@ export async function fileSource({ engine, config, data: dir, share, progress }:
   if (dir === undefined) throw new DualFocusError("no-dataset-folder", `${data.kind}: the folder of the dataset is missing`);
   if (config.augment.dioptres > 0)
     throw new ConfigError("augment.dioptres is for rendered data only, for depth from files keeps its unit: set it to 0");
+  if ((config.augment.beyond ?? 0) > 0)
+    throw new ConfigError("augment.beyond is for rendered data only, for sets have masks of their own: set it to 0");
   const sets = await openHeldSets({ batch: config.batch, data, dir, progress });
   try {
     const plan = planBatches(sets.batch, seed);

@@ -182,6 +182,7 @@ test("settings for rendered data, and too few epochs for one batch, are refused 
     await assert.rejects(open(context, { config, data: dir }), (error) => error instanceof ConfigError && message.test(error.message));
   };
   await refuse({ ...folderConfig, augment: smoke.augment }, /augment\.dioptres is for rendered data only/);
+  await refuse({ ...folderConfig, augment: { ...folderConfig.augment, beyond: 0.1 } }, /augment\.beyond is for rendered data only/);
   await refuse({ ...folderConfig, budget: { epochs: 1 } }, /budget\.epochs=1 is less than one batch of 4/);
   await refuse({ ...folderConfig, batch: { ...folderConfig.batch, crop: 64 } }, /batch\.crop \(64\) is larger than s0/);
 });
