@@ -65,7 +65,7 @@ export const render = {
 
 /**
  * Ours, for stacks that `render` does not hold: as phones take them, single objects before bare backgrounds, bare walls, and what a
- * network is shown of sweeps of many planes (docs/datasets.md). A quarter of its time goes into phones, a quarter into sweeps.
+ * network is shown of sweeps of many planes (docs/datasets.md). About a fifth of the stacks are phones', a fifth are from sweeps.
  */
 export const renderPhone = {
   ...render,
@@ -73,8 +73,8 @@ export const renderPhone = {
     ...render.data,
     samples: 96, // wide blur of sweeps is noisy with fewer rays
     themes: [...THEME_DRAW, "subject", "subject", "subject", "wall", "wall", "wall"],
-    phone: { share: 0.4, blur: [0.3, 3], shadows: 0.5 },
-    sweep: { share: 0.35, planes: [12, 60], blur: [0.3, 3] },
+    phone: { share: 0.35, blur: [0.3, 3], shadows: 0.5 },
+    sweep: { share: 0.3, planes: [12, 60], blur: [0.3, 3] },
   },
   batch: { ...render.batch, planes: [5, 3, 4, 5, 6, 8, 10, 10, 10] }, // long stacks are seen ten planes at a time
   augment: { ...render.augment, exposure: [0.93, 1.07], beyond: 0.1 },
