@@ -48,12 +48,21 @@ interface Shifted {
   readonly y: number;
 }
 
+/** The innermost of four loops: it makes no arrays. */
 function correlation({ first, second, column, row, x, y }: Shifted): number {
-  let [inside, product, own, other] = [0, 0, 0, 0];
+  const { width, height } = second;
+  const here = first.values;
+  const there = second.values;
+  let inside = 0;
+  let product = 0;
+  let own = 0;
+  let other = 0;
   for (let i = 0; i < column.length; i++) {
-    const [u, v] = [(column[i] as number) + x, (row[i] as number) + y];
-    if (u < 0 || v < 0 || u >= second.width || v >= second.height) continue;
-    const [one, two] = [first.values[i] as number, second.values[v * second.width + u] as number];
+    const u = (column[i] as number) + x;
+    const v = (row[i] as number) + y;
+    if (u < 0 || v < 0 || u >= width || v >= height) continue;
+    const one = here[i] as number;
+    const two = there[v * width + u] as number;
     inside++;
     product += one * two;
     own += one * one;

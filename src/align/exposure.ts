@@ -2,7 +2,7 @@ import type { Image } from "../image/image.ts";
 import { forEachRow, imageRows, type PictureRows } from "../image/rows.ts";
 import { workspace } from "../image/simd/workspace.ts";
 import { decodeSrgb, encodeSrgb } from "../image/srgb.ts";
-import { applyToPoint, resized, type Similarity } from "./similarity.ts";
+import { linearOf, resized, type Similarity } from "./similarity.ts";
 import type { LightGrid } from "./workingFrame.ts";
 
 /** Factor on linear light, per channel, that brings a frame to the reference's exposure. */
@@ -37,13 +37,14 @@ interface Exposures {
 
 function groupRatios({ reference, frame, transform, channel }: Exposures): number[] {
   const { cell, columns, rows, channels, values } = reference;
-  const inCells = resized(transform, 1 / cell);
+  const t = linearOf(resized(transform, 1 / cell));
   const across = Math.ceil(columns / GROUP);
   const groups = Array.from({ length: across * Math.ceil(rows / GROUP) }, () => ({ here: 0, there: 0, cells: 0 }));
   for (let row = 0; row < rows; row++)
     for (let column = 0; column < columns; column++) {
-      const [x, y] = applyToPoint(inCells, [column - (columns - 1) / 2, row - (rows - 1) / 2]);
-      const there = sample(frame, { x: x + (columns - 1) / 2, y: y + (rows - 1) / 2, channel });
+      const x = column - (columns - 1) / 2;
+      const y = row - (rows - 1) / 2;
+      const there = sample(frame, channel, t.a * x - t.b * y + t.x + (columns - 1) / 2, t.b * x + t.a * y + t.y + (rows - 1) / 2);
       const here = values[(row * columns + column) * channels + channel] as number;
       if (Number.isNaN(here + there)) continue;
       const group = groups[Math.floor(row / GROUP) * across + Math.floor(column / GROUP)] as (typeof groups)[number];
@@ -55,15 +56,24 @@ function groupRatios({ reference, frame, transform, channel }: Exposures): numbe
   return usable.map(({ here, there }) => here / there);
 }
 
-/** Bilinear; NaN outside the grid or next to an unusable cell. */
-function sample({ columns, rows, channels, values }: LightGrid, { x, y, channel }: { x: number; y: number; channel: number }): number {
-  const [left, top] = [Math.floor(x + 1e-6), Math.floor(y + 1e-6)];
-  const [fx, fy] = [Math.max(x - left, 0), Math.max(y - top, 0)];
-  const at = (column: number, row: number): number =>
-    column < 0 || row < 0 || column >= columns || row >= rows ? NaN : (values[(row * columns + column) * channels + channel] as number);
-  const mix = (one: number, two: number, share: number): number => (share < 1e-6 ? one : one * (1 - share) + two * share);
-  return mix(mix(at(left, top), at(left + 1, top), fx), mix(at(left, top + 1), at(left + 1, top + 1), fx), fy);
+/** A whole cell if the place is so close to it. */
+const EXACT = 1e-6;
+
+/** Bilinear; NaN outside the grid or next to an unusable cell. Called for every cell: it makes no arrays. */
+function sample({ columns, rows, channels, values }: LightGrid, channel: number, x: number, y: number): number {
+  const left = Math.floor(x + EXACT);
+  const top = Math.floor(y + EXACT);
+  const right = x - left < EXACT ? left : left + 1;
+  const bottom = y - top < EXACT ? top : top + 1;
+  if (left < 0 || top < 0 || right >= columns || bottom >= rows) return NaN;
+  const upper = mix(values, (top * columns + left) * channels + channel, (top * columns + right) * channels + channel, x - left);
+  if (bottom === top) return upper;
+  const lower = mix(values, (bottom * columns + left) * channels + channel, (bottom * columns + right) * channels + channel, x - left);
+  return upper * (1 - (y - top)) + lower * (y - top);
 }
+
+const mix = (values: Float32Array, one: number, two: number, share: number): number =>
+  one === two ? (values[one] as number) : (values[one] as number) * (1 - share) + (values[two] as number) * share;
 
 const TABLE = 4096;
 

@@ -86,13 +86,16 @@ function lightGrid({ width, height, channels, data }: Image): LightGrid {
   for (let row = 0; row < rows; row++)
     for (let column = 0; column < columns; column++)
       for (let c = 0; c < channels; c++) {
-        let [sum, count] = [0, 0];
-        for (let y = 0; y < cell; y += step)
+        let sum = 0;
+        let count = 0;
+        for (let y = 0; y < cell; y += step) {
+          const start = ((top + row * cell + y) * width + left + column * cell) * channels + c;
           for (let x = 0; x < cell; x += step) {
-            const value = data[((top + row * cell + y) * width + left + column * cell + x) * channels + c] as number;
+            const value = data[start + x * channels] as number;
             sum += value < CLIPPED ? lightOf(value) : NaN;
             count++;
           }
+        }
         values[(row * columns + column) * channels + c] = sum / count;
       }
   return { cell, columns, rows, channels, values };

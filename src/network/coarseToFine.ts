@@ -1,4 +1,4 @@
-import { windowWeights, type PlaneWindow, type PlaneWindows } from "./planeWindows.ts";
+import { windowWeight, type PlaneWindow, type PlaneWindows } from "./planeWindows.ts";
 import type { Decode } from "./session.ts";
 
 interface Stack {
@@ -35,7 +35,7 @@ function addWindow(
   { window, i, dense, rough }: { window: PlaneWindow; i: number; dense: readonly PlaneWindow[]; rough: Float32Array },
 ): void {
   const pixels = rough.length;
-  const weight = rough.map((at) => windowWeights(dense, at)[i] as number);
+  const weight = rough.map((at) => windowWeight(dense, i, at));
   window.forEach((plane, n) => {
     for (let k = 0; k < pixels; k++) {
       const at = plane * pixels + k;

@@ -25,16 +25,20 @@ export function planeWindows(planes: number, most: number): PlaneWindows {
 }
 
 /**
- * How much each dense window counts at a pixel whose focus lies at plane `at`: falls linearly from its middle to its ends (the first
- * and last window reach beyond them); the weights of all windows sum to 1.
+ * How much dense window `i` counts at a pixel whose focus lies at plane `at`: falls linearly from its middle to its ends (the first and last
+ * window reach beyond them); the weights of all windows sum to 1. Called for every pixel: it makes no arrays.
  */
-export function windowWeights(windows: readonly PlaneWindow[], at: number): number[] {
-  const raw = windows.map((window, i) => {
-    const [first, last] = [window[0] as number, window.at(-1) as number];
-    const middle = (first + last) / 2;
-    if ((i === 0 && at <= middle) || (i === windows.length - 1 && at >= middle)) return 1;
-    return Math.max(0, 1 - Math.abs(at - middle) / ((last - first) / 2));
-  });
-  const sum = raw.reduce((total, weight) => total + weight, 0);
-  return raw.map((weight) => weight / sum);
+export function windowWeight(windows: readonly PlaneWindow[], i: number, at: number): number {
+  let sum = 0;
+  for (let k = 0; k < windows.length; k++) sum += rawWeight(windows, k, at);
+  return rawWeight(windows, i, at) / sum;
+}
+
+function rawWeight(windows: readonly PlaneWindow[], i: number, at: number): number {
+  const window = windows[i] as PlaneWindow;
+  const first = window[0] as number;
+  const last = window[window.length - 1] as number;
+  const middle = (first + last) / 2;
+  if ((i === 0 && at <= middle) || (i === windows.length - 1 && at >= middle)) return 1;
+  return Math.max(0, 1 - Math.abs(at - middle) / ((last - first) / 2));
 }

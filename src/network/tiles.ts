@@ -69,10 +69,10 @@ function spans(length: number, count: number, seam: Seam): { readonly start: num
 export function tileWeights(tile: Tile, image: Size, seam: Seam = SEAM): Float32Array {
   const across = rampWeights({ start: tile.left, length: tile.width, of: image.width }, seam);
   const down = rampWeights({ start: tile.top, length: tile.height, of: image.height }, seam);
-  return Float32Array.from(
-    { length: tile.width * tile.height },
-    (_, i) => (across[i % tile.width] as number) * (down[Math.floor(i / tile.width)] as number),
-  );
+  const weights = new Float32Array(tile.width * tile.height);
+  for (let y = 0, i = 0; y < tile.height; y++)
+    for (let x = 0; x < tile.width; x++, i++) weights[i] = (across[x] as number) * (down[y] as number);
+  return weights;
 }
 
 function rampWeights({ start, length, of }: { start: number; length: number; of: number }, { overlap, blind }: Seam): Float64Array {

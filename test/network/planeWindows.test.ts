@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { planeWindows, windowWeights } from "../../src/network/planeWindows.ts";
+import { planeWindows, windowWeight } from "../../src/network/planeWindows.ts";
 
 test("a stack that fits goes through in one run", () => {
   assert.deepEqual(planeWindows(3, 4), { sparse: undefined, dense: [[0, 1, 2]] });
@@ -24,7 +24,7 @@ test("dense windows hold every plane in order, none more than allowed, and neigh
 test("at every plane the windows' weights sum to 1 and only windows that hold it count", () => {
   const { dense } = planeWindows(24, 10);
   for (let at = 0; at <= 23; at += 0.25) {
-    const weights = windowWeights(dense, at);
+    const weights = dense.map((_, i) => windowWeight(dense, i, at));
     assert.ok(Math.abs(weights.reduce((sum, weight) => sum + weight, 0) - 1) < 1e-12);
     weights.forEach((weight, i) => {
       const [first, last] = [dense[i]?.[0] as number, dense[i]?.at(-1) as number];
