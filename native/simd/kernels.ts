@@ -737,3 +737,94 @@ export function accumulatePoints(
     }
   }
 }
+
+/** `band` = fine - coarse, `energy` = band²; returns the sum of the energies. */
+export function bandEnergy(band: usize, energy: usize, fine: usize, coarse: usize, count: i32): f64 {
+  const bytes = (<usize>count) << 2;
+  let total = f64x2.splat(0);
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) {
+    const difference = f32x4.sub(v128.load(fine + i), v128.load(coarse + i));
+    const square = f32x4.mul(difference, difference);
+    v128.store(band + i, difference);
+    v128.store(energy + i, square);
+    const upper = i8x16.shuffle(square, square, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+    total = f64x2.add(total, f64x2.add(f64x2.promote_low_f32x4(square), f64x2.promote_low_f32x4(upper)));
+  }
+  let sum = f64x2.extract_lane(total, 0) + f64x2.extract_lane(total, 1);
+  for (; i < bytes; i += 4) {
+    const difference = load<f32>(fine + i) - load<f32>(coarse + i);
+    store<f32>(band + i, difference);
+    store<f32>(energy + i, difference * difference);
+    sum += <f64>(difference * difference);
+  }
+  return sum;
+}
+
+/** values /= √(strength + floor). */
+export function divideByRoot(values: usize, strength: usize, count: i32, floor: f32): void {
+  const least = f32x4.splat(floor);
+  const bytes = (<usize>count) << 2;
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) {
+    const root = f32x4.sqrt(f32x4.add(v128.load(strength + i), least));
+    v128.store(values + i, f32x4.div(v128.load(values + i), root));
+  }
+  for (; i < bytes; i += 4) store<f32>(values + i, load<f32>(values + i) / sqrt<f32>(load<f32>(strength + i) + floor));
+}
+
+/** Means of the squares of two pixels' side in two rows. */
+export function halveRow(out: usize, upper: usize, lower: usize, count: i32): void {
+  const quarter = f32x4.splat(0.25);
+  let x = 0;
+  for (; x + 4 <= count; x += 4) {
+    const at = (<usize>x) << 3;
+    const first = f32x4.add(v128.load(upper + at), v128.load(lower + at));
+    const second = f32x4.add(v128.load(upper + at, 16), v128.load(lower + at, 16));
+    const even = i8x16.shuffle(first, second, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
+    const odd = i8x16.shuffle(first, second, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+    v128.store(out + ((<usize>x) << 2), f32x4.mul(quarter, f32x4.add(even, odd)));
+  }
+  for (; x < count; x++) {
+    const at = (<usize>x) << 3;
+    const sum = load<f32>(upper + at) + load<f32>(lower + at) + load<f32>(upper + at, 4) + load<f32>(lower + at, 4);
+    store<f32>(out + ((<usize>x) << 2), <f32>0.25 * sum);
+  }
+}
+
+/**
+ * A row of the fast guided filter: slope · brightness + offset, within least and most, all four interpolated along the row as `stretchRow`
+ * does. `guide` is a row of the guide; three channels are Rec. 601 luma.
+ */
+export function guidedRow(
+  out: usize,
+  guide: usize,
+  slopes: usize,
+  offsets: usize,
+  least: usize,
+  most: usize,
+  lower: usize,
+  shares: usize,
+  next: i32,
+  count: i32,
+  channels: i32,
+): void {
+  const step = (<usize>next) << 2;
+  for (let x = 0; x < count; x++) {
+    const i = (<usize>x) << 2;
+    const at = (<usize>load<u32>(lower + i)) << 2;
+    const share = load<f32>(shares + i);
+    const pixelAt = pixel(guide, x, channels);
+    let brightness = load<f32>(pixelAt);
+    if (channels == 3) brightness = <f32>0.299 * brightness + <f32>0.587 * load<f32>(pixelAt, 4) + <f32>0.114 * load<f32>(pixelAt, 8);
+    const a = load<f32>(slopes + at);
+    const b = load<f32>(offsets + at);
+    const low = load<f32>(least + at);
+    const high = load<f32>(most + at);
+    const slope = a + (load<f32>(slopes + at + step) - a) * share;
+    const model = slope * brightness + (b + (load<f32>(offsets + at + step) - b) * share);
+    const floor = low + (load<f32>(least + at + step) - low) * share;
+    const ceiling = high + (load<f32>(most + at + step) - high) * share;
+    store<f32>(out + i, model < floor ? floor : model > ceiling ? ceiling : model);
+  }
+}

@@ -1,4 +1,6 @@
-import { boxMean, type Plane } from "../image/boxFilter.ts";
+import { boxMeanBlock, type Plane } from "../image/boxFilter.ts";
+import { blockOf, type Block } from "../image/pyramid.ts";
+import { workspace } from "../image/simd/workspace.ts";
 
 /**
  * What is compared to align two images of different sharpness: at each level of a pyramid, one frequency band, divided by its local
@@ -16,69 +18,62 @@ const WINDOW = 6;
 const WEAK = 0.25;
 
 /** Finest level first. */
-export function features(plane: Plane): Features {
+export function features({ width, height, values }: Plane): Features {
   const levels: Plane[] = [];
-  for (let level: Plane | undefined = plane; level; level = halve(level)) levels.push(localBand(level));
+  workspace().scoped(() => {
+    let level: Block | undefined = blockOf({ width, height, channels: 1, data: values });
+    while (level) {
+      const smooth = binomial(level);
+      levels.push({ width: level.width, height: level.height, values: localBand(smooth) });
+      level = halve(smooth);
+    }
+  });
   return levels;
 }
 
-/** Half the size after a binomial low-pass; undefined when the result would be too small to align. */
-function halve(plane: Plane): Plane | undefined {
-  const [width, height] = [plane.width >> 1, plane.height >> 1];
+/** Half the size of a level that the binomial filter has smoothed; undefined when the result would be too small to align. */
+function halve(smooth: Block): Block | undefined {
+  const [width, height] = [smooth.width >> 1, smooth.height >> 1];
   if (Math.min(width, height) < COARSEST_SIDE) return undefined;
   // An even size keeps the centre; with an odd size the last row or column is dropped, which moves it by half a fine pixel.
-  const smooth = binomial(plane);
-  const values = new Float32Array(width * height);
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++) {
-      const at = 2 * y * plane.width + 2 * x;
-      const [left, right] = [at, at + 1];
-      values[y * width + x] =
-        ((smooth[left] as number) +
-          (smooth[right] as number) +
-          (smooth[left + plane.width] as number) +
-          (smooth[right + plane.width] as number)) /
-        4;
-    }
-  return { width, height, values };
+  const { kernels, take } = workspace();
+  const address = take(width * height);
+  const row = 4 * smooth.width;
+  for (let y = 0; y < height; y++) {
+    const upper = smooth.address + 2 * y * row;
+    kernels.halveRow(address + 4 * y * width, upper, upper + row, width);
+  }
+  return { width, height, channels: 1, address };
 }
 
-/** [1 2 1]/4 in both directions. */
-function binomial({ width, height, values }: Plane): Float32Array {
-  const rows = new Float32Array(values.length);
-  const out = new Float32Array(values.length);
+/** [1 2 1]/4 in both directions; the ends of rows and columns are repeated. */
+function binomial({ width, height, channels, address }: Block): Block {
+  const { kernels, take, view } = workspace();
+  const [rows, out] = [take(width * height), take(width * height)];
+  const bytes = 4 * width;
   for (let y = 0; y < height; y++) {
-    const start = y * width;
-    for (let x = 0; x < width; x++) {
-      const left = values[start + Math.max(x - 1, 0)] as number;
-      const right = values[start + Math.min(x + 1, width - 1)] as number;
-      rows[start + x] = (left + 2 * (values[start + x] as number) + right) / 4;
-    }
+    const from = address + y * bytes;
+    kernels.mixThree(rows + y * bytes, from - 4, from, from + 4, width, 0.25, 0.5);
+    const [row, mixed] = [view(from, width), view(rows + y * bytes, width)];
+    mixed[0] = (3 * (row[0] as number) + (row[1] as number)) / 4;
+    mixed[width - 1] = ((row[width - 2] as number) + 3 * (row[width - 1] as number)) / 4;
   }
   for (let y = 0; y < height; y++) {
-    const [above, start, below] = [Math.max(y - 1, 0) * width, y * width, Math.min(y + 1, height - 1) * width];
-    for (let x = 0; x < width; x++)
-      out[start + x] = ((rows[above + x] as number) + 2 * (rows[start + x] as number) + (rows[below + x] as number)) / 4;
+    const [above, below] = [Math.max(y - 1, 0), Math.min(y + 1, height - 1)];
+    kernels.mixThree(out + y * bytes, rows + above * bytes, rows + y * bytes, rows + below * bytes, width, 0.25, 0.5);
   }
-  return out;
+  return { width, height, channels, address: out };
 }
 
 /** Detail between two blurs, divided by its root mean square over the window. */
-function localBand(plane: Plane): Plane {
-  const { width, height } = plane;
-  const fine = binomial(plane);
-  const coarse = boxMean({ width, height, values: boxMean({ width, height, values: fine }, 2) }, 2);
-  const values = new Float32Array(fine.length);
-  const energy = new Float32Array(fine.length);
-  let total = 0;
-  for (let i = 0; i < values.length; i++) {
-    const band = (fine[i] as number) - (coarse[i] as number);
-    values[i] = band;
-    energy[i] = band * band;
-    total += band * band;
-  }
-  const floor = (WEAK ** 2 * total) / values.length + 1e-12;
-  const strength = boxMean({ width, height, values: energy }, WINDOW);
-  for (let i = 0; i < values.length; i++) values[i] = (values[i] as number) / Math.sqrt((strength[i] as number) + floor);
-  return { width, height, values };
-}
+const localBand = (fine: Block): Float32Array =>
+  workspace().scoped(() => {
+    const { kernels, take, view } = workspace();
+    const pixels = fine.width * fine.height;
+    const coarse = boxMeanBlock(boxMeanBlock(fine, 2), 2);
+    const [band, energy] = [take(pixels), take(pixels)];
+    const total = kernels.bandEnergy(band, energy, fine.address, coarse.address, pixels);
+    const strength = boxMeanBlock({ ...fine, address: energy }, WINDOW);
+    kernels.divideByRoot(band, strength.address, pixels, (WEAK ** 2 * total) / pixels + 1e-12);
+    return view(band, pixels).slice();
+  });

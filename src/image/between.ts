@@ -18,17 +18,3 @@ export function between({ from, to, start = 0, count = to }: { from: number; to:
   }
   return { lower, share, next: from > 1 ? 1 : 0 };
 }
-
-/** Rows of the larger map before their own interpolation; each call overwrites the result of the previous one. */
-export function rowsBetween(
-  { width, values }: { readonly width: number; readonly values: Float32Array },
-  { lower, share, next }: Between,
-): (y: number, first?: number) => Float32Array {
-  const row = new Float32Array(width);
-  return (y, first = 0) => {
-    const upper = first + (lower[y] as number) * width;
-    const [below, part] = [upper + next * width, share[y] as number];
-    for (let x = 0; x < width; x++) row[x] = (values[upper + x] as number) * (1 - part) + (values[below + x] as number) * part;
-    return row;
-  };
-}

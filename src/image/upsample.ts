@@ -3,9 +3,9 @@ import { luminance } from "./luminance.ts";
 import type { Plane } from "./boxFilter.ts";
 import type { Window } from "./crop.ts";
 import type { Image, Size } from "./image.ts";
-import { between, rowsBetween } from "./between.ts";
+import { between } from "./between.ts";
 import { blockOf, valuesOf, type Block } from "./pyramid.ts";
-import { workspace } from "./simd/workspace.ts";
+import { alignedWith, WORD, workspace } from "./simd/workspace.ts";
 
 /** The map in a larger size, bilinear; only `part` of the result if given. */
 export const enlarge = (map: Plane, size: Size, part?: Window): Float32Array =>
@@ -36,31 +36,31 @@ const SMOOTHNESS = 1e-3; // squared brightness: contrasts below 3 % are texture,
  */
 export function guidedEnlarge(map: Plane, { small, guide }: { readonly small: Image; readonly guide: Image }): Float32Array {
   const { slope, offset } = guidedModel(luminance(small), { radius: RADIUS, smoothness: SMOOTHNESS })(map);
-  const { lower, share, next } = between({ from: map.width, to: guide.width });
+  const across = between({ from: map.width, to: guide.width });
   const down = between({ from: map.height, to: guide.height });
-  const [slopeAt, offsetAt, leastAt, mostAt] = [slope, offset, extreme(map, Math.min), extreme(map, Math.max)].map((values) =>
-    rowsBetween({ width: map.width, values }, down),
-  ) as [RowAt, RowAt, RowAt, RowAt];
-  const out = new Float32Array(guide.width * guide.height);
+  const values = new Float32Array(guide.width * guide.height);
   const samples = guide.width * guide.channels;
-  for (let y = 0, at = 0; y < guide.height; y++) {
-    const line = { width: guide.width, height: 1, channels: guide.channels, data: guide.data.subarray(y * samples, (y + 1) * samples) };
-    const brightness = luminance(line).values;
-    const [slopes, offsets, least, most] = [slopeAt(y), offsetAt(y), leastAt(y), mostAt(y)];
-    for (let x = 0; x < guide.width; x++, at++) {
-      const [left, part] = [lower[x] as number, share[x] as number];
-      const right = left + next;
-      const [a, b] = [slopes[left] as number, offsets[left] as number];
-      const [low, high] = [least[left] as number, most[left] as number];
-      const model = (a + ((slopes[right] as number) - a) * part) * (brightness[x] as number) + b + ((offsets[right] as number) - b) * part;
-      const [floor, ceiling] = [low + ((least[right] as number) - low) * part, high + ((most[right] as number) - high) * part];
-      out[at] = model < floor ? floor : model > ceiling ? ceiling : model;
+  const { kernels, take, put, view, scoped } = workspace();
+  scoped(() => {
+    const maps = [slope, offset, extreme(map, Math.min), extreme(map, Math.max)].map(put);
+    const rows = maps.map(() => take(map.width));
+    const places = [put(across.lower), put(across.share)] as const;
+    const [room, out] = [take(samples + WORD), take(guide.width)];
+    for (let y = 0; y < guide.height; y++) {
+      const upper = 4 * (down.lower[y] as number) * map.width;
+      maps.forEach((address, i) => {
+        const above = address + upper;
+        kernels.mixTwo(rows[i] as number, above, above + 4 * down.next * map.width, map.width, down.share[y] as number);
+      });
+      const line = guide.data.subarray(y * samples, (y + 1) * samples);
+      const row = alignedWith(line, room);
+      view(row, samples).set(line);
+      kernels.guidedRow(out, row, ...rows, ...places, across.next, guide.width, guide.channels);
+      values.set(view(out, guide.width), y * guide.width);
     }
-  }
-  return out;
+  });
+  return values;
 }
-
-type RowAt = (y: number) => Float32Array;
 
 /** Least or greatest value of the 3×3 pixels around each. */
 function extreme({ width, height, values }: Plane, choose: (a: number, b: number) => number): Float32Array {

@@ -46,19 +46,28 @@ export function writePng(
 /** Each row: the filter type, then its bytes; 16-bit samples have the high byte first. */
 function filteredRows({ width, height, channels, data }: Omit<PngPixels, "text" | "exif" | "profile">): Uint8Array {
   const samples = width * channels;
-  const bytes = data instanceof Uint16Array ? 2 : 1;
-  const out = new Uint8Array(height * (1 + samples * bytes));
-  for (let y = 0, to = 0, at = 0; y < height; y++) {
-    out[to++] = UP;
-    const above = y === 0 ? 0 : samples;
-    for (const end = at + samples; at < end; at++) {
-      const value = data[at] as number;
-      const over = above === 0 ? 0 : (data[at - above] as number);
-      if (bytes === 2) out[to++] = (value >> 8) - (over >> 8);
-      out[to++] = (value & 255) - (over & 255);
-    }
+  const isDeep = data instanceof Uint16Array;
+  const row = 1 + samples * (isDeep ? 2 : 1);
+  const out = new Uint8Array(height * row);
+  const none = isDeep ? new Uint16Array(samples) : new Uint8Array(samples);
+  for (let y = 0; y < height; y++) {
+    const above = y === 0 ? none : data.subarray((y - 1) * samples, y * samples);
+    const into = out.subarray(y * row + 1, (y + 1) * row);
+    out[y * row] = UP;
+    const here = data.subarray(y * samples, (y + 1) * samples);
+    if (isDeep) differencesOfShorts(into, here, above);
+    else for (let i = 0; i < samples; i++) into[i] = (here[i] as number) - (above[i] as number);
   }
   return out;
+}
+
+function differencesOfShorts(into: Uint8Array, here: ArrayLike<number>, above: ArrayLike<number>): void {
+  for (let i = 0; i < here.length; i++) {
+    const value = here[i] as number;
+    const over = above[i] as number;
+    into[2 * i] = (value >> 8) - (over >> 8);
+    into[2 * i + 1] = (value & 255) - (over & 255);
+  }
 }
 
 function chunk(type: string, content: Uint8Array): Uint8Array {

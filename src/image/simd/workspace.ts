@@ -25,7 +25,11 @@ export type Kernels = Readonly<
     | "scaleShorts"
     | "samplePoints"
     | "comparePoints"
-    | "accumulatePoints",
+    | "accumulatePoints"
+    | "bandEnergy"
+    | "divideByRoot"
+    | "halveRow"
+    | "guidedRow",
     Kernel
   >
 >;
