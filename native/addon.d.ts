@@ -54,7 +54,7 @@ export interface Addon {
 
   cudaAvailable(): boolean;
   setFastMath(tf32: boolean, cudnnBenchmark: boolean): void;
-  /** These throw in a build without CUDA, down to `elapsed`. */
+  /** These throw in a build without CUDA, down to `profileEnd`. */
   useCuda(device: string): void;
   synchronize(): void;
   cudaMemory(device: string): { allocated: number; reserved: number; peak: number; free: number };
@@ -65,6 +65,9 @@ export interface Addon {
   recordEvent(): EventHandle;
   /** Milliseconds between two events; waits for them. */
   elapsed(from: EventHandle, to: EventHandle): number;
+  /** Records the device's kernels and copies until `profileEnd`, which writes them as a Chrome trace. */
+  profileBegin(): void;
+  profileEnd(path: string): void;
 
   /** Returns when all members have joined. `backend` is "gloo" or "nccl"; the member that `serves` listens at host:port. */
   joinGroup(

@@ -11,9 +11,11 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
+#include <torch/csrc/autograd/profiler_kineto.h>
 #endif
 
 #include <memory>
+#include <set>
 
 namespace dualfocus {
 
@@ -164,11 +166,29 @@ napi_value elapsed(napi_env env, const Arguments& arguments) {
   return makeNumber(env, milliseconds);
 }
 
+/** profileBegin(): records every kernel and copy until profileEnd. The first call loads the tracer, which takes a while. */
+napi_value profileBegin(napi_env env, const Arguments&) {
+  namespace profiler = torch::profiler::impl;
+  const profiler::ProfilerConfig config(profiler::ProfilerState::KINETO);
+  const std::set<profiler::ActivityType> activities{profiler::ActivityType::CUDA};
+  torch::autograd::profiler::prepareProfiler(config, activities);
+  torch::autograd::profiler::enableProfiler(config, activities);
+  return makeUndefined(env);
+}
+
+/** profileEnd(path): writes the record as a Chrome trace. */
+napi_value profileEnd(napi_env env, const Arguments& arguments) {
+  const std::string path = arguments.string(0, "path");
+  c10::cuda::device_synchronize();
+  torch::autograd::profiler::disableProfiler()->save(path);
+  return makeUndefined(env);
+}
+
 #else
 
 constexpr Body useCuda = withoutCuda, synchronize = withoutCuda, cudaMemory = withoutCuda, captureBegin = withoutCuda,
                captureEnd = withoutCuda, replay = withoutCuda, disposeGraph = withoutCuda, recordEvent = withoutCuda,
-               elapsed = withoutCuda;
+               elapsed = withoutCuda, profileBegin = withoutCuda, profileEnd = withoutCuda;
 
 #endif
 
@@ -186,6 +206,8 @@ void registerCuda(napi_env env, napi_value exports) {
   define<disposeGraph>(env, exports, "disposeGraph");
   define<recordEvent>(env, exports, "recordEvent");
   define<elapsed>(env, exports, "elapsed");
+  define<profileBegin>(env, exports, "profileBegin");
+  define<profileEnd>(env, exports, "profileEnd");
 }
 
 } // namespace dualfocus
