@@ -46,3 +46,42 @@ export function cosineBasis(n: number): Float64Array {
 
 /** Eigenvalues of DᵀD: 2 − 2 cos(πk/n), computed as 4 sin² to keep the small ones exact. */
 export const differenceEigenvalue = (k: number, n: number): number => 4 * Math.sin((Math.PI * k) / (2 * n)) ** 2;
+
+/**
+ * The transpose of P's pseudo-inverse, (PᵀP)⁺Pᵀ: row-major [2hw, hw], so that Γ as a row of 2hw values (all of Γˣ, then all of Γʸ) times
+ * it is z*. With C the DCT of each axis and λ the eigenvalues above, (PᵀP)⁺ = G:
+ *
+ *     G_{(i,j),(k,l)} = Σ_{(u,v) ≠ 0} C_{u,i} C_{u,k} C_{v,j} C_{v,l} / (λ_u + λ_v),    rows of the result: G_{r+1} − G_r
+ */
+export function surfaceOperator(h: number, w: number): Float64Array {
+  const pixels = h * w;
+  const green = greenFunction(h, w);
+  const matrix = new Float64Array(2 * pixels * pixels);
+  for (let r = 0; r < pixels; r++)
+    for (let p = 0; p < pixels; p++) {
+      const here = green[r * pixels + p] as number;
+      if ((r % w) + 1 < w) matrix[r * pixels + p] = (green[(r + 1) * pixels + p] as number) - here;
+      if (r + w < pixels) matrix[(pixels + r) * pixels + p] = (green[(r + w) * pixels + p] as number) - here;
+    }
+  return matrix;
+}
+
+/** G of `surfaceOperator`, [hw, hw]; summed over v first, as a matrix for every u. */
+function greenFunction(h: number, w: number): Float64Array {
+  const [rows, columns] = [cosineBasis(h), cosineBasis(w)];
+  const green = new Float64Array((h * w) ** 2);
+  for (let u = 0; u < h; u++)
+    for (let j = 0; j < w; j++)
+      for (let l = 0; l < w; l++) {
+        let sum = 0;
+        for (let v = u === 0 ? 1 : 0; v < w; v++)
+          sum +=
+            ((columns[v * w + j] as number) * (columns[v * w + l] as number)) / (differenceEigenvalue(u, h) + differenceEigenvalue(v, w));
+        for (let i = 0; i < h; i++)
+          for (let k = 0; k < h; k++) {
+            const at = (i * w + j) * h * w + k * w + l;
+            green[at] = (green[at] as number) + (rows[u * h + i] as number) * (rows[u * h + k] as number) * sum;
+          }
+      }
+  return green;
+}

@@ -2,7 +2,7 @@ import type { DType, Engine, Tensor } from "../engine/engine.ts";
 import { formatShape } from "../engine/dims.ts";
 import { ShapeError } from "../engine/errors.ts";
 import { keep } from "../engine/scope.ts";
-import { cosineBasis, differenceEigenvalue, differenceMatrix, differenceOperator } from "./differenceOperator.ts";
+import { cosineBasis, differenceEigenvalue, differenceMatrix, differenceOperator, surfaceOperator } from "./differenceOperator.ts";
 
 /** Γ = (Γˣ, Γʸ), each [..., h, w]. */
 export interface GradientField {
@@ -20,17 +20,45 @@ export interface Grid {
   readonly w: number;
 }
 
+/** Up to this many pixels of the grid, the solution is one product with a matrix of at most 0.5 MB: one launch instead of a dozen. */
+const MOST_FOR_PRODUCT = 256;
+
+/** z* = argmin ‖P z − Γ‖² with zero mean (eq. 3), exactly. No system is solved at run time and the backward pass is the transpose. */
+export function cosineSolver(engine: Engine, grid: Grid, options: { readonly dtype?: DType } = {}): SurfaceSolver {
+  return grid.h * grid.w <= MOST_FOR_PRODUCT ? productSolver(engine, grid, options) : transformSolver(engine, grid, options);
+}
+
+/** z* = (PᵀP)⁺Pᵀ Γ, the matrix computed once by the cosine transform. */
+function productSolver(engine: Engine, { h, w }: Grid, { dtype = "f32" }: { readonly dtype?: DType }): SurfaceSolver {
+  const pixels = h * w;
+  const operator = keep(engine.constant(surfaceOperator(h, w), { shape: [2 * pixels, pixels], dtype }));
+  return {
+    solve: ({ x, y }) =>
+      engine.fullPrecision(() => {
+        checkGrid(x, { h, w });
+        checkGrid(y, { h, w });
+        const batch = x.shape.slice(0, -2);
+        const flat = (tensor: Tensor): Tensor => tensor.reshape([...batch, pixels]);
+        const field = engine.concat([flat(x), flat(y)], batch.length); //                         [..., 2hw]
+        return field
+          .cast(dtype)
+          .matmul(operator)
+          .reshape([...batch, h, w]);
+      }),
+  };
+}
+
 /**
- * z* = argmin ‖P z − Γ‖² with zero mean (eq. 3), exactly, by the discrete cosine transform.
+ * The same by the discrete cosine transform, for grids whose matrix would be large.
  *
  * With C the DCT and D the differences along an axis, PᵀP = Cᵀ(λ_h ⊕ λ_w)C, so
  *
  *     z* = C_hᵀ [ ( C_h Γˣ S_w + S_hᵀ Γʸ C_wᵀ ) / (λ_h + λ_w) ] C_w,    S = D Cᵀ
  *
- * and the frequency (0, 0), the free constant, is set to 0. No system is solved at run time and the backward pass is the transpose.
+ * and the frequency (0, 0), the free constant, is set to 0.
  * Products with C_h from the left are done on transposed maps from the right: then each is one large matrix product over all fields.
  */
-export function cosineSolver(engine: Engine, { h, w }: Grid, { dtype = "f32" }: { readonly dtype?: DType } = {}): SurfaceSolver {
+function transformSolver(engine: Engine, { h, w }: Grid, { dtype = "f32" }: { readonly dtype?: DType }): SurfaceSolver {
   const matrix = (values: Float64Array, n: number): Tensor => keep(engine.constant(values, { shape: [values.length / n, n], dtype }));
   const [basisH, basisW] = [cosineBasis(h), cosineBasis(w)];
   const slopesH = multiply(differenceMatrix(h), transpose(basisH, h), h);
