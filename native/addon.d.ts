@@ -94,6 +94,20 @@ export interface Addon {
   /** Resamples `from` (bilinear or nearest) into the channels of `to` starting at `firstChannel`. */
   resampleInto(to: Handle, firstChannel: number, from: Handle, nearest: boolean): void;
   /**
+   * The last step of a 3×3 convolution over upsampled maps: each source [B, 9C, (N,) h, w] holds the products with the nine weights before
+   * upsampling (bilinear or nearest). to ← a(bias + own + Σ of the upsampled products at each tap's neighbour), a(v) as above, in the
+   * channels of `to` starting at `firstChannel`; at most three sources.
+   */
+  windowSum(
+    to: Handle,
+    firstChannel: number,
+    own: Handle | null,
+    bias: Handle,
+    slope: number,
+    nearest: boolean,
+    ...sources: readonly Handle[]
+  ): void;
+  /**
    * 2×2 blocks of images (row-major bytes or f32) as the channels of `to`, after `before` rows and columns of zeros.
    * Values become (value · factor) · scale + shift, with one scale and shift per channel.
    */

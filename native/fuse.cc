@@ -78,6 +78,49 @@ napi_value resampleInto(napi_env env, const Arguments& arguments) {
   return makeUndefined(env);
 }
 
+/** windowSum(to, firstChannel, own | null, bias, slope, nearest, ...sources): see WindowSum. */
+napi_value windowSum(napi_env env, const Arguments& arguments) {
+  const at::Tensor& to = arguments.tensor(0, "to");
+  const int64_t first = arguments.integer(1, "firstChannel");
+  const at::Tensor& bias = arguments.tensor(3, "bias");
+  checkLayout(to, "to");
+  checkF32(bias, to, "bias");
+  const int64_t rank = to.dim(), channels = bias.numel();
+  if (channels < 1 || first < 0 || first + channels > to.size(1)) throw std::invalid_argument("firstChannel: the channels do not fit");
+  const auto checkMaps = [&](const at::Tensor& maps, int64_t wanted, const char* name) {
+    checkLayout(maps, name);
+    checkAlike(maps, to, name);
+    if (maps.dim() != rank || maps.size(0) != to.size(0) || (rank == 5 && maps.size(2) != to.size(2)) || maps.size(1) != wanted || maps.numel() == 0)
+      throw std::invalid_argument(std::string(name) + ": expected " + std::to_string(wanted) + " channels and as many images as there are in to");
+  };
+  WindowSum work{};
+  work.to = to.data_ptr();
+  work.pictures = to.size(0) * (rank == 5 ? to.size(2) : 1);
+  work.channels = static_cast<int>(channels);
+  work.toHeight = static_cast<int>(to.size(rank - 2)), work.toWidth = static_cast<int>(to.size(rank - 1));
+  work.toChannels = static_cast<int>(to.size(1)), work.first = static_cast<int>(first);
+  work.bias = bias.data_ptr<float>();
+  work.slope = static_cast<float>(arguments.number(4, "slope"));
+  work.nearest = arguments.boolean(5, "nearest");
+  if (arguments.has(2)) {
+    const at::Tensor& own = arguments.tensor(2, "own");
+    checkMaps(own, channels, "own");
+    if (own.size(rank - 2) != work.toHeight || own.size(rank - 1) != work.toWidth) throw std::invalid_argument("own: expected the size of to");
+    work.own = own.data_ptr();
+  }
+  for (size_t i = 6; arguments.has(i); i++) {
+    if (work.sourceCount == MOST_SOURCES) throw std::invalid_argument("sources: more than " + std::to_string(MOST_SOURCES));
+    const at::Tensor& source = arguments.tensor(i, "source");
+    checkMaps(source, 9 * channels, "source");
+    const int at = work.sourceCount++;
+    work.sources[at] = source.data_ptr();
+    work.heights[at] = static_cast<int>(source.size(rank - 2)), work.widths[at] = static_cast<int>(source.size(rank - 1));
+  }
+  const int64_t count = work.pictures * work.toHeight * work.toWidth * work.channels;
+  run(work, to, count, launchWindowSum, [&](auto kind, int64_t i) { windowPack<decltype(kind), 1>(work, i); });
+  return makeUndefined(env);
+}
+
 /** The values, one per channel, of an argument that may be null. */
 const float* perChannel(const Arguments& arguments, size_t index, const char* name, const at::Tensor& on, int channels) {
   if (!arguments.has(index)) return nullptr;
@@ -147,6 +190,7 @@ napi_value logitConvolution(napi_env env, const Arguments& arguments) {
 #ifndef DUALFOCUS_NVCC
 const char* launchEpilogue(const Epilogue&, Element, void*) { return nullptr; }
 const char* launchResample(const Resample&, Element, void*) { return nullptr; }
+const char* launchWindowSum(const WindowSum&, Element, void*) { return nullptr; }
 const char* launchBlocks(const Blocks&, Element, void*) { return nullptr; }
 const char* launchMaxPool(const MaxPool&, Element, void*) { return nullptr; }
 const char* launchMeanPool(const MeanPool&, Element, void*) { return nullptr; }
@@ -160,6 +204,7 @@ void registerFuse(napi_env env, napi_value exports) {
   define<hasKernels>(env, exports, "hasKernels");
   define<finishConvolution>(env, exports, "finishConvolution");
   define<resampleInto>(env, exports, "resampleInto");
+  define<windowSum>(env, exports, "windowSum");
   define<gatherBlocks>(env, exports, "gatherBlocks");
   define<logitConvolution>(env, exports, "logitConvolution");
 }

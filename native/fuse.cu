@@ -23,6 +23,11 @@ template <class T, int width> __global__ void resampleAll(const Resample work, i
   if (pack < packs) resamplePack<T, width>(work, pack);
 }
 
+template <class T, int width> __global__ void windowAll(const WindowSum work, int64_t packs) {
+  const int64_t pack = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (pack < packs) windowPack<T, width>(work, pack);
+}
+
 template <class T, class From, int width> __global__ void gatherAll(const Blocks work, int64_t packs) {
   const int64_t pack = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
   if (pack < packs) gatherPack<T, From, width>(work, pack);
@@ -78,6 +83,11 @@ template <class T, int width> void queue(const Epilogue& work, cudaStream_t stre
 template <class T, int width> void queue(const Resample& work, cudaStream_t stream) {
   const int64_t packs = work.pictures * work.toHeight * work.toWidth * (work.channels / width);
   resampleAll<T, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
+}
+
+template <class T, int width> void queue(const WindowSum& work, cudaStream_t stream) {
+  const int64_t packs = work.pictures * work.toHeight * work.toWidth * (work.channels / width);
+  windowAll<T, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
 }
 
 template <class T, int width> void queue(const Blocks& work, cudaStream_t stream) {
@@ -147,6 +157,10 @@ const char* launchEpilogue(const Epilogue& work, Element element, void* stream) 
 }
 
 const char* launchResample(const Resample& work, Element element, void* stream) {
+  return launch(work, commonDivisor(commonDivisor(work.channels, work.toChannels), work.first), element, stream);
+}
+
+const char* launchWindowSum(const WindowSum& work, Element element, void* stream) {
   return launch(work, commonDivisor(commonDivisor(work.channels, work.toChannels), work.first), element, stream);
 }
 

@@ -32,6 +32,27 @@ struct Resample : Maps {
   bool nearest; // at the same size: a copy
 };
 
+constexpr int MOST_SOURCES = 3;
+
+/**
+ * A convolution with a 3×3 window over upsampled maps, whose products with each of the nine weights were taken before upsampling:
+ * to(y, x) = a(bias + own(y, x) + Σ_sources Σ_{dy, dx} up(source_{dy,dx})(y + dy, x + dx)), zeros outside, a as in Epilogue, into channels
+ * `first` … of a wider tensor.
+ */
+struct WindowSum {
+  const void* sources[MOST_SOURCES]; // [pictures, height, width, 9 · channels], row by row of the window
+  int heights[MOST_SOURCES], widths[MOST_SOURCES];
+  int sourceCount;
+  bool nearest;      // else bilinear
+  const void* own;   // [pictures, toHeight, toWidth, channels]; may be null
+  const float* bias; // one per channel
+  float slope;
+  void* to;
+  int64_t pictures;
+  int channels, toHeight, toWidth;
+  int toChannels, first;
+};
+
 /**
  * Images [P, C, H, W] as `to` [P, h, w, to channels], whose channels hold one 2×2 block (row, column, C) each, padded with zeros.
  * Their values, bytes or f32, become (value · factor) · scale + shift.
@@ -108,6 +129,7 @@ enum class Element { f32, f16, bf16 };
 /** Each queues its CUDA kernel and returns an error message, or null. */
 const char* launchEpilogue(const Epilogue& work, Element element, void* stream);
 const char* launchResample(const Resample& work, Element element, void* stream);
+const char* launchWindowSum(const WindowSum& work, Element element, void* stream);
 const char* launchBlocks(const Blocks& work, Element element, void* stream);
 const char* launchMaxPool(const MaxPool& work, Element element, void* stream);
 const char* launchMeanPool(const MeanPool& work, Element element, void* stream);

@@ -32,7 +32,7 @@ struct Place {
   int64_t pixel, picture;
 };
 
-template <int width> FUSE_CODE Place placeOf(const Maps& work, int64_t pack) {
+template <int width, class Work> FUSE_CODE Place placeOf(const Work& work, int64_t pack) {
   const int packs = work.channels / width;
   const int64_t pixel = pack / packs, line = pixel / work.toWidth;
   return {static_cast<int>(pack % packs) * width, static_cast<int>(pixel % work.toWidth), static_cast<int>(line % work.toHeight), pixel,
@@ -74,6 +74,48 @@ template <class T, int width> FUSE_CODE void resamplePack(const Resample& work, 
     result.values[i] = static_cast<T>(top * (1 - y.share) + bottom * y.share);
   }
   *place = result;
+}
+
+/** Adds `share` of a pack to the sums. */
+template <class T, int width> FUSE_CODE void addPack(float* sums, const T* from, float share) {
+  const auto values = *reinterpret_cast<const Pack<T, width>*>(from);
+  for (int i = 0; i < width; i++) sums[i] += share * static_cast<float>(values.values[i]);
+}
+
+template <class T, int width> FUSE_CODE void windowPack(const WindowSum& work, int64_t pack) {
+  const auto [channel, column, row, pixel, picture] = placeOf<width>(work, pack);
+  float sums[width];
+  for (int i = 0; i < width; i++) sums[i] = work.bias[channel + i];
+  if (work.own) addPack<T, width>(sums, static_cast<const T*>(work.own) + pixel * work.channels + channel, 1);
+  for (int s = 0; s < MOST_SOURCES; s++) { // a constant bound, as in sumPack
+    if (s >= work.sourceCount) break;
+    const int height = work.heights[s], across = work.widths[s], step = 9 * work.channels;
+    const T* from = static_cast<const T*>(work.sources[s]) + picture * height * across * step + channel;
+    for (int dy = -1; dy <= 1; dy++) {
+      const int y = row + dy;
+      if (y < 0 || y >= work.toHeight) continue;
+      for (int dx = -1; dx <= 1; dx++) {
+        const int x = column + dx;
+        if (x < 0 || x >= work.toWidth) continue;
+        const T* tap = from + (3 * (dy + 1) + dx + 1) * work.channels;
+        if (work.nearest) {
+          const int64_t at = static_cast<int64_t>(y * height / work.toHeight) * across + x * across / work.toWidth;
+          addPack<T, width>(sums, tap + at * step, 1);
+          continue;
+        }
+        const Between down = between(y, height, work.toHeight), aside = between(x, across, work.toWidth);
+        const T* upper = tap + static_cast<int64_t>(down.lower) * across * step;
+        const T* lower = tap + static_cast<int64_t>(down.upper) * across * step;
+        addPack<T, width>(sums, upper + aside.lower * step, (1 - down.share) * (1 - aside.share));
+        addPack<T, width>(sums, upper + aside.upper * step, (1 - down.share) * aside.share);
+        addPack<T, width>(sums, lower + aside.lower * step, down.share * (1 - aside.share));
+        addPack<T, width>(sums, lower + aside.upper * step, down.share * aside.share);
+      }
+    }
+  }
+  Pack<T, width> result;
+  for (int i = 0; i < width; i++) result.values[i] = static_cast<T>(sums[i] > 0 ? sums[i] : work.slope * sums[i]);
+  *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + pixel * work.toChannels + work.first + channel) = result;
 }
 
 /** Channels of one block: neighbouring threads write neighbouring packs. */

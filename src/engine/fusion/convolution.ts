@@ -7,6 +7,7 @@ import type { Kernels } from "./kernels.ts";
 import type { PictureReader } from "./pictures.ts";
 import { blocksOf, isLogit, isOverBlocks, logitWeight, weightOverBlocks } from "./shortcuts.ts";
 import type { Summer } from "./sum.ts";
+import type { InputParts, PartWeights, UpsampledConvolutions } from "./upsampled.ts";
 import { TorchTensor } from "../torch/tensor.ts";
 
 /** A convolution and the operations after it that are fused into it. */
@@ -41,14 +42,16 @@ interface Parts {
   readonly kernels: Kernels;
   readonly pictures: PictureReader;
   readonly sums: Summer;
+  readonly upsampled: UpsampledConvolutions;
 }
 
 export function createConvolutions(
   engine: TorchEngine,
-  { kernels, pictures, sums, precision }: Parts & { readonly precision: DType },
+  { kernels, pictures, sums, upsampled, precision }: Parts & { readonly precision: DType },
 ): Convolutions {
   const prepared = new Map<TorchTensor, Prepared>();
   const merged = new Map<TorchTensor, TorchTensor>(); // the summed biases of two convolutions that are added
+  const apart = new Map<TorchTensor, PartWeights & { readonly bias: TorchTensor }>(); // for inputs that are upsampled
   const convolutions = new WeakMap<Deferred, Convolution>();
 
   const dtypeOf = ({ weight }: Convolution): DType => (weight.shape[0] === 1 ? "f32" : precision);
@@ -60,6 +63,17 @@ export function createConvolutions(
       const arranged = kernels.own && isOverBlocks(call) ? weightOverBlocks(weight, call.padding) : weight;
       return { weight: keep(engine.channelsLast(arranged.cast(dtypeOf(call)))), bias: keep(bias) };
     });
+
+  /** Writes the result of a convolution over upsampled maps into the channels of `target` starting at `first`. */
+  const writeUpsampled = (call: Convolution, parts: InputParts, target: TorchTensor, first: number): void => {
+    const weights = cached(apart, call.weight, () => {
+      const { weight, bias } = folded(engine, call);
+      return { ...upsampled.weights(weight, parts, (each) => engine.channelsLast(each.cast(precision))), bias: keep(bias) };
+    });
+    upsampled.writeInto(target, first, { parts, weights, bias: weights.bias, slope: call.slope });
+  };
+  const upsampledParts = (call: Convolution): InputParts | undefined =>
+    isLogit(call) || call.residual || call.input.dtype !== precision ? undefined : upsampled.parts(call);
 
   const run = (call: Convolution): TorchTensor => {
     const { weight, bias } = prepare(call);
@@ -86,10 +100,19 @@ export function createConvolutions(
 
   const defer = (call: Convolution): TorchTensor => {
     const shape = outputShape(call);
+    const parts = upsampledParts(call);
+    const placed: Pick<Deferred, "run" | "writeInto"> = parts
+      ? kernels.placed({ shape, dtype: precision, writeInto: (target, first) => { writeUpsampled(call, parts, target, first); } }) // prettier-ignore
+      : {
+          run: () => run(call),
+          ...(isWritten(call)
+            ? { writeInto: (target, first) => { kernels.convolveInto(target, first, { ...call, ...inputs(call), ...prepare(call) }); } } // prettier-ignore
+            : {}),
+        };
     const deferred: Deferred = {
       shape,
       dtype: dtypeOf(call),
-      run: () => run(call),
+      ...placed,
       normalised: (norm) => (isPlain(call) && !call.norm && !norm.training ? defer({ ...call, norm }) : undefined),
       plus(other) {
         const fits = other instanceof TorchTensor && other.dtype === dtypeOf(call) && other.shape.join() === shape.join();
@@ -97,9 +120,6 @@ export function createConvolutions(
         return kernels.own && !isPlain(call) ? sums.sum(tensor, other) : undefined;
       },
       activated: (slope) => (call.slope === 1 ? defer({ ...call, slope }) : undefined),
-      ...(isWritten(call)
-        ? { writeInto: (target, first) => { kernels.convolveInto(target, first, { ...call, ...inputs(call), ...prepare(call) }); } } // prettier-ignore
-        : {}),
       sliced: (axis, range) => (axis === 1 ? deferredSlice(engine, tensor, { axis, ...range }) : undefined),
     };
     convolutions.set(deferred, call);
@@ -113,8 +133,8 @@ export function createConvolutions(
     dispose() {
       for (const { weight, bias } of prepared.values()) for (const tensor of [weight, bias]) tensor.dispose();
       for (const tensor of merged.values()) tensor.dispose();
-      prepared.clear();
-      merged.clear();
+      for (const { own, taps, bias } of apart.values()) for (const tensor of [...(own ? [own] : []), ...taps, bias]) tensor.dispose();
+      for (const known of [prepared, merged, apart]) known.clear();
     },
   };
 }

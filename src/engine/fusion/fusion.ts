@@ -7,6 +7,7 @@ import { createPictureReader } from "./pictures.ts";
 import { createPlaneReader, type Readout } from "./readout.ts";
 import { createSummer, type Summer } from "./sum.ts";
 import type { TorchTensor } from "../torch/tensor.ts";
+import { createUpsampledConvolutions } from "./upsampled.ts";
 
 /** Fused kernels for a network's operations at inference. */
 export interface Fusion {
@@ -36,15 +37,18 @@ export interface FusionOptions {
   readonly precision: "f32" | "f16" | "bf16";
   /** On CUDA, time the kernels for each convolution when it first occurs and use the fastest. Takes seconds; worth it for a network that runs often. */
   readonly tuned?: boolean;
+  /** Multiplications that a convolution over upsampled maps must save to be done before upsampling; for tests. */
+  readonly worthwhile?: number;
 }
 
-export function createFusion(engine: TorchEngine, { precision, tuned = false }: FusionOptions): Fusion {
+export function createFusion(engine: TorchEngine, { precision, tuned = false, worthwhile }: FusionOptions): Fusion {
   const kernels = createKernels(engine, { tuned });
   const pictures = createPictureReader(engine);
   const planes = createPlaneReader(engine);
   const differences = createDifferences(engine, kernels);
   const sums = createSummer(engine, kernels);
-  const convolutions = createConvolutions(engine, { kernels, pictures, sums, precision });
+  const upsampled = createUpsampledConvolutions(engine, kernels, { worthwhile });
+  const convolutions = createConvolutions(engine, { kernels, pictures, sums, upsampled, precision });
   return {
     choices: kernels.choices,
     dispose: () => {
@@ -57,7 +61,10 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
       const isMap = input.shape.length === 4 && input.dtype === "f32"; // libtorch's kernel, channels outermost
       if (kernels.own && isMap && mode === "bilinear") return planes.resized(input, size);
       if (!kernels.own || (isMap && precision !== "f32")) return undefined;
-      return deferredResize({ engine, kernels, sums }, engine.channelsLast(input), { size, mode });
+      const source = engine.channelsLast(input);
+      const resized = deferredResize({ engine, kernels, sums }, source, { size, mode });
+      if (resized.deferred) upsampled.note(resized.deferred, { source, mode });
+      return resized;
     },
     maxPool(input, { kernel, stride, padding = [0, 0] }) {
       const square = [kernel, stride, padding].every(([down, across]) => down === across) && kernel.length === 2;
@@ -76,7 +83,11 @@ export function createFusion(engine: TorchEngine, { precision, tuned = false }: 
       const apart = ({ shape }: TorchTensor): string => shape.with(1, 0).join();
       const [head] = tensors;
       const alike = (other: TorchTensor): boolean => other.dtype === precision && head !== undefined && apart(other) === apart(head);
-      if (kernels.own && axis === 1 && (head?.shape.length ?? 0) >= 4 && tensors.every(alike)) return engine.defer(kernels.join(tensors));
+      if (kernels.own && axis === 1 && (head?.shape.length ?? 0) >= 4 && tensors.every(alike)) {
+        const joined = kernels.join(tensors);
+        upsampled.note(joined, tensors);
+        return engine.defer(joined);
+      }
       return (axis === PLANE_AXIS ? differences.concat(tensors) : undefined) ?? engine.compute("aten::cat", tensors, axis);
     },
     slice(input, axis, range) {

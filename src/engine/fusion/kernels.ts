@@ -13,7 +13,8 @@ export interface ReadyConvolution {
   readonly bias: TorchTensor | undefined;
   readonly residual: TorchTensor | undefined;
   readonly stride: number;
-  readonly padding: number;
+  /** The same along all axes, or one for each. */
+  readonly padding: number | readonly number[];
   /** Slope of the activation for negative values: 1 is none, 0 is ReLU. */
   readonly slope: number;
 }
@@ -110,7 +111,8 @@ export function createKernels(engine: TorchEngine, { tuned }: { readonly tuned: 
   };
 }
 
-const each = (value: number, { input }: ReadyConvolution): number[] => input.shape.slice(2).map(() => value);
+const each = (value: number | readonly number[], { input }: ReadyConvolution): readonly number[] =>
+  typeof value === "number" ? input.shape.slice(2).map(() => value) : value;
 
 /**
  * The convolution alone. On a CPU halves are convolved in f32 and rounded once, as a GPU's matrix units do: libtorch has no kernels for f16
