@@ -131,6 +131,22 @@ export interface Addon {
   readOut(probability: Handle, logits: Handle, distances: Handle | null, depth: Handle | null, spread: Handle | null): void;
 
   /**
+   * Batch norm with the batch's statistics, the sum with `residual` and the activation a(v) as above, with gradients; see native/norm.h. Moves
+   * the running statistics. The channels must be a multiple of eight (of four in f32).
+   */
+  batchNorm(
+    x: Handle,
+    weight: Handle,
+    bias: Handle,
+    runningMean: Handle,
+    runningVariance: Handle,
+    momentum: number,
+    epsilon: number,
+    slope: number,
+    residual: Handle | null,
+  ): Handle;
+
+  /**
    * The blur of RGB-D sets: `pictures` [B, 3, H, W] into `to` [B, P, 3, H, W], by `peak` and `steepness` [B, P, H, W] of each pixel's
    * kernel and `reach` [B, squares of distances], over a window of `window` pixels; see native/gather.h. Row-major f32.
    */

@@ -14,6 +14,7 @@ void registerBenchmark(napi_env env, napi_value exports);
 void registerDistributed(napi_env env, napi_value exports);
 void registerLens(napi_env env, napi_value exports);
 void registerGather(napi_env env, napi_value exports);
+void registerNorm(napi_env env, napi_value exports);
 void registerFuse(napi_env env, napi_value exports);
 void registerFusePool(napi_env env, napi_value exports);
 void registerFusePlanes(napi_env env, napi_value exports);

@@ -215,8 +215,8 @@ export class TorchTensor implements Tensor {
     return this.#run(operator, weight, bias ?? null, stride, padding);
   }
   batchNorm(options: BatchNormOptions): TorchTensor {
-    const folded = this.#deferred?.normalised?.(options);
-    if (folded) return folded;
+    const fused = this.#deferred?.normalised?.(options) ?? this.engine.trainingNorm?.(this, options);
+    if (fused) return fused;
     const { weight, bias, runningMean, runningVariance, training, momentum, epsilon } = options;
     const cudnn = true;
     return this.#run("batch_norm", weight, bias, runningMean, runningVariance, training, momentum, epsilon, cudnn);

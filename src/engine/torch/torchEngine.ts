@@ -20,6 +20,7 @@ import { torchGradients } from "./gradient.ts";
 import type { TorchGradients } from "./gradient.ts";
 import { torchResize, type TorchResize } from "./resize.ts";
 import { TorchTensor } from "./tensor.ts";
+import { createTrainingNorm, type TrainingNorm } from "./trainingNorm.ts";
 
 export type { TorchValue } from "./call.ts";
 export { TorchTensor } from "./tensor.ts";
@@ -29,6 +30,8 @@ export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTr
   readonly device: string;
   /** Fused kernels; only in an engine for inference. */
   readonly fusion: Fusion | undefined;
+  /** Fused batch norm for training, where its kernels are. */
+  readonly trainingNorm: TrainingNorm | undefined;
   /** A tensor that is computed when its values are first needed; its operands must live until then. */
   defer(deferred: Deferred): TorchTensor;
   constant(values: ArrayLike<number> | NumericArray, options: { readonly shape: readonly number[]; readonly dtype?: DType }): TorchTensor;
@@ -98,13 +101,21 @@ export interface TorchOptions {
   readonly threads?: number;
   /** For inference only: folds batch norms, fuses kernels, uses this precision. Without it every operation runs as written. */
   readonly inference?: FusionOptions;
+  /** Fused kernels for training. Default: on CUDA, where the addon was built with them. */
+  readonly trainingKernels?: boolean;
 }
 
-export function createTorchEngine({ device = "cpu", threads = availableParallelism(), inference }: TorchOptions = {}): TorchEngine {
+export function createTorchEngine({
+  device = "cpu",
+  threads = availableParallelism(),
+  inference,
+  trainingKernels,
+}: TorchOptions = {}): TorchEngine {
   const calls = torchCalls(loadAddon(), () => engine);
   const { native, compute } = calls;
   const gradients = torchGradients(calls, { device });
   let fusion: Fusion | undefined;
+  let trainingNorm: TrainingNorm | undefined;
   /** Without fused kernels, which compute in the precision of inference. */
   const unfused = <T>(body: () => T): T => {
     const suspended = fusion;
@@ -120,6 +131,9 @@ export function createTorchEngine({ device = "cpu", threads = availableParalleli
     device,
     get fusion() {
       return fusion;
+    },
+    get trainingNorm() {
+      return trainingNorm;
     },
     defer: (deferred) => track(new TorchTensor(engine, { deferred })),
     ...calls,
@@ -140,6 +154,7 @@ export function createTorchEngine({ device = "cpu", threads = availableParalleli
     concat: (tensors, axis) => fusion?.concat(tensors as readonly TorchTensor[], axis) ?? compute("aten::cat", tensors, axis),
   };
   if (inference) fusion = createFusion(engine, inference);
+  else if (trainingKernels ?? (device !== "cpu" && native("hasKernels", device))) trainingNorm = createTrainingNorm(engine);
 
   native("setThreads", threads);
   if (device !== "cpu") native("useCuda", device);
