@@ -145,6 +145,10 @@ export interface Addon {
     slope: number,
     residual: Handle | null,
   ): Handle;
+  /** Max pooling with gradients, zeros nowhere: values outside the image do not count; see native/trainPool.h. The same multiple of channels. */
+  trainPool(x: Handle, side: number, stride: number, padding: number): Handle;
+  /** `windowSum` for training: one source's upsampled products [B, 9C, (N,) h, w], added to own [B, C, (N,) height, width], with gradients. */
+  trainWindow(own: Handle | null, products: Handle, height: number, width: number, nearest: boolean): Handle;
 
   /**
    * The blur of RGB-D sets: `pictures` [B, 3, H, W] into `to` [B, P, 3, H, W], by `peak` and `steepness` [B, P, H, W] of each pixel's

@@ -15,6 +15,8 @@ void registerDistributed(napi_env env, napi_value exports);
 void registerLens(napi_env env, napi_value exports);
 void registerGather(napi_env env, napi_value exports);
 void registerNorm(napi_env env, napi_value exports);
+void registerTrainPool(napi_env env, napi_value exports);
+void registerTrainWindow(napi_env env, napi_value exports);
 void registerFuse(napi_env env, napi_value exports);
 void registerFusePool(napi_env env, napi_value exports);
 void registerFusePlanes(napi_env env, napi_value exports);

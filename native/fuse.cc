@@ -177,10 +177,12 @@ napi_value logitConvolution(napi_env env, const Arguments& arguments) {
   work.count = to.numel();
   work.channels = static_cast<int>(from.size(1)), work.planes = static_cast<int>(from.size(2));
   work.height = static_cast<int>(from.size(3)), work.width = static_cast<int>(from.size(4));
-  run(work, from, work.count, launchLogit, [&](auto kind, int64_t output) {
-    float sum = work.bias[0];
-    for (int channel = 0; channel < work.channels; channel++) sum += logitPart<decltype(kind), 1>(work, work.weight, output, channel);
-    work.to[output] = sum;
+  const int64_t strips = (work.width + LOGIT_STRIP - 1) / LOGIT_STRIP;
+  run(work, from, work.width == 0 ? 0 : work.count / work.width * strips, launchLogit, [&](auto kind, int64_t strip) {
+    const int64_t start = stripStart(work, strip);
+    float sums[LOGIT_STRIP] = {};
+    for (int channel = 0; channel < work.channels; channel++) addLogits<decltype(kind), 1>(work, work.weight, start, channel, sums);
+    for (int i = 0; i < LOGIT_STRIP && start % work.width + i < work.width; i++) work.to[start + i] = sums[i] + work.bias[0];
   });
   return makeUndefined(env);
 }

@@ -48,20 +48,24 @@ template <class T, int width> __global__ void sumAll(const WeightedSum work) {
   if (pack * width < work.count) sumPack<T, width>(work, pack);
 }
 
-/** Neighbouring threads take the channels of one output; `team` of them (a power of two) add their parts up. */
-template <class T, int width> __global__ void logitAll(const Logit work, int team) {
+/** Neighbouring threads take the channels of one strip of outputs; `team` of them (a power of two) add their parts up. */
+template <class T, int width> __global__ void logitAll(const Logit work, int64_t strips, int team) {
   extern __shared__ float weight[];
   for (int i = threadIdx.x; i < 27 * work.channels; i += THREADS) weight[i] = work.weight[i];
   __syncthreads();
   const int64_t thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-  const int64_t output = thread / team;
+  const int64_t strip = thread / team;
   const int member = static_cast<int>(thread % team);
-  float sum = 0;
-  if (output < work.count)
-    for (int channel = member * width; channel < work.channels; channel += team * width)
-      sum += logitPart<T, width>(work, weight, output, channel);
-  for (int step = team / 2; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step, team);
-  if (member == 0 && output < work.count) work.to[output] = sum + work.bias[0];
+  const int64_t start = strip < strips ? stripStart(work, strip) : 0;
+  float sums[LOGIT_STRIP] = {};
+  if (strip < strips)
+    for (int channel = member * width; channel < work.channels; channel += team * width) addLogits<T, width>(work, weight, start, channel, sums);
+  for (int i = 0; i < LOGIT_STRIP; i++)
+    for (int step = team / 2; step > 0; step /= 2) sums[i] += __shfl_down_sync(0xffffffffu, sums[i], step, team);
+  if (member != 0 || strip >= strips) return;
+  const int left = work.width - static_cast<int>(start % work.width);
+  for (int i = 0; i < LOGIT_STRIP; i++)
+    if (i < left) work.to[start + i] = sums[i] + work.bias[0];
 }
 
 template <class T, int width> __global__ void differenceAll(const PlaneDifference work, int64_t packs) {
@@ -118,7 +122,8 @@ template <class T, int width> void queue(const PlaneDifference& work, cudaStream
 template <class T, int width> void queue(const Logit& work, cudaStream_t stream) {
   int team = 1;
   while (team < 8 && team * width < work.channels) team *= 2;
-  logitAll<T, width><<<blocks(work.count * team), THREADS, 27 * work.channels * sizeof(float), stream>>>(work, team);
+  const int64_t strips = work.count / work.width * ((work.width + LOGIT_STRIP - 1) / LOGIT_STRIP);
+  logitAll<T, width><<<blocks(strips * team), THREADS, 27 * work.channels * sizeof(float), stream>>>(work, strips, team);
 }
 
 template <class T, class Work> void queueWidest(const Work& work, int divisor, cudaStream_t stream) {

@@ -195,19 +195,36 @@ template <class T, int width> FUSE_CODE void sumPack(const WeightedSum& work, in
   *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + start) = result;
 }
 
-/** The contribution of `width` channels, starting at `channel`, to one output. */
-template <class T, int width> FUSE_CODE float logitPart(const Logit& work, const float* weight, int64_t output, int channel) {
-  const int x = static_cast<int>(output % work.width), y = static_cast<int>(output / work.width % work.height);
-  const int n = static_cast<int>(output / work.width / work.height % work.planes);
-  float sum = 0;
-  for (int tap = 0; tap < 27; tap++) {
-    const int dn = tap / 9 - 1, dy = tap / 3 % 3 - 1, dx = tap % 3 - 1;
-    if (n + dn < 0 || n + dn >= work.planes || y + dy < 0 || y + dy >= work.height || x + dx < 0 || x + dx >= work.width) continue;
-    const int64_t at = output + (static_cast<int64_t>(dn) * work.height + dy) * work.width + dx;
-    const auto values = *reinterpret_cast<const Pack<T, width>*>(static_cast<const T*>(work.from) + at * work.channels + channel);
-    for (int i = 0; i < width; i++) sum += static_cast<float>(values.values[i]) * weight[tap * work.channels + channel + i];
+/** Neighbouring outputs of a row that are computed together, so that each value is read for three of them at once. */
+constexpr int LOGIT_STRIP = 4;
+
+/** The first output of a strip, or of none. */
+FUSE_CODE int64_t stripStart(const Logit& work, int64_t strip) {
+  const int strips = (work.width + LOGIT_STRIP - 1) / LOGIT_STRIP;
+  return strip / strips * work.width + strip % strips * LOGIT_STRIP;
+}
+
+/** Adds the contribution of `width` channels, starting at `channel`, to the outputs of a strip. */
+template <class T, int width> FUSE_CODE void addLogits(const Logit& work, const float* weight, int64_t start, int channel, float* sums) {
+  const int x = static_cast<int>(start % work.width), y = static_cast<int>(start / work.width % work.height);
+  const int n = static_cast<int>(start / work.width / work.height % work.planes);
+  for (int side = 0; side < 9; side++) {
+    const int dn = side / 3 - 1, dy = side % 3 - 1;
+    if (n + dn < 0 || n + dn >= work.planes || y + dy < 0 || y + dy >= work.height) continue;
+    float weights[3][width];
+    for (int dx = 0; dx < 3; dx++)
+      for (int i = 0; i < width; i++) weights[dx][i] = weight[(3 * side + dx) * work.channels + channel + i];
+    const T* row = static_cast<const T*>(work.from) + (start + (static_cast<int64_t>(dn) * work.height + dy) * work.width) * work.channels + channel;
+    for (int column = -1; column <= LOGIT_STRIP; column++) {
+      if (x + column < 0 || x + column >= work.width) continue;
+      const auto values = *reinterpret_cast<const Pack<T, width>*>(row + static_cast<int64_t>(column) * work.channels);
+      for (int output = 0; output < LOGIT_STRIP; output++) {
+        const int dx = column - output + 1;
+        if (dx < 0 || dx > 2) continue;
+        for (int i = 0; i < width; i++) sums[output] += static_cast<float>(values.values[i]) * weights[dx][i];
+      }
+    }
   }
-  return sum;
 }
 
 template <class T, int width> FUSE_CODE void differencePack(const PlaneDifference& work, int64_t pack) {

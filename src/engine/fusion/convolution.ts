@@ -68,7 +68,9 @@ export function createConvolutions(
   const writeUpsampled = (call: Convolution, parts: InputParts, target: TorchTensor, first: number): void => {
     const weights = cached(apart, call.weight, () => {
       const { weight, bias } = folded(engine, call);
-      return { ...upsampled.weights(weight, parts, (each) => engine.channelsLast(each.cast(precision))), bias: keep(bias) };
+      const arranged = (each: TorchTensor): TorchTensor => keep(engine.channelsLast(each.cast(precision)));
+      const { own, taps } = upsampled.weights(weight, parts);
+      return { own: own && arranged(own), taps: taps.map(arranged), bias: keep(bias) };
     });
     upsampled.writeInto(target, first, { parts, weights, bias: weights.bias, slope: call.slope });
   };

@@ -7,7 +7,7 @@ import { createPictureReader } from "./pictures.ts";
 import { createPlaneReader, type Readout } from "./readout.ts";
 import { createSummer, type Summer } from "./sum.ts";
 import type { TorchTensor } from "../torch/tensor.ts";
-import { createUpsampledConvolutions } from "./upsampled.ts";
+import { createUpsampledConvolutions, type Threshold } from "./upsampled.ts";
 
 /** Fused kernels for a network's operations at inference. */
 export interface Fusion {
@@ -37,8 +37,8 @@ export interface FusionOptions {
   readonly precision: "f32" | "f16" | "bf16";
   /** On CUDA, time the kernels for each convolution when it first occurs and use the fastest. Takes seconds; worth it for a network that runs often. */
   readonly tuned?: boolean;
-  /** Multiplications that a convolution over upsampled maps must save to be done before upsampling; for tests. */
-  readonly worthwhile?: number;
+  /** When a convolution over upsampled maps is done before upsampling; for tests. */
+  readonly worthwhile?: Threshold;
 }
 
 export function createFusion(engine: TorchEngine, { precision, tuned = false, worthwhile }: FusionOptions): Fusion {

@@ -1,5 +1,4 @@
 import { elementCount } from "../dims.ts";
-import { keep } from "../scope.ts";
 import type { Tensor } from "../engine.ts";
 import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { TorchTensor } from "../torch/tensor.ts";
@@ -36,9 +35,10 @@ export interface PartWeights {
 export interface UpsampledConvolutions {
   /** Remembers what a deferred tensor is upsampled from, or concatenated from. */
   note(deferred: Deferred, from: Upsampled | readonly TorchTensor[]): void;
+  isUpsampled(deferred: Deferred): boolean;
   /** The parts of the input if that saves enough; undefined if the convolution is better done on the input itself. */
   parts(call: ConvolutionShape): InputParts | undefined;
-  weights(weight: Tensor, parts: InputParts, arrange: (weight: Tensor) => TorchTensor): PartWeights;
+  weights(weight: Tensor, parts: InputParts): PartWeights;
   /** a(convolution + bias) into the channels of `target` starting at `first`. */
   writeInto(target: TorchTensor, first: number, call: UpsampledCall): void;
 }
@@ -54,13 +54,20 @@ export interface UpsampledCall {
 /** As in native/fuse.h. */
 const MOST_SOURCES = 3;
 
-/** Multiplications that must be saved: about what a GPU does in the time that the additional kernels take. */
-const WORTHWHILE = 3e9;
+/** When a convolution is done before upsampling. */
+export interface Threshold {
+  /** Multiplications that must be saved: about what a GPU does in the time that the additional kernels take. */
+  readonly multiplications: number;
+  /** Channels below which adding up the nine products takes longer than the multiplications it saves. */
+  readonly channels: number;
+}
+
+const WORTHWHILE: Threshold = { multiplications: 3e9, channels: 64 };
 
 export function createUpsampledConvolutions(
   engine: TorchEngine,
   kernels: Kernels,
-  { worthwhile = WORTHWHILE }: { readonly worthwhile: number | undefined },
+  { worthwhile = WORTHWHILE }: { readonly worthwhile?: Threshold | undefined },
 ): UpsampledConvolutions {
   const upsamplings = new WeakMap<Deferred, Upsampled>();
   const joins = new WeakMap<Deferred, readonly TorchTensor[]>();
@@ -69,8 +76,10 @@ export function createUpsampledConvolutions(
     const tensors = (input.deferred && joins.get(input.deferred)) ?? [input];
     let first = 0;
     return tensors.map((tensor) => {
-      const part = { first, tensor, upsampled: tensor.deferred && upsamplings.get(tensor.deferred) };
-      first += tensor.shape[1] as number;
+      const channels = tensor.shape[1] as number;
+      const isWide = channels >= worthwhile.channels;
+      const part = { first, tensor, upsampled: isWide && tensor.deferred ? upsamplings.get(tensor.deferred) : undefined };
+      first += channels;
       return part;
     });
   };
@@ -88,17 +97,18 @@ export function createUpsampledConvolutions(
       const sources = parts.filter(({ upsampled }) => upsampled);
       const oneMode = new Set(sources.map(({ upsampled }) => upsampled?.mode)).size === 1;
       const saved = sources.reduce((sum, part) => sum + savedBy(part, call), 0);
-      return oneMode && sources.length <= MOST_SOURCES && saved >= worthwhile ? parts : undefined;
+      return oneMode && sources.length <= MOST_SOURCES && saved >= worthwhile.multiplications ? parts : undefined;
     },
-    weights(weight, parts, arrange) {
+    isUpsampled: (deferred) => upsamplings.has(deferred),
+    weights(weight, parts) {
       const slices = parts.map(({ first, tensor, upsampled }) => ({
         part: weight.slice(1, { start: first, end: first + (tensor.shape[1] as number) }),
         upsampled,
       }));
       const own = slices.filter(({ upsampled }) => !upsampled).map(({ part }) => part);
       return {
-        own: own.length > 0 ? keep(arrange(engine.compute("aten::cat", own, 1))) : undefined,
-        taps: slices.filter(({ upsampled }) => upsampled).map(({ part }) => keep(arrange(asTaps(part)))),
+        own: own.length > 1 ? engine.compute("aten::cat", own, 1) : (own[0] as TorchTensor | undefined),
+        taps: slices.filter(({ upsampled }) => upsampled).map(({ part }) => asTaps(part) as TorchTensor),
       };
     },
     writeInto(target, first, { parts, weights, bias, slope }) {

@@ -15,6 +15,8 @@ export interface TorchGradients {
   readonly noGradient: <T>(body: () => T) => T;
   /** Convolutions and matrix products in bf16, the rest according to libtorch's autocast lists. */
   autocast<T>(body: () => T): T;
+  /** Whether a body of `autocast` is running. */
+  isAutocast(): boolean;
   /** Runs `body` in the operands' own precision while autocast is on. */
   fullPrecision<T>(body: () => T): T;
 }
@@ -37,10 +39,13 @@ export function torchGradients({ native, adopt }: TorchCalls, { device }: { read
     const previous = native("setGradMode", false);
     return () => void native("setGradMode", previous);
   };
+  let autocasting = false;
   const autocast = (on: boolean) => () => {
     const previous = native("setAutocast", device, on);
+    autocasting = on;
     return () => {
       native("setAutocast", device, previous);
+      autocasting = previous;
       if (on && !previous) native("clearAutocastCache"); // the weights may change before the next autocast
     };
   };
@@ -61,6 +66,7 @@ export function torchGradients({ native, adopt }: TorchCalls, { device }: { read
     },
     noGradient: (body) => inMode("noGradient", gradientsOff, body),
     autocast: (body) => inMode("autocast", autocast(true), body),
+    isAutocast: () => autocasting,
     fullPrecision: (body) => inMode("fullPrecision", autocast(false), body),
   };
 }

@@ -1,11 +1,14 @@
 import { keep } from "../scope.ts";
 import type { TorchCalls } from "./call.ts";
+import type { TorchGradients } from "./gradient.ts";
 import type { TorchTensor } from "./tensor.ts";
 import type { DType } from "../engine.ts";
 
 export interface TorchResize {
   /** Bilinear resampling of the last two axes of [B, C, h, w] or [B, C, N, h, w], `align_corners=False`. */
   resizeBilinear(tensor: TorchTensor, size: readonly [number, number]): TorchTensor;
+  /** Nearest resampling of the last two axes of [B, C, h, w], in the tensor's own dtype (autocast would make it f32). */
+  resizeNearest(tensor: TorchTensor, size: readonly [number, number]): TorchTensor;
 }
 
 /**
@@ -13,7 +16,7 @@ export interface TorchResize {
  * and then columns, with the channels innermost as convolutions have them: libtorch's kernel would copy the tensor to the planar
  * layout and back and add bf16 gradients one by one.
  */
-export function torchResize({ compute }: TorchCalls, constant: Constant): TorchResize {
+export function torchResize({ compute }: TorchCalls, { fullPrecision }: TorchGradients, constant: Constant): TorchResize {
   const matrices = new Map<string, TorchTensor>();
   const matrix = (from: number, to: number, dtype: DType): TorchTensor => {
     const key = `${from} ${to} ${dtype}`;
@@ -30,6 +33,7 @@ export function torchResize({ compute }: TorchCalls, constant: Constant): TorchR
     return compute("aten::bmm", compute("aten::expand", matrix(from, to, rows.dtype), [count, to, from]), rows);
   };
   return {
+    resizeNearest: (tensor, size) => fullPrecision(() => compute("aten::upsample_nearest2d", tensor, size)),
     resizeBilinear(tensor, [H, W]) {
       const five = tensor.shape.length === 5;
       const [B, C, N, h, w] = (five ? tensor.shape : [...tensor.shape.slice(0, 2), 1, ...tensor.shape.slice(2)]) as [

@@ -211,11 +211,14 @@ export class TorchTensor implements Tensor {
   }
   #convolution(operator: "conv2d" | "conv3d", weight: Tensor, options: ConvOptions): TorchTensor {
     const { bias, stride = 1, padding = 0 } = options;
-    if (this.engine.fusion && weight instanceof TorchTensor) return this.engine.fusion.convolution(this, weight, options);
+    const { fusion, training } = this.engine;
+    if (fusion && weight instanceof TorchTensor) return fusion.convolution(this, weight, options);
+    const fast = weight instanceof TorchTensor ? training?.convolution(this, weight, options) : undefined;
+    if (fast) return fast;
     return this.#run(operator, weight, bias ?? null, stride, padding);
   }
   batchNorm(options: BatchNormOptions): TorchTensor {
-    const fused = this.#deferred?.normalised?.(options) ?? this.engine.trainingNorm?.(this, options);
+    const fused = this.#deferred?.normalised?.(options) ?? this.engine.training?.norm(this, options);
     if (fused) return fused;
     const { weight, bias, runningMean, runningVariance, training, momentum, epsilon } = options;
     const cudnn = true;
@@ -230,10 +233,11 @@ export class TorchTensor implements Tensor {
     const [h, w] = numbers(size, "resize2d") as [number, number];
     if (this.shape.length !== 4 && this.shape.length !== 5) throw new EngineError(`resize2d(${this.describe()}): needs 4 or 5 axes`);
     if (!(h > 0 && w > 0)) throw new EngineError(`resize2d(${this.describe()}): cannot resize to ${h}×${w}`);
-    const fused = this.engine.fusion?.resize(this, [h, w], mode);
+    const { fusion, training } = this.engine;
+    const fused = (fusion ?? training)?.resize(this, [h, w], mode);
     if (fused) return fused;
     if (mode === "bilinear") return this.engine.resizeBilinear(this, [h, w]);
-    if (this.shape.length === 4) return this.#run("upsample_nearest2d", [h, w]);
+    if (this.shape.length === 4) return this.engine.resizeNearest(this, [h, w]);
     const [B, C, N, ...from] = this.shape as [number, number, number, number, number];
     return this.reshape([B, C * N, ...from])
       .resize2d([h, w], mode)
@@ -241,7 +245,8 @@ export class TorchTensor implements Tensor {
   }
   maxPool2d(options: PoolOptions): TorchTensor {
     const { kernel, stride, padding = [0, 0] } = options;
-    return this.engine.fusion?.maxPool(this, options) ?? this.#run("max_pool2d", kernel, stride, padding);
+    const fused = this.engine.fusion?.maxPool(this, options) ?? this.engine.training?.maxPool(this, options);
+    return fused ?? this.#run("max_pool2d", kernel, stride, padding);
   }
   avgPool(options: PoolOptions): TorchTensor {
     const { kernel, stride, padding = kernel.map(() => 0) } = options;

@@ -20,7 +20,7 @@ import { torchGradients } from "./gradient.ts";
 import type { TorchGradients } from "./gradient.ts";
 import { torchResize, type TorchResize } from "./resize.ts";
 import { TorchTensor } from "./tensor.ts";
-import { createTrainingNorm, type TrainingNorm } from "./trainingNorm.ts";
+import { createTrainingKernels, type TrainingKernels, type TrainingOptions } from "./trainingKernels.ts";
 
 export type { TorchValue } from "./call.ts";
 export { TorchTensor } from "./tensor.ts";
@@ -30,8 +30,8 @@ export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTr
   readonly device: string;
   /** Fused kernels; only in an engine for inference. */
   readonly fusion: Fusion | undefined;
-  /** Fused batch norm for training, where its kernels are. */
-  readonly trainingNorm: TrainingNorm | undefined;
+  /** Only in an engine for training. */
+  readonly training: TrainingKernels | undefined;
   /** A tensor that is computed when its values are first needed; its operands must live until then. */
   defer(deferred: Deferred): TorchTensor;
   constant(values: ArrayLike<number> | NumericArray, options: { readonly shape: readonly number[]; readonly dtype?: DType }): TorchTensor;
@@ -102,7 +102,7 @@ export interface TorchOptions {
   /** For inference only: folds batch norms, fuses kernels, uses this precision. Without it every operation runs as written. */
   readonly inference?: FusionOptions;
   /** Fused kernels for training. Default: on CUDA, where the addon was built with them. */
-  readonly trainingKernels?: boolean;
+  readonly trainingKernels?: boolean | TrainingOptions;
 }
 
 export function createTorchEngine({
@@ -115,7 +115,7 @@ export function createTorchEngine({
   const { native, compute } = calls;
   const gradients = torchGradients(calls, { device });
   let fusion: Fusion | undefined;
-  let trainingNorm: TrainingNorm | undefined;
+  let training: TrainingKernels | undefined;
   /** Without fused kernels, which compute in the precision of inference. */
   const unfused = <T>(body: () => T): T => {
     const suspended = fusion;
@@ -132,15 +132,15 @@ export function createTorchEngine({
     get fusion() {
       return fusion;
     },
-    get trainingNorm() {
-      return trainingNorm;
+    get training() {
+      return training;
     },
     defer: (deferred) => track(new TorchTensor(engine, { deferred })),
     ...calls,
     ...gradients,
     ...transfers(calls, gradients),
     ...torchDevice(calls, { device }),
-    ...torchResize(calls, (values, options) => engine.constant(values, options)),
+    ...torchResize(calls, gradients, (values, options) => engine.constant(values, options)),
     fullPrecision: (body) => gradients.fullPrecision(() => unfused(body)),
 
     constant(values, { shape, dtype = "f32" }) {
@@ -151,10 +151,14 @@ export function createTorchEngine({
       return compute("aten::full", sizes, value, dtype, null, device);
     },
     range: (length, { dtype = "f32" } = {}) => compute("aten::arange", concrete(length, "range"), dtype, null, device),
-    concat: (tensors, axis) => fusion?.concat(tensors as readonly TorchTensor[], axis) ?? compute("aten::cat", tensors, axis),
+    concat(tensors, axis) {
+      const fused = (fusion ?? training)?.concat(tensors as readonly TorchTensor[], axis);
+      return fused ?? compute("aten::cat", tensors, axis);
+    },
   };
   if (inference) fusion = createFusion(engine, inference);
-  else if (trainingKernels ?? (device !== "cpu" && native("hasKernels", device))) trainingNorm = createTrainingNorm(engine);
+  else if (trainingKernels ?? (device !== "cpu" && native("hasKernels", device)))
+    training = createTrainingKernels(engine, typeof trainingKernels === "object" ? trainingKernels : {});
 
   native("setThreads", threads);
   if (device !== "cpu") native("useCuda", device);

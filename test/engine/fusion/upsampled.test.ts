@@ -8,7 +8,7 @@ import { createRandom } from "../../../src/random.ts";
 import { assertClose } from "../../helpers/close.ts";
 
 const plain = createTorchEngine({ threads: 2 });
-const fused = createTorchEngine({ threads: 2, inference: { precision: "f32", worthwhile: 1 } });
+const fused = createTorchEngine({ threads: 2, inference: { precision: "f32", worthwhile: { multiplications: 1, channels: 1 } } });
 
 const random = createRandom(19);
 const count = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);

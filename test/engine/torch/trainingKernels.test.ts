@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
 import type { Tensor } from "../../../src/engine/engine.ts";
 import { scope } from "../../../src/engine/scope.ts";
@@ -8,7 +8,7 @@ import { createRandom } from "../../../src/random.ts";
 import { assertClose } from "../../helpers/close.ts";
 
 const plain = createTorchEngine({ threads: 2 });
-const fused = createTorchEngine({ threads: 2, trainingKernels: true });
+const fused = createTorchEngine({ threads: 2, trainingKernels: { worthwhile: { multiplications: 1, channels: 1 } } });
 
 const SHAPES = { images: [2, 8, 5, 3], volumes: [2, 4, 3, 4, 5] } as const;
 const ENDINGS: Readonly<Record<string, (y: Tensor, residual: Tensor) => Tensor>> = {
@@ -102,5 +102,114 @@ test("bf16 is normalised in f32 and rounded once; other dtypes and channel count
     );
     assert.equal(fused.full([1, 3, 2, 2], 1).batchNorm(norm(fused, 3, "f32")).deferred, undefined);
     assert.equal(fused.full([1, 4, 2, 2], 1, { dtype: "f64" }).batchNorm(norm(fused, 4, "f64")).deferred, undefined);
+  });
+});
+
+interface Operation {
+  readonly shapes: readonly (readonly number[])[];
+  /** Operands whose gradient is compared; all by default. */
+  readonly fixed?: readonly number[];
+  readonly body: (engine: TorchEngine, ...operands: TorchTensor[]) => Tensor;
+  /** The addon's function that must be used, and how often. */
+  readonly uses: readonly [string, number];
+}
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  "max pooling, 3×3 with stride 2": {
+    shapes: [[2, 4, 7, 6]],
+    body: (_, x) => x.maxPool2d({ kernel: [3, 3], stride: [2, 2], padding: [1, 1] }),
+    uses: ["trainPool", 1],
+  },
+  "max pooling, 2×2 with stride 1": {
+    shapes: [[1, 8, 4, 5]],
+    body: (_, x) => x.maxPool2d({ kernel: [2, 2], stride: [1, 1] }),
+    uses: ["trainPool", 1],
+  },
+  "the first convolution over images": {
+    shapes: [
+      [2, 3, 12, 16],
+      [8, 3, 7, 7],
+    ],
+    fixed: [0],
+    body: (_, x, weight) => x.conv2d(weight, { stride: 2, padding: 3 }),
+    uses: ["gatherBlocks", 1],
+  },
+  "a convolution over volumes upsampled to twice their size": {
+    shapes: [
+      [2, 4, 3, 3, 4],
+      [8, 4, 3, 3, 3],
+    ],
+    body: (_, x, weight) => x.resize2d([6, 8], "bilinear").conv3d(weight, { padding: 1 }),
+    uses: ["trainWindow", 1],
+  },
+  "a convolution over images upsampled to a size that is no multiple": {
+    shapes: [
+      [2, 4, 3, 5],
+      [3, 4, 3, 3],
+    ],
+    body: (_, x, weight) => x.resize2d([8, 9], "nearest").conv2d(weight, { padding: 1 }),
+    uses: ["trainWindow", 1],
+  },
+  "a convolution over volumes of three sizes": {
+    shapes: [
+      [1, 4, 2, 2, 3],
+      [1, 3, 2, 4, 6],
+      [1, 2, 2, 8, 12],
+      [4, 9, 3, 3, 3],
+    ],
+    body(engine, sixteenth, eighth, quarter, weight) {
+      const joined = engine.concat([sixteenth.resize2d([8, 12], "bilinear"), eighth.resize2d([8, 12], "bilinear"), quarter], 1);
+      return joined.conv3d(weight, { padding: 1 });
+    },
+    uses: ["trainWindow", 2],
+  },
+};
+
+function differentiate(engine: TorchEngine, { shapes, fixed = [], body }: Operation): { values: Float32Array; gradients: Float32Array[] } {
+  const random = createRandom(4);
+  const draw = (shape: readonly number[]): TorchTensor =>
+    engine.constant(
+      Float32Array.from({ length: shape.reduce((a, b) => a * b) }, () => random.normal()),
+      { shape },
+    );
+  return scope(() => {
+    const operands = shapes.map(draw);
+    const free = operands.filter((_, i) => !fixed.includes(i)).map((operand) => engine.requireGradient(operand));
+    const result = body(engine, ...operands);
+    engine.backward(
+      result
+        .square()
+        .mul(draw(result.shape as number[]))
+        .sum(),
+    );
+    const read = (tensor: Tensor): Float32Array => engine.read(tensor) as Float32Array;
+    return { values: read(result), gradients: free.map((operand) => read(engine.gradient(operand) as Tensor)) };
+  });
+}
+
+for (const [name, operation] of Object.entries(OPERATIONS))
+  test(`${name} has libtorch's values and gradients`, () => {
+    const native = mock.method(fused, "native");
+    const [want, got] = [plain, fused].map((engine) => differentiate(engine, operation)) as [
+      ReturnType<typeof differentiate>,
+      ReturnType<typeof differentiate>,
+    ];
+    const [kernel, times] = operation.uses;
+    assert.equal(native.mock.calls.filter(({ arguments: [called] }) => called === kernel).length, times);
+    native.mock.restore();
+    assertClose(got.values, want.values, 1e-4);
+    want.gradients.forEach((gradient, i) => {
+      assertClose(got.gradients[i] as Float32Array, gradient, 2e-3);
+    });
+  });
+
+test("operands that do not fit are refused by name", () => {
+  scope(() => {
+    const x = fused.full([1, 4, 2, 2], 1);
+    assert.throws(() => fused.native("trainPool", x, 5, 1, 0), /larger than the image/);
+    assert.throws(() => fused.native("trainPool", fused.full([1, 3, 2, 2], 1), 2, 1, 0), /multiple of 4 channels/);
+    assert.throws(() => fused.native("trainWindow", null, x, 4, 4, true), /nine taps/);
+    assert.throws(() => fused.native("trainWindow", x, fused.full([1, 9, 2, 2], 1), 4, 4, true), /own: expected the shape/);
+    assert.throws(() => fused.native("batchNorm", x, x, x, x, x, 0.1, 1e-5, 0, null), /weight: expected a value for each channel/);
   });
 });
