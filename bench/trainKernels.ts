@@ -106,7 +106,8 @@ function run(engine: TorchEngine, { shapes, exact = [], fixed = [], body }: Case
   });
   const free = operands.filter((_, i) => !fixed.includes(i)).map((operand) => engine.requireGradient(operand));
   const forward = (): Tensor => (device === "cpu" ? body(engine, ...operands) : engine.autocast(() => body(engine, ...operands)));
-  const probe = scope(() => engine.compute("aten::randn_like", forward().cast("f32")).cast(activations));
+  const shape = scope(() => forward().shape); // not randn_like, which fills another layout in another order
+  const probe = engine.compute("aten::randn", shape, "f32", null, device).cast(activations);
   let result: TorchTensor | undefined;
   const once = (): void => {
     for (const operand of free) engine.setGradient(operand);
