@@ -16,15 +16,23 @@ export function focalVariationalLoss({ focusProbability, valid }: { readonly foc
   return maskedMean(wrongWay.square().sum([MAP_AXIS.plane], { keepAxes: true }), valid);
 }
 
-/** How far p goes the wrong way between neighbouring planes (negative: the right way), [B, N − 1, H, W]: p_i − p_{i+1} before the peak, p_{i+1} − p_i behind it. */
-export function wrongSteps(focusProbability: Tensor): Tensor {
-  const p = focusProbability;
-  const { N } = dims(p, "B N H W", "focus probability");
-  const peak = p.argmax(MAP_AXIS.plane, { keepAxes: true });
-  const rise = p.slice(MAP_AXIS.plane, { start: 1 }).sub(p.slice(MAP_AXIS.plane, { end: -1 })); // p_{i+1} − p_i
-  const pairs = concrete(N, "focus probability") - 1;
-  const beforePeak = p.engine.range(pairs, { dtype: "i64" }).reshape([1, pairs, 1, 1]).less(peak);
-  return beforePeak.where(rise.neg(), rise);
+/** k of eq. 7, [B, 1, H, W], as numbers. */
+const peakOf = (p: Tensor): Tensor => p.argmax(MAP_AXIS.plane, { keepAxes: true }).cast(p.dtype);
+
+/** i + ½ for each pair of neighbouring planes, [1, N − 1, 1, 1]. */
+function betweenPlanes(p: Tensor): Tensor {
+  const pairs = concrete(dims(p, "B N H W", "focus probability").N, "focus probability") - 1;
+  return p.engine.range(pairs).cast(p.dtype).add(0.5).reshape([1, pairs, 1, 1]);
+}
+
+/**
+ * How far a map per plane goes the wrong way between neighbouring planes (negative: the right way), [B, N − 1, H, W]: m_i − m_{i+1} before
+ * the peak, m_{i+1} − m_i behind it.
+ */
+export function wrongSteps(maps: Tensor, peak: Tensor = peakOf(maps)): Tensor {
+  const rise = maps.slice(MAP_AXIS.plane, { start: 1 }).sub(maps.slice(MAP_AXIS.plane, { end: -1 })); // m_{i+1} − m_i
+  const sign = betweenPlanes(maps).mul(2).sub(peak.mul(2)).clamp({ min: -1, max: 1 }); // −1 before the peak, 1 behind it; without gradient
+  return rise.mul(sign);
 }
 
 const FLOOR = 1e-6; // below this a step of p counts as rounding
@@ -40,10 +48,8 @@ const SLOPE = 0.05; // how steep log p should be at least, per plane
  * `focusProbability` p, [B, N, H, W]; `valid` [B, 1, H, W].
  */
 export function focalTrendLoss({ focusProbability: p, valid }: { readonly focusProbability: Tensor; readonly valid: Tensor }): Tensor {
-  const pairs = concrete(dims(p, "B N H W", "focus probability").N, "focus probability") - 1;
-  const peak = p.argmax(MAP_AXIS.plane, { keepAxes: true }).cast(p.dtype);
-  const between = p.engine.range(pairs).cast(p.dtype).add(0.5).reshape([1, pairs, 1, 1]);
-  const away = between.sub(peak).abs().greater(1).cast(p.dtype);
-  const wrongWay = wrongSteps(p.add(FLOOR).log()).add(SLOPE).relu();
+  const peak = peakOf(p);
+  const away = betweenPlanes(p).sub(peak).abs().greater(1).cast(p.dtype);
+  const wrongWay = wrongSteps(p.add(FLOOR).log(), peak).add(SLOPE).relu();
   return maskedMean(wrongWay.mul(away).sum([MAP_AXIS.plane], { keepAxes: true }), valid);
 }

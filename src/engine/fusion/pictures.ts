@@ -6,6 +6,7 @@ import { TorchTensor } from "../torch/tensor.ts";
 
 /** Images in bytes and their normalisation: (byte · factor) · scale + shift, with one scale and shift per channel. */
 export interface Pictures {
+  /** Bytes, or f32. */
   readonly bytes: TorchTensor;
   /** [..., C, H, W], the shape the bytes are read in. */
   readonly shape: readonly number[];
@@ -18,6 +19,8 @@ export interface Pictures {
 export interface PictureReader {
   /** `bytes · factor`; undefined for other dtypes. */
   scaled(bytes: TorchTensor, factor: number): TorchTensor | undefined;
+  /** `images · scale` for images [B, C, H, W] in f32 without a gradient; undefined for another kind of factor. */
+  scaledPerChannel(images: TorchTensor, scale: Tensor | number): TorchTensor | undefined;
   /** The images behind a tensor if it is such a deferred normalisation. */
   behind(tensor: TorchTensor): Pictures | undefined;
 }
@@ -40,6 +43,8 @@ export function createPictureReader(engine: TorchEngine): PictureReader {
   return {
     scaled: (bytes, factor) =>
       bytes.dtype === "u8" ? defer({ bytes, shape: bytes.shape, factor, scale: undefined, shift: undefined }) : undefined,
+    scaledPerChannel: (images, scale) =>
+      isPerChannel(scale, images.shape) ? defer({ bytes: images, shape: images.shape, factor: 1, scale, shift: undefined }) : undefined,
     behind: ({ deferred }) => deferred && known.get(deferred),
   };
 }
@@ -47,12 +52,17 @@ export function createPictureReader(engine: TorchEngine): PictureReader {
 /** One operation after the other. */
 function computed(engine: TorchEngine, { bytes, shape, factor, scale, shift }: Pictures): TorchTensor {
   const values = engine.compute("aten::mul.Scalar", bytes.reshape(shape), factor);
-  const scaled = scale ? values.mul(scale) : values;
-  return shift ? scaled.add(shift) : scaled;
+  const scaled = scale ? engine.compute("aten::mul.Tensor", values, scale) : values;
+  return shift ? engine.compute("aten::add.Tensor", scaled, shift) : scaled;
 }
 
 const sameCount = (a: readonly number[], b: readonly number[]): boolean =>
   b.every((size) => size >= 0) && elementCount(a) === elementCount(b);
 
+/** One constant per channel. */
 const isPerChannel = (other: Tensor | number, shape: readonly number[]): other is TorchTensor =>
-  other instanceof TorchTensor && other.dtype === "f32" && shape.length > 3 && other.shape.join() === [shape.at(-3), 1, 1].join();
+  other instanceof TorchTensor &&
+  other.dtype === "f32" &&
+  shape.length > 3 &&
+  other.shape.join() === [shape.at(-3), 1, 1].join() &&
+  !other.engine.native("requiresGrad", other);

@@ -84,7 +84,7 @@ export class TorchTensor implements Tensor {
   }
   mul(other: Tensor | number): TorchTensor {
     const scaled = !this.#deferred && typeof other === "number" ? this.engine.fusion?.scaled(this, other) : undefined;
-    return scaled ?? this.#deferred?.times?.(other) ?? this.#pair("mul", other);
+    return scaled ?? this.#deferred?.times?.(other) ?? this.engine.training?.scaled(this, other) ?? this.#pair("mul", other);
   }
   div(other: Tensor | number): TorchTensor {
     return this.#pair("div", other);

@@ -17,6 +17,8 @@ export interface TrainingKernels {
    * maps: before upsampling.
    */
   convolution(input: TorchTensor, weight: TorchTensor, options: ConvOptions): TorchTensor | undefined;
+  /** `images · scale` with one scale per channel, deferred to be fused with the first convolution. */
+  scaled(images: TorchTensor, scale: Tensor | number): TorchTensor | undefined;
   /** Upsampling and concatenation, deferred if a convolution may follow that is better done before them. */
   resize(input: TorchTensor, size: readonly [number, number], mode: "nearest" | "bilinear"): TorchTensor | undefined;
   concat(tensors: readonly TorchTensor[], axis: number): TorchTensor | undefined;
@@ -65,8 +67,13 @@ export function createTrainingKernels(engine: TorchEngine, { worthwhile }: Train
       const shape = { input, weight, stride, padding };
       const parts = isReady(input, weight) ? upsampled.parts(shape) : undefined;
       if (parts) return beforeUpsampling(input, weight, parts);
-      const isImages = input.dtype === "f32" && isOverBlocks(shape) && !engine.native("requiresGrad", input);
-      return isImages ? overBlocks(input, weight, padding) : undefined;
+      const isFree = (): boolean => pictures.behind(input) !== undefined || !engine.native("requiresGrad", input);
+      return input.dtype === "f32" && isOverBlocks(shape) && isFree() ? overBlocks(input, weight, padding) : undefined;
+    },
+    scaled(images, scale) {
+      const isImages =
+        typeof scale !== "number" && images.shape.length === 4 && images.shape[1] === IMAGE_CHANNELS && images.dtype === "f32";
+      return isImages && !engine.native("requiresGrad", images) ? pictures.scaledPerChannel(images, scale) : undefined;
     },
     resize(input, size, mode) {
       const { shape, dtype } = input;
@@ -100,6 +107,8 @@ interface Call {
   /** Slope of the activation for negative values: 1 is none, 0 is ReLU. */
   readonly slope: number;
 }
+
+const IMAGE_CHANNELS = 3;
 
 /** Channels that the kernels take at a time: 16 bytes. */
 const packs: Partial<Record<string, number>> = { f32: 4, f16: 8, bf16: 8 };

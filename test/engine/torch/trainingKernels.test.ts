@@ -134,6 +134,26 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     body: (_, x, weight) => x.conv2d(weight, { stride: 2, padding: 3 }),
     uses: ["gatherBlocks", 1],
   },
+  "the first convolution over normalised images": {
+    shapes: [
+      [2, 3, 8, 6],
+      [8, 3, 7, 7],
+      [3, 1, 1],
+      [3, 1, 1],
+    ],
+    fixed: [0, 2, 3],
+    body: (_, x, weight, scale, shift) => x.mul(scale).add(shift).conv2d(weight, { stride: 2, padding: 3 }),
+    uses: ["gatherBlocks", 1],
+  },
+  "normalised images that no convolution follows": {
+    shapes: [
+      [2, 3, 4, 6],
+      [3, 1, 1],
+    ],
+    fixed: [0],
+    body: (_, x, scale) => x.mul(scale),
+    uses: ["gatherBlocks", 0],
+  },
   "a convolution over volumes upsampled to twice their size": {
     shapes: [
       [2, 4, 3, 3, 4],
