@@ -23,7 +23,8 @@ const operators = [
 const FUNCTIONS = [
   ...(["fromArray", "toArray", "writeFrom", "shape", "dtype", "item", "dispose", "setRequiresGrad", "requiresGrad", "backward"] as const),
   ...(["grad", "setGrad", "finishConvolution", "resampleInto", "gatherBlocks", "maxPool", "meanPool", "weightedSum"] as const),
-  ...(["logitConvolution", "planeDifference", "readOut", "gatherBlur", "renderLens"] as const),
+  ...(["logitConvolution", "planeDifference", "readOut", "gatherBlur", "renderLens", "windowSum"] as const),
+  ...(["batchNorm", "trainPool", "trainWindow"] as const),
 ] satisfies readonly (keyof Addon)[];
 
 const SHAPES = [

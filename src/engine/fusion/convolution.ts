@@ -51,7 +51,7 @@ export function createConvolutions(
 ): Convolutions {
   const prepared = new Map<TorchTensor, Prepared>();
   const merged = new Map<TorchTensor, TorchTensor>(); // the summed biases of two convolutions that are added
-  const apart = new Map<TorchTensor, PartWeights & { readonly bias: TorchTensor }>(); // for inputs that are upsampled
+  const upsampling = createUpsampledWriter(engine, upsampled, precision);
   const convolutions = new WeakMap<Deferred, Convolution>();
 
   const dtypeOf = ({ weight }: Convolution): DType => (weight.shape[0] === 1 ? "f32" : precision);
@@ -63,19 +63,6 @@ export function createConvolutions(
       const arranged = kernels.own && isOverBlocks(call) ? weightOverBlocks(weight, call.padding) : weight;
       return { weight: keep(engine.channelsLast(arranged.cast(dtypeOf(call)))), bias: keep(bias) };
     });
-
-  /** Writes the result of a convolution over upsampled maps into the channels of `target` starting at `first`. */
-  const writeUpsampled = (call: Convolution, parts: InputParts, target: TorchTensor, first: number): void => {
-    const weights = cached(apart, call.weight, () => {
-      const { weight, bias } = folded(engine, call);
-      const arranged = (each: TorchTensor): TorchTensor => keep(engine.channelsLast(each.cast(precision)));
-      const { own, taps } = upsampled.weights(weight, parts);
-      return { own: own && arranged(own), taps: taps.map(arranged), bias: keep(bias) };
-    });
-    upsampled.writeInto(target, first, { parts, weights, bias: weights.bias, slope: call.slope });
-  };
-  const upsampledParts = (call: Convolution): InputParts | undefined =>
-    isLogit(call) || call.residual || call.input.dtype !== precision ? undefined : upsampled.parts(call);
 
   const run = (call: Convolution): TorchTensor => {
     const { weight, bias } = prepare(call);
@@ -102,9 +89,9 @@ export function createConvolutions(
 
   const defer = (call: Convolution): TorchTensor => {
     const shape = outputShape(call);
-    const parts = upsampledParts(call);
+    const parts = upsampling.parts(call);
     const placed: Pick<Deferred, "run" | "writeInto"> = parts
-      ? kernels.placed({ shape, dtype: precision, writeInto: (target, first) => { writeUpsampled(call, parts, target, first); } }) // prettier-ignore
+      ? kernels.placed({ shape, dtype: precision, writeInto: (target, first) => { upsampling.write(call, parts, target, first); } }) // prettier-ignore
       : {
           run: () => run(call),
           ...(isWritten(call)
@@ -135,8 +122,36 @@ export function createConvolutions(
     dispose() {
       for (const { weight, bias } of prepared.values()) for (const tensor of [weight, bias]) tensor.dispose();
       for (const tensor of merged.values()) tensor.dispose();
-      for (const { own, taps, bias } of apart.values()) for (const tensor of [...(own ? [own] : []), ...taps, bias]) tensor.dispose();
-      for (const known of [prepared, merged, apart]) known.clear();
+      for (const known of [prepared, merged]) known.clear();
+      upsampling.dispose();
+    },
+  };
+}
+
+interface UpsampledWriter {
+  /** The parts of a convolution's input if it is better done before upsampling. */
+  parts(call: Convolution): InputParts | undefined;
+  /** Writes its result into the channels of `target` starting at `first`. */
+  write(call: Convolution, parts: InputParts, target: TorchTensor, first: number): void;
+  dispose(): void;
+}
+
+function createUpsampledWriter(engine: TorchEngine, upsampled: UpsampledConvolutions, precision: DType): UpsampledWriter {
+  const prepared = new Map<TorchTensor, PartWeights & { readonly bias: TorchTensor }>();
+  const arranged = (weight: TorchTensor): TorchTensor => keep(engine.channelsLast(weight.cast(precision)));
+  return {
+    parts: (call) => (isLogit(call) || call.residual || call.input.dtype !== precision ? undefined : upsampled.parts(call)),
+    write(call, parts, target, first) {
+      const weights = cached(prepared, call.weight, () => {
+        const { weight, bias } = folded(engine, call);
+        const { own, taps } = upsampled.weights(weight, parts);
+        return { own: own && arranged(own), taps: taps.map(arranged), bias: keep(bias) };
+      });
+      upsampled.writeInto(target, first, { parts, weights, bias: weights.bias, slope: call.slope });
+    },
+    dispose() {
+      for (const { own, taps, bias } of prepared.values()) for (const tensor of [...(own ? [own] : []), ...taps, bias]) tensor.dispose();
+      prepared.clear();
     },
   };
 }

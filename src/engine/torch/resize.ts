@@ -16,7 +16,7 @@ export interface TorchResize {
  * and then columns, with the channels innermost as convolutions have them: libtorch's kernel would copy the tensor to the planar
  * layout and back and add bf16 gradients one by one.
  */
-export function torchResize({ compute }: TorchCalls, { fullPrecision }: TorchGradients, constant: Constant): TorchResize {
+export function torchResize({ compute }: TorchCalls, gradients: TorchGradients, constant: Constant): TorchResize {
   const matrices = new Map<string, TorchTensor>();
   const matrix = (from: number, to: number, dtype: DType): TorchTensor => {
     const key = `${from} ${to} ${dtype}`;
@@ -33,7 +33,7 @@ export function torchResize({ compute }: TorchCalls, { fullPrecision }: TorchGra
     return compute("aten::bmm", compute("aten::expand", matrix(from, to, rows.dtype), [count, to, from]), rows);
   };
   return {
-    resizeNearest: (tensor, size) => fullPrecision(() => compute("aten::upsample_nearest2d", tensor, size)),
+    resizeNearest: (tensor, size) => gradients.fullPrecision(() => compute("aten::upsample_nearest2d", tensor, size)),
     resizeBilinear(tensor, [H, W]) {
       const five = tensor.shape.length === 5;
       const [B, C, N, h, w] = (five ? tensor.shape : [...tensor.shape.slice(0, 2), 1, ...tensor.shape.slice(2)]) as [
