@@ -15,7 +15,7 @@ fi
 rm -rf .carry/dist .carry/node-api-headers
 mkdir -p .carry/node-api-headers
 cp -r node_modules/node-api-headers/include .carry/node-api-headers/
-npx esbuild src/cli/main.ts src/reproduce/worker.ts bench/{engine,grid,infer,profile,render,train}.ts \
+npx esbuild src/cli/main.ts src/reproduce/worker.ts src/depth/node/fusionThread.ts bench/{engine,grid,infer,profile,render,train,trainKernels}.ts \
   --bundle --splitting --platform=node --format=esm --target=node20 --outdir=.carry/dist/bundle --entry-names=[name] --log-level=warning \
   --external:sharp --external:onnxruntime-node --external:onnxruntime-web --external:h5wasm --external:exrs \
   --banner:js='import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);'
