@@ -106,6 +106,8 @@ interface Call {
   readonly residual: TorchTensor | undefined;
   /** Slope of the activation for negative values: 1 is none, 0 is ReLU. */
   readonly slope: number;
+  /** Whether the running statistics were moved; shared by all uses of one norm. */
+  readonly running: { moved: boolean };
 }
 
 const IMAGE_CHANNELS = 3;
@@ -123,11 +125,13 @@ function isPacked({ shape, dtype }: TorchTensor): boolean {
 /**
  * The statistics, the normalisation, the sum with a residual and the activation in one operator (native/norm.h) instead of libtorch's four: a
  * third of the memory traffic less, and volumes as fast as images, for which libtorch has no kernel with the channels innermost.
- * The result must be used once: each use would move the running statistics.
+ * If the result is used with an activation and without, it is computed for each; the running statistics move the first time only.
  */
 function createNorm(engine: TorchEngine): TrainingKernels["norm"] {
-  const run = ({ x, options, residual, slope }: Call): TorchTensor => {
-    const { weight, bias, runningMean, runningVariance, momentum, epsilon } = options;
+  const run = ({ x, options, residual, slope, running }: Call): TorchTensor => {
+    const { weight, bias, runningMean, runningVariance, epsilon } = options;
+    const momentum = running.moved ? 0 : options.momentum;
+    running.moved = true;
     const statistics = [weight, bias, runningMean, runningVariance, momentum, epsilon] as const;
     return engine.adopt(engine.native("batchNorm", x, ...statistics, slope, residual ?? null));
   };
@@ -147,6 +151,6 @@ function createNorm(engine: TorchEngine): TrainingKernels["norm"] {
   return (x, options) => {
     const isMap = x.shape.length === 4 || x.shape.length === 5;
     if (!options.training || !isMap || !isPacked(x) || options.weight.dtype !== "f32") return undefined;
-    return defer({ x, options, residual: undefined, slope: 1 });
+    return defer({ x, options, residual: undefined, slope: 1, running: { moved: false } });
   };
 }

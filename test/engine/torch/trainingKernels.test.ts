@@ -105,6 +105,22 @@ test("bf16 is normalised in f32 and rounded once; other dtypes and channel count
   });
 });
 
+test("a norm that is used with ReLU and without moves the running statistics once", () => {
+  scope(() => {
+    const [want, got] = [plain, fused].map((engine) => {
+      const full = (value: number): TorchTensor => engine.full([4], value);
+      const [runningMean, runningVariance] = [full(0), full(1)];
+      const x = engine.constant(Float32Array.from({ length: 4 * 6 }, (_, i) => Math.sin(i)), { shape: [1, 4, 2, 3] }); // prettier-ignore
+      const y = x.batchNorm({ weight: full(1), bias: full(0), runningMean, runningVariance, training: true, momentum: 0.1, epsilon: 1e-5 });
+      const both = [y.relu(), y].map((each) => engine.read(each) as Float32Array);
+      return [...both, engine.read(runningMean) as Float32Array, engine.read(runningVariance) as Float32Array];
+    }) as [Float32Array[], Float32Array[]];
+    want.forEach((values, i) => {
+      assertClose(got[i] as Float32Array, values, 1e-5);
+    });
+  });
+});
+
 interface Operation {
   readonly shapes: readonly (readonly number[])[];
   /** Operands whose gradient is compared; all by default. */
