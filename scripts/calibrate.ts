@@ -1,95 +1,149 @@
-// Measures the error of depth on rendered scenes, fits the error tables of networks on one half of them, checks them on the other, and
-// draws docs/confidence.svg. With --write the tables are stored in the weights files.
-// nice node --import tsx scripts/calibrate.ts [--models small,base] [--scenes 40] [--write] [-o FILE]
+// Fits the error model of a network (docs/confidence.md) on rendered stacks, HCI light fields and NYU pairs outside the hold-out: on each half of the
+// stacks, to measure it on the other, and on both, which is the model to use. With --write it is stored in the weights file.
+// nice node --import tsx scripts/calibrate.ts --hci DIR --nyu DIR [--model small] [--scenes 16] [--pairs 12] [--write] [-o FILE]
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
+import { focusSigns } from "../src/check/evidence.ts";
+import { depthMaps, errorCues } from "../src/depth/maps.ts";
+import { COVERAGE, fitErrorModel, type CalibrationPixels } from "../src/evaluate/errorCalibration.ts";
+import { inPlanes, planeIndexOf } from "../src/evaluate/planeUnits.ts";
+import { textureStrength, textureThirds } from "../src/evaluate/untextured.ts";
+import { luminance } from "../src/image/luminance.ts";
+import { sparsificationArea } from "../src/metrics/sparsification.ts";
+import type { DepthNetwork } from "../src/network/depthNetwork.ts";
+import { byCue, CUES, expectedError, type Cue, type ErrorModel } from "../src/network/facts.ts";
 import { loadModel } from "../src/network/node/loadModel.ts";
-import { expectedError, type ErrorTable } from "../src/network/facts.ts";
 import { openNetwork } from "../src/network/node/openNetwork.ts";
 import { replaceFacts } from "../src/network/weightsFile.ts";
-import { createScenes, isClaimed, isWithin, type Finding } from "./calibrationScenes.ts";
+import { renderedStacks, stacksOf, type CalibrationStack } from "./calibrationStacks.ts";
 
 const { values } = parseArgs({
   options: {
-    models: { type: "string", default: "small,base" },
-    scenes: { type: "string", default: "40" },
-    seed: { type: "string", default: "3000000" },
-    side: { type: "string", default: "224" },
-    samples: { type: "string", default: "32" },
+    model: { type: "string", default: "small" },
+    hci: { type: "string" },
+    nyu: { type: "string" },
+    scenes: { type: "string", default: "16" },
+    pairs: { type: "string", default: "12" },
     write: { type: "boolean", default: false },
     output: { type: "string", short: "o", default: "docs/confidence.svg" },
   },
 });
-const COVERAGE = 0.68;
-const KNOTS = [0.5, 0.6, 0.7, 0.8, 1, 1.25, 1.75, 2.5];
-const CLAIMS = [0.1, 0.16, 0.25, 0.4, 0.63, 1, 1.6, 2.5, 4];
+/** One of this many pixels is kept; a prime, so that they do not form columns. */
+const STRIDE = 61;
+const CLAIMS = [0.05, 0.08, 0.125, 0.2, 0.32, 0.5, 0.8, 1.25, 2, 4];
 
-const say = (line: string): boolean => process.stdout.write(`${line}\n`);
-const share = (list: readonly Finding[], holds: (finding: Finding) => boolean): number => list.filter(holds).length / list.length;
-const mean = (list: readonly number[]): number => list.reduce((sum, value) => sum + value, 0) / list.length;
-
-function quantile(list: readonly number[], at: number): number {
-  const sorted = Float64Array.from(list).sort();
-  return sorted[Math.min(Math.floor(at * sorted.length), sorted.length - 1)] as number;
+/** One pixel with what is known of it. */
+interface Pixel extends Readonly<Record<Cue, number>> {
+  readonly kind: string;
+  readonly half: number;
+  /** |depth − truth| in planes: divided by the distance between the planes there. */
+  readonly off: number;
+  readonly texture: "textured" | "untextured" | "between";
 }
 
-/** The error that 68 % of the pixels around each knot stay within, non-decreasing. */
-function fitTable(findings: readonly Finding[]): ErrorTable {
-  let least = 0;
-  const error = KNOTS.map((knot, k) => {
-    const from = k === 0 ? 0 : ((KNOTS[k - 1] as number) + knot) / 2;
-    const to = k === KNOTS.length - 1 ? Infinity : ((KNOTS[k + 1] as number) + knot) / 2;
-    const near = findings.filter(({ spread }) => spread >= from && spread < to).map(({ off }) => off);
-    least = Math.max(least, near.length > 0 ? quantile(near, COVERAGE) : least);
-    return Number(least.toPrecision(2));
+/** A mark of being beyond the planes, and how far beyond, in planes, the pixel truly is; negative: within. */
+interface Mark {
+  readonly end: "nearer" | "farther";
+  readonly marked: boolean;
+  readonly outside: number;
+}
+
+const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
+const share = <T>(list: readonly T[], holds: (each: T) => boolean): number => list.filter(holds).length / list.length;
+
+/** An error of one plane, whatever the cues: divides errors by the distance between the planes. */
+const ONE_PLANE: ErrorModel = { planes: 1, ...byCue(() => ({ at: [1e9], factor: [1] })) };
+
+async function pixelsOf(network: DepthNetwork, given: CalibrationStack, marks: Mark[]): Promise<Pixel[]> {
+  const { kind, half, stack, trueDepth } = given;
+  const probability = await network.predict(stack);
+  const signs = focusSigns(stack.images.map(luminance));
+  const { depth, error: step, beyond } = depthMaps(probability, stack, { average: network.average, errorModel: ONE_PLANE, signs });
+  const cues = errorCues(probability, signs);
+  const claimed = inPlanes(trueDepth, stack.focusDistances, { within: 0.5 });
+  const strength = textureStrength(stack);
+  const [least, , most] = textureThirds(claimed, strength);
+  const pixels: Pixel[] = [];
+  for (let i = half; i < depth.length; i += STRIDE) {
+    const truth = trueDepth.values[i] as number;
+    if (kind === "rendered" && trueDepth.valid[i]) {
+      const index = planeIndexOf(stack.focusDistances, truth);
+      marks.push({ end: "nearer", marked: beyond[i] === -1, outside: -index });
+      marks.push({ end: "farther", marked: beyond[i] === 1, outside: index - (stack.images.length - 1) });
+    }
+    if (!claimed.valid[i]) continue;
+    const off = Math.abs((depth[i] as number) - truth) / (step[i] as number);
+    pixels.push({ ...cues(i), kind, half, off, texture: most.valid[i] ? "textured" : least.valid[i] ? "untextured" : "between" });
+  }
+  return pixels;
+}
+
+/** Every kind counts the same, however many pixels it has. */
+function calibrationPixels(pixels: readonly Pixel[]): CalibrationPixels {
+  const counts = new Map<string, number>();
+  for (const { kind } of pixels) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return {
+    cues: byCue((cue) => Float32Array.from(pixels, (pixel) => pixel[cue])),
+    off: Float32Array.from(pixels, ({ off }) => off),
+    weights: Float32Array.from(pixels, ({ kind }) => 1e4 / (counts.get(kind) as number)),
+  };
+}
+
+interface Claim extends Pixel {
+  /** In planes. */
+  readonly claimed: number;
+}
+
+/** Each half with the claims of the model fitted on the other. */
+function crossChecked(pixels: readonly Pixel[]): Claim[] {
+  return [0, 1].flatMap((half) => {
+    const error = expectedError(fitErrorModel(calibrationPixels(pixels.filter((pixel) => pixel.half !== half))));
+    return pixels.filter((pixel) => pixel.half === half).map((pixel) => ({ ...pixel, claimed: error(pixel) }));
   });
-  return { spread: KNOTS, error };
+}
+
+function reportKinds(claims: readonly Claim[]): void {
+  say("| stacks | pixels | within the claim | textured third | untextured third | area under sparsification | by the spread of p |");
+  say("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
+  for (const kind of new Set(claims.map((claim) => claim.kind))) {
+    const own = claims.filter((claim) => claim.kind === kind);
+    const held = (list: readonly Claim[]): string => percent(share(list, ({ off, claimed }) => off <= claimed));
+    const part = (texture: Pixel["texture"]): string => held(own.filter((claim) => claim.texture === texture));
+    const area = (doubt: (claim: Claim) => number): string => sparsificationArea(own.map(({ off }) => off), own.map(doubt)).toFixed(3); // prettier-ignore
+    const areas = [area(({ claimed }) => claimed), area(({ spread }) => spread)];
+    say(`| ${[kind, own.length, held(own), part("textured"), part("untextured"), ...areas].join(" | ")} |`);
+  }
 }
 
 interface CurvePoint {
   readonly claimed: number;
+  /** `COVERAGE` of the pixels are within. */
   readonly observed: number;
-  readonly coverage: number;
-  readonly pixels: number;
 }
 
-/** For pixels with about the same claimed error: the error that 68 % of them stay within, and the share within the claim. */
-function calibrationCurve(findings: readonly Finding[], table: ErrorTable): CurvePoint[] {
-  const claims = findings.map((finding) => ({ ...finding, claimed: expectedError(table, finding.spread) }));
+/** For pixels with about the same claimed error: the error that 68 % of them stay within. */
+function calibrationCurve(claims: readonly Claim[]): CurvePoint[] {
   return CLAIMS.slice(1).flatMap((to, k) => {
     const inBin = claims.filter(({ claimed }) => claimed >= (CLAIMS[k] as number) && claimed < to);
     if (inBin.length < 300) return [];
-    return {
-      claimed: mean(inBin.map(({ claimed }) => claimed)),
-      observed: quantile(inBin.map(({ off }) => off), COVERAGE), // prettier-ignore
-      coverage: share(inBin, ({ off, claimed }) => off <= claimed),
-      pixels: inBin.length,
-    };
+    const sorted = Float64Array.from(inBin, ({ off }) => off).sort();
+    const mean = inBin.reduce((sum, { claimed }) => sum + claimed, 0) / inBin.length;
+    return { claimed: mean, observed: sorted[Math.floor(COVERAGE * sorted.length)] as number };
   });
 }
 
-const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
-
-function reportBeyond(findings: readonly Finding[]): void {
-  for (const [end, sign, isBeyond, isFar] of [
-    ["nearer than the first", -1, (f: Finding) => f.truePlane < 0, (f: Finding) => f.truePlane < -0.5],
-    ["farther than the last", 1, (f: Finding) => f.truePlane > f.planes - 1, (f: Finding) => f.truePlane > f.planes - 0.5],
-  ] as const) {
-    const marked = findings.filter(({ beyond }) => beyond === sign);
-    const inner = (f: Finding): boolean => (sign < 0 ? f.truePlane > 0.25 : f.truePlane < f.planes - 1.25);
-    const found = (list: readonly Finding[]): string => percent(share(list, ({ beyond }) => beyond === sign));
+function reportMarks(marks: readonly Mark[]): void {
+  for (const end of ["nearer", "farther"] as const) {
+    const own = marks.filter((mark) => mark.end === end);
+    const marked = own.filter((mark) => mark.marked);
+    const beyond = own.filter(({ outside }) => outside > 0);
     say(
-      `  ${end}: precision ${percent(share(marked, isBeyond))}, recall ${found(findings.filter(isBeyond))} ` +
-        `(more than half a plane: ${found(findings.filter(isFar))}), marked though more than a quarter plane inside ${percent(share(marked, inner))}`,
+      `marked as ${end} than every plane: precision ${percent(share(marked, ({ outside }) => outside > 0))}, ` +
+        `within half a plane of the end or beyond ${percent(share(marked, ({ outside }) => outside > -0.5))}, recall ${percent(share(beyond, (mark) => mark.marked))}`,
     );
   }
-}
-
-function reportAccuracy(scenes: readonly (readonly Finding[])[]): void {
-  const within = scenes.map((scene) => scene.filter(isWithin)).filter(({ length }) => length > 0);
-  const absRel = (of: (finding: Finding) => number): string => mean(within.map((scene) => mean(scene.map(of)))).toFixed(4);
-  say(`  AbsRel within the planes: ${absRel((f) => f.relative)} averaged in dioptres, ${absRel((f) => f.relativeInMetres)} in metres`);
 }
 
 const SIZE = 420;
@@ -98,22 +152,22 @@ const INKS = ["#b5442e", "#2f6f8f", "#5b8a3c"];
 
 /** Observed over claimed error, both in planes, both logarithmic; on the diagonal the claim is exact. */
 function drawCurves(curves: Readonly<Record<string, readonly CurvePoint[]>>): string {
-  const [low, high] = [0.1, 10];
+  const [low, high] = [0.04, 8];
   const along = (value: number): number => (Math.log(value / low) / Math.log(high / low)) * (SIZE - 2 * MARGIN);
-  const at = ({ claimed, observed }: CurvePoint): string =>
-    `${(MARGIN + along(claimed)).toFixed(1)},${(SIZE - MARGIN - along(observed)).toFixed(1)}`;
-  const ticks = [0.1, 0.2, 0.5, 1, 2, 5, 10].map((value) => {
-    const [x, y] = [MARGIN + along(value), SIZE - MARGIN - along(value)];
+  const at = ({ claimed, observed }: CurvePoint): [string, string] => [
+    (MARGIN + along(claimed)).toFixed(1),
+    (SIZE - MARGIN - along(observed)).toFixed(1),
+  ];
+  const ticks = [0.05, 0.1, 0.2, 0.5, 1, 2, 5].map((value) => {
+    const [x, y] = [MARGIN + along(value), SIZE - MARGIN - along(value)].map((place) => place.toFixed(1)) as [string, string];
     return (
       `<path d="M${x} ${MARGIN}V${SIZE - MARGIN}M${MARGIN} ${y}H${SIZE - MARGIN}" stroke="#ddd"/>` +
-      `<text x="${x}" y="${SIZE - MARGIN + 16}" text-anchor="middle">${value}</text><text x="${MARGIN - 6}" y="${y + 4}" text-anchor="end">${value}</text>`
+      `<text x="${x}" y="${SIZE - MARGIN + 16}" text-anchor="middle">${value}</text><text x="${MARGIN - 6}" y="${y}" dy="4" text-anchor="end">${value}</text>`
     );
   });
   const lines = Object.entries(curves).map(([name, points], i) => {
     const ink = INKS[i % INKS.length] as string;
-    const dots = points.map(
-      (point) => `<circle cx="${at(point).split(",")[0] as string}" cy="${at(point).split(",")[1] as string}" r="3.5" fill="${ink}"/>`,
-    );
+    const dots = points.map(at).map(([x, y]) => `<circle cx="${x}" cy="${y}" r="3.5" fill="${ink}"/>`);
     const legend = `<text x="${MARGIN + 12}" y="${MARGIN + 18 + 16 * i}" fill="${ink}">${name}</text>`;
     return `<polyline points="${points.map(at).join(" ")}" fill="none" stroke="${ink}" stroke-width="2"/>${dots.join("")}${legend}`;
   });
@@ -126,39 +180,33 @@ function drawCurves(curves: Readonly<Record<string, readonly CurvePoint[]>>): st
   );
 }
 
-/** Stores the table in the network's weights file, whose tensors stay as they are. */
-function store(name: string, errorTable: ErrorTable): void {
-  const { file, facts } = loadModel(name);
-  writeFileSync(file, replaceFacts(readFileSync(file), { ...facts, errorTable }, file));
-  say(`  stored in ${file}`);
+/** Stores the model in the network's weights file, whose tensors stay as they are. */
+function store(errorModel: ErrorModel): void {
+  const { file, facts } = loadModel(values.model);
+  writeFileSync(file, replaceFacts(readFileSync(file), { ...facts, errorModel }, file));
+  say(`stored in ${file}`);
 }
 
-const names = values.models.split(",");
-const networks = Object.fromEntries(
-  await Promise.all(names.map(async (name) => [name, await openNetwork(name, { device: "cpu", threads: 2 })] as const)),
-);
-const render = createScenes({ networks, side: Number(values.side), samples: Number(values.samples) });
-const scenes: Record<string, Finding[]>[] = [];
-for (let i = 0; i < Number(values.scenes); i++) {
-  scenes.push(await render(Number(values.seed) + i));
-  process.stderr.write(`scene ${i + 1} of ${values.scenes}\n`);
-}
-const curves: Record<string, CurvePoint[]> = {};
-for (const name of names) {
-  const all = scenes.map((scene) => scene[name] as Finding[]);
-  const half = (odd: number): Finding[] => all.filter((_, i) => (i >> 2) % 2 === odd).flat().filter(isClaimed); // prettier-ignore
-  const table = fitTable(half(0));
-  const held = half(1);
-  curves[name] = calibrationCurve(held, table);
-  say(name);
-  say(`  ${JSON.stringify(table)}`);
-  for (const point of curves[name])
-    say(
-      `  claimed ±${point.claimed.toFixed(2)}: 68 % within ${point.observed.toFixed(2)}, ${percent(point.coverage)} within the claim, ${point.pixels} pixels`,
-    );
-  say(`  other half of the scenes: ${percent(share(held, ({ off, spread }) => off <= expectedError(table, spread)))} within the new table's claim, ` + `${percent(share(held, ({ off, claimed }) => off <= claimed))} within that of the table in use`); // prettier-ignore
-  reportAccuracy(all);
-  reportBeyond(all.flat());
-  if (values.write) store(name, table);
-}
-writeFileSync(values.output, drawCurves(curves));
+const network = await openNetwork(values.model, { device: "cpu", threads: 2 });
+const limit = Number(values.pairs);
+const sources = [
+  renderedStacks(Number(values.scenes)),
+  ...(values.hci === undefined ? [] : [stacksOf("hci", { data: values.hci, split: "all", limit })]),
+  ...(values.nyu === undefined ? [] : [stacksOf("nyu", { data: values.nyu, split: "train", limit })]),
+];
+const [pixels, marks]: [Pixel[], Mark[]] = [[], []];
+for (const source of sources)
+  for await (const stack of source) {
+    for (const pixel of await pixelsOf(network, stack, marks)) pixels.push(pixel);
+    process.stderr.write(`${stack.kind}, ${stack.stack.images.length} planes: ${pixels.length} pixels\n`);
+  }
+await network.dispose();
+const claims = crossChecked(pixels);
+reportKinds(claims);
+reportMarks(marks);
+const model = fitErrorModel(calibrationPixels(pixels));
+for (const cue of CUES) say(`| ${cue} | ${model[cue].at.map((at, k) => `${at}: ${model[cue].factor[k] as number}`).join(" | ")} |`);
+say(JSON.stringify(model));
+const kinds = [...new Set(claims.map(({ kind }) => kind))];
+writeFileSync(values.output, drawCurves(Object.fromEntries(kinds.map((kind) => [kind, calibrationCurve(claims.filter((claim) => claim.kind === kind))])))); // prettier-ignore
+if (values.write) store(model);

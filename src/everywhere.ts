@@ -11,7 +11,7 @@ export { createRandom, type Random, type RandomState } from "./random.ts";
 // From a stack to depth
 export type { Preference } from "./depth/allInFocus/prior.ts";
 export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./depth/estimate.ts";
-export type { Average, ErrorTable, NetworkFacts, TrainingRun } from "./network/facts.ts";
+export type { Average, Cue, ErrorModel, NetworkFacts, TrainingRun } from "./network/facts.ts";
 export type { DepthNetwork } from "./network/depthNetwork.ts";
 export type { Fields, FocusProbability, PredictOptions } from "./network/focusProbability.ts";
 export type { Device, Value } from "./network/session.ts";

@@ -21,27 +21,39 @@ const ROUNDING = 1 / 12 / 255 ** 2;
 /** Noise is counted this many times, so that where there is little else the share below stays small. */
 const OVER_NOISE = 4;
 
-/**
- * How much of the detail around each pixel comes and goes with focus, 0 to 1: (max − min) / (max + 4 noise) of its energy over the planes,
- * in the band where that is largest, above what noise alone reaches. 0 where all planes are alike, whatever their texture.
- */
-export function focusEvidence(planes: readonly Plane[]): Float32Array {
+/** What the images themselves show of focus around each pixel. */
+export interface FocusSigns {
+  /**
+   * How much of the detail comes and goes with focus, 0 to 1: (max − min) / (max + 4 noise) of its energy over the planes, in the band where
+   * that is largest, above what noise alone reaches. 0 where all planes are alike, whatever their texture.
+   */
+  readonly evidence: Float32Array;
+  /** The plane of the largest energy in that band. */
+  readonly sharpest: Uint16Array;
+}
+
+export function focusSigns(planes: readonly Plane[]): FocusSigns {
   const { width, height } = planes[0] as Plane;
   const size = { width, height };
   const frames = planes.map(({ values }) => values);
   const change = new Float32Array(width * height);
+  const sharpest = new Uint16Array(width * height);
   for (const band of BANDS) {
-    const { least, most } = energyRange(frames, band, size);
+    const { least, most, at } = energyRange(frames, band, size);
     const noise = quantile(least, QUIETEST) + ROUNDING;
     for (let i = 0; i < change.length; i++) {
       const high = most[i] as number;
       const share = (high - (least[i] as number)) / (high + OVER_NOISE * noise);
-      if (share > (change[i] as number)) change[i] = share;
+      if (share <= (change[i] as number)) continue;
+      change[i] = share;
+      sharpest[i] = at[i] as number;
     }
   }
   const chance = changeByNoise(planes.length);
-  return change.map((share) => Math.max(0, (share - chance) / (1 - chance)));
+  return { evidence: change.map((share) => Math.max(0, (share - chance) / (1 - chance))), sharpest };
 }
+
+export const focusEvidence = (planes: readonly Plane[]): Float32Array => focusSigns(planes).evidence;
 
 /**
  * What the change reaches in 99 % of the pixels of stacks of pure noise: it grows with the number of planes as the range of that many
@@ -49,24 +61,28 @@ export function focusEvidence(planes: readonly Plane[]): Float32Array {
  */
 const changeByNoise = (planes: number): number => 0.2 + 0.08 * Math.max(Math.sqrt(8 * Math.log(planes)) - 1.1, 1);
 
-/** The smallest and largest energy of a band around each pixel, over the planes. */
+/** The smallest and largest energy of a band around each pixel, over the planes, and the plane of the largest. */
 function energyRange(
   frames: readonly Float32Array[],
   [fine, coarse]: readonly [number, number],
   size: Size,
-): { least: Float32Array; most: Float32Array } {
+): { least: Float32Array; most: Float32Array; at: Uint16Array } {
   const least = new Float32Array(size.width * size.height).fill(Infinity);
   const most = new Float32Array(size.width * size.height);
-  for (const frame of frames) {
+  const at = new Uint16Array(size.width * size.height);
+  for (const [n, frame] of frames.entries()) {
     const [sharp, blurred] = [fine === 0 ? frame : smooth({ ...size, values: frame }, fine), smooth({ ...size, values: frame }, coarse)];
     const energy = boxMean({ ...size, values: sharp.map((value, i) => (value - (blurred[i] as number)) ** 2) }, WINDOW);
     for (let i = 0; i < energy.length; i++) {
       const value = energy[i] as number;
       if (value < (least[i] as number)) least[i] = value;
-      if (value > (most[i] as number)) most[i] = value;
+      if (value > (most[i] as number)) {
+        most[i] = value;
+        at[i] = n;
+      }
     }
   }
-  return { least, most };
+  return { least, most, at };
 }
 
 function quantile(values: Float32Array, share: number): number {

@@ -74,7 +74,7 @@ export function describeRun(run: DepthRun, { model, network, align, seconds }: R
 const factsOf = ({ facts, average }: RunFacts["network"]): DepthDocument["network"] => ({
   average,
   ...(facts.planes ? { planes: facts.planes } : {}),
-  calibrated: facts.errorTable !== undefined,
+  calibrated: facts.errorModel !== undefined,
   ...(facts.licence === undefined ? {} : { licence: facts.licence }),
   ...(facts.training ? { training: facts.training } : {}),
 });

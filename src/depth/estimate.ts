@@ -1,5 +1,7 @@
+import { focusSigns } from "../check/evidence.ts";
 import { depthMap, type DepthMap } from "../image/depthMap.ts";
 import type { Image } from "../image/image.ts";
+import { luminance } from "../image/luminance.ts";
 import { invalidFocusTrend } from "../metrics/focusTrend.ts";
 import { focalStack, type FocalStack } from "../stack/focalStack.ts";
 import { fuseImages } from "./allInFocus/fusion.ts";
@@ -15,11 +17,11 @@ export interface DepthEstimate {
   readonly spread: Float32Array;
   /** ±e, in the unit of the depth: of pixels within the planes that are given ±e, about 68 % lie within e (docs/confidence.md). */
   readonly error: Float32Array;
-  /** 1 / (1 + (2e)²) with e in planes: 1 is certain, ½ is half a plane off; 0 beyond the planes. */
+  /** 1 / (1 + (2e)²) with e in planes: 1 is certain, ½ is half a plane off. */
   readonly confidence: Float32Array;
   /** The plane with the largest p. */
   readonly planeIndex: Uint16Array;
-  /** −1 nearer than the first plane, +1 farther than the last, else 0. The depth is that of the end plane; how far beyond is unknown. */
+  /** −1 at the first plane or nearer, +1 at the last or farther, else 0. The depth is that of the end plane; how far beyond is unknown, and no part of `error`. */
   readonly beyond: Int8Array;
   /** p. */
   readonly probability: FocusProbability;
@@ -37,7 +39,8 @@ export interface EstimateOptions extends PredictOptions {
 export async function estimateDepth(stack: FocalStack, { network, ...options }: EstimateOptions): Promise<DepthEstimate> {
   const checked = focalStack(stack);
   const probability = await network.predict(checked, options);
-  const { depth, ...maps } = depthMaps(probability, checked, network);
+  const signs = focusSigns(checked.images.map(luminance));
+  const { depth, ...maps } = depthMaps(probability, checked, { ...network, signs });
   const { width, height } = probability;
   let fused: Image | undefined;
   return {

@@ -1,6 +1,8 @@
 import type { Space } from "../image/depthMap.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
-import { expectedError, type Average, type ErrorTable } from "../network/facts.ts";
+import type { FocusSigns } from "../check/evidence.ts";
+import { boxMean } from "../image/boxFilter.ts";
+import { expectedError, type Average, type Cue, type ErrorModel } from "../network/facts.ts";
 import type { FocusProbability } from "../network/focusProbability.ts";
 
 /** What follows from p at every pixel; the fields are those of `DepthEstimate`. */
@@ -16,18 +18,31 @@ export interface DepthMaps {
 /** Share of p on the first or last plane above which a pixel is marked as beyond it; precision and recall are in docs/confidence.md. */
 const BEYOND = 0.8;
 
+/** Radius, in pixels, of the squares over which the unrest of the map is measured. */
+const UNREST_RADIUS = 8;
+
+/** What the maps are made with: the network's own average and error model, and what the images show of focus. */
+export interface MapOptions {
+  readonly average: Average;
+  readonly errorModel: ErrorModel;
+  readonly signs: FocusSigns;
+}
+
 /**
  * Depth from p, eq. 6, and what goes with it. Distances in metres are averaged as the network was trained: as they are, D̂ = Σ p_n f_n (the
  * paper's arithmetic mean), or in dioptres, D̂ = 1 / Σ (p_n / f_n), where blur is linear, so that a little of p on a far plane means a
  * little blur, not metres of depth. Disparities and plane indices are averaged as they are.
  */
 export function depthMaps(
-  { planes, width, height, values: p }: FocusProbability,
+  probability: FocusProbability,
   { focusDistances, space }: Pick<FocalStack, "focusDistances" | "space">,
-  { errorTable, average }: { readonly errorTable: ErrorTable; readonly average: Average },
+  { average, errorModel, signs }: MapOptions,
 ): DepthMaps {
+  const { planes, width, height, values: p } = probability;
   const pixels = width * height;
   const scale = depthScale(focusDistances, { space, average });
+  const cues = errorCues(probability, signs);
+  const planesOff = expectedError(errorModel);
   const maps = {
     depth: new Float32Array(pixels),
     spread: new Float32Array(pixels),
@@ -37,20 +52,42 @@ export function depthMaps(
     beyond: new Int8Array(pixels),
   };
   const column = new Float64Array(planes);
-  const numbers = focusDistances.map((_, n) => n);
   for (let i = 0; i < pixels; i++) {
     for (let n = 0; n < planes; n++) column[n] = p[n * pixels + i] as number;
     const depth = scale.depth(mean(column, scale.even));
-    const planesOff = expectedError(errorTable, deviation(column, numbers, mean(column, numbers)));
-    const beyond = (column[0] as number) > BEYOND ? -1 : (column[planes - 1] as number) > BEYOND ? 1 : 0;
+    const off = planesOff(cues(i));
     maps.depth[i] = depth;
     maps.spread[i] = deviation(column, focusDistances, depth);
-    maps.error[i] = planesOff * scale.step(depth);
-    maps.confidence[i] = beyond === 0 ? 1 / (1 + (2 * planesOff) ** 2) : 0;
+    maps.error[i] = off * scale.step(depth);
+    maps.confidence[i] = 1 / (1 + (2 * off) ** 2);
     maps.planeIndex[i] = peakOf(column);
-    maps.beyond[i] = beyond;
+    maps.beyond[i] = (column[0] as number) > BEYOND ? -1 : (column[planes - 1] as number) > BEYOND ? 1 : 0;
   }
   return maps;
+}
+
+/**
+ * What the error of pixel i is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, that of m
+ * around the pixel, evidence in the images, and how far the plane that they are sharpest in lies from m, as far as there is evidence for it.
+ */
+export function errorCues(
+  { planes, width, height, values: p }: FocusProbability,
+  { evidence, sharpest }: FocusSigns,
+): (i: number) => Readonly<Record<Cue, number>> {
+  const pixels = width * height;
+  const [means, spreads] = [new Float32Array(pixels), new Float32Array(pixels)];
+  for (let n = 0; n < planes; n++)
+    for (let i = 0; i < pixels; i++) means[i] = (means[i] as number) + n * (p[n * pixels + i] as number);
+  for (let n = 0; n < planes; n++)
+    for (let i = 0; i < pixels; i++) spreads[i] = (spreads[i] as number) + (p[n * pixels + i] as number) * (n - (means[i] as number)) ** 2;
+  const around = boxMean({ width, height, values: means }, UNREST_RADIUS);
+  const squares = boxMean({ width, height, values: means.map((value) => value * value) }, UNREST_RADIUS);
+  return (i) => ({
+    spread: Math.sqrt(spreads[i] as number),
+    unrest: Math.sqrt(Math.max((squares[i] as number) - (around[i] as number) ** 2, 0)),
+    evidence: evidence[i] as number,
+    disagreement: (evidence[i] as number) * Math.abs((sharpest[i] as number) - (means[i] as number)),
+  });
 }
 
 interface DepthScale {

@@ -4,6 +4,7 @@ import type { Comparison } from "../metrics/comparison.ts";
 import { badPixels, rootMeanSquaredError } from "../metrics/depthErrors.ts";
 import { type DepthMetrics, measure } from "../metrics/meter.ts";
 import { inPlanes } from "./planeUnits.ts";
+import { measureClaims } from "./claims.ts";
 import type { Estimate } from "./predictor.ts";
 import { nearSilhouette } from "./silhouette.ts";
 import { textureStrength, textureThirds } from "./untextured.ts";
@@ -23,6 +24,13 @@ export interface ImageMetrics extends DepthMetrics {
   readonly rmseSilhouette: number;
   readonly offSilhouette: number;
   readonly rmseInside: number;
+  /** Share of the errors within the claimed ±e: of the truth within half a plane of the stack's range, and of its most and least textured thirds. Networks only. */
+  readonly withinError: number;
+  readonly withinErrorTextured: number;
+  readonly withinErrorUntextured: number;
+  /** Areas under the sparsification curves of the errors in planes, by the claimed error and by the spread of p. */
+  readonly sparsification: number;
+  readonly sparsificationBySpread: number;
 }
 
 /** Names in the order of tables and files. */
@@ -30,6 +38,7 @@ export const METRIC_NAMES = [
   ...["mse", "rmse", "logRmse", "absRel", "sqRel", "delta1", "delta2", "delta3", "within5", "within15", "within25", "bump"],
   ...["badPix", "invalidFocusTrend", "boundaryF1", "rmsePlanes", "rmseUntextured", "badPixUntextured"],
   ...["rmsePlanesUntextured", "rmsePlanesMiddle", "rmsePlanesTextured", "rmseSilhouette", "offSilhouette", "rmseInside"],
+  ...["withinError", "withinErrorTextured", "withinErrorUntextured", "sparsification", "sparsificationBySpread"],
   ...["bumpReflect", "laplacianBump", "coverage"],
 ] as (keyof ImageMetrics)[];
 
@@ -39,8 +48,9 @@ export type Scoring = (comparison: Comparison) => Comparison;
 /** How many planes outside the stack's range the ground truth may lie to count in plane units. */
 const WITHIN_PLANES = 0.5;
 
-export function measureImage(sample: Sample, { depth, focusProbability }: Estimate, scoring: Scoring): ImageMetrics {
+export function measureImage(sample: Sample, estimate: Estimate, scoring: Scoring): ImageMetrics {
   const { stack, trueDepth } = sample;
+  const { depth, focusProbability } = estimate;
   const scored = scoring({ depth, trueDepth });
   const strength = textureStrength(stack);
   const untextured = { ...scored, trueDepth: textureThirds(scored.trueDepth, strength)[0] };
@@ -57,6 +67,7 @@ export function measureImage(sample: Sample, { depth, focusProbability }: Estima
     rmsePlanesMiddle: middle,
     rmsePlanesTextured: textured,
     ...objectMetrics(inUnits, sample.object),
+    ...measureClaims({ trueDepth, within: inUnits.trueDepth, strength }, estimate),
   };
 }
 

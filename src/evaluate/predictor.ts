@@ -11,6 +11,9 @@ export interface Estimate {
   readonly depth: DepthMap;
   /** Networks only. */
   readonly focusProbability?: FocusProbability;
+  /** The claimed ±e, in the unit of the depth, and the confidence, which follows from it in planes. Networks only. */
+  readonly error?: Float32Array;
+  readonly confidence?: Float32Array;
 }
 
 /** Anything that turns a stack into depth. */
@@ -27,8 +30,8 @@ export function networkPredictor(network: DepthNetwork, about: Pick<Predictor, "
   return {
     ...about,
     async predict(stack) {
-      const { depth, probability } = await estimateDepth(stack, { network });
-      return { depth, focusProbability: probability };
+      const { depth, probability, error, confidence } = await estimateDepth(stack, { network });
+      return { depth, focusProbability: probability, error, confidence };
     },
     dispose: () => network.dispose(),
   };

@@ -1,7 +1,7 @@
 import type { FocalStack } from "../stack/focalStack.ts";
 import { DFV_LEAST_SIDE } from "../model/dfv.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
-import { UNCALIBRATED, type Average, type ErrorTable, type NetworkFacts } from "./facts.ts";
+import { DEFAULT_ERROR_MODEL, type Average, type ErrorModel, type NetworkFacts } from "./facts.ts";
 import { focusProbability, MOST_PLANES, type FocusProbability, type PredictOptions } from "./focusProbability.ts";
 import { hasFixedSize, type GraphRuntime } from "./graphs.ts";
 import type { Device, Session } from "./session.ts";
@@ -17,7 +17,8 @@ export interface DepthNetwork {
   readonly facts: NetworkFacts;
   /** Unit in which eq. 6 averages metres. */
   readonly average: Average;
-  readonly errorTable: ErrorTable;
+  /** Expected error by what p and the images show. */
+  readonly errorModel: ErrorModel;
   /** For the user: which facts are missing, and what is assumed instead. */
   readonly notes: readonly string[];
   readonly device: Device;
@@ -48,7 +49,7 @@ export function createDepthNetwork({ config, weights, facts }: Model, { session,
   return {
     facts,
     average: facts.average ?? "metres",
-    errorTable: facts.errorTable ?? UNCALIBRATED,
+    errorModel: facts.errorModel ?? DEFAULT_ERROR_MODEL,
     notes: missingFacts(facts),
     device: session.device,
     reason,
@@ -59,7 +60,5 @@ export function createDepthNetwork({ config, weights, facts }: Model, { session,
   };
 }
 
-const missingFacts = ({ average, errorTable }: NetworkFacts): string[] => [
-  ...(average === undefined ? ["the weights do not say how they average depth: the arithmetic mean (eq. 6) is used"] : []),
-  ...(errorTable === undefined ? ["the weights have no error calibration: that of the small network is used"] : []),
-];
+const missingFacts = ({ average }: NetworkFacts): string[] =>
+  average === undefined ? ["the weights do not say how they average depth: the arithmetic mean (eq. 6) is used"] : [];

@@ -10,19 +10,27 @@ import { FormatError } from "../io/formatError.ts";
 export const AVERAGES = ["dioptres", "metres"] as const;
 export type Average = (typeof AVERAGES)[number];
 
+/** What the error of a pixel is read from (docs/confidence.md): the spread of p, the unrest of the map around it, evidence in the images, and disagreement with them. */
+export const CUES = ["spread", "unrest", "evidence", "disagreement"] as const;
+export type Cue = (typeof CUES)[number];
+
+export const byCue = <T>(of: (cue: Cue) => T): Record<Cue, T> => Object.fromEntries(CUES.map((cue) => [cue, of(cue)])) as Record<Cue, T>;
+
 const increasing = (values: readonly number[]): boolean => values.every((value, i) => i === 0 || value > (values[i - 1] as number));
 
-const errorTable = z
-  .strictObject({ spread: z.array(z.number().positive()).min(1).readonly(), error: z.array(z.number().nonnegative()).min(1).readonly() })
+const factors = z
+  .strictObject({ at: z.array(z.number().nonnegative()).min(1).readonly(), factor: z.array(z.number().positive()).min(1).readonly() })
   .readonly()
-  .refine(({ spread, error }) => spread.length === error.length, "spread and error must be of the same length")
-  .refine(({ spread }) => increasing(spread), "spread must increase");
+  .refine(({ at, factor }) => at.length === factor.length, "at and factor must be of the same length")
+  .refine(({ at }) => increasing(at), "at must increase");
+
+const errorModel = z.strictObject({ planes: z.number().positive(), ...byCue(() => factors) }).readonly();
 
 /**
- * Expected error of the depth as a function of the spread of p: `error[i]` planes at a spread of `spread[i]` planes, linear between, and in
- * proportion beyond the last. Of the pixels given ±e, 68 % lie within e. docs/confidence.md says how it was measured and on what.
+ * Expected error of the depth, in planes: `planes` times one factor for each cue, which is interpolated between its knots. Of the pixels given
+ * ±e, 68 % lie within e. docs/confidence.md says how it was measured and on what.
  */
-export type ErrorTable = z.infer<typeof errorTable>;
+export type ErrorModel = z.infer<typeof errorModel>;
 
 export const trainingRun = z
   .strictObject({
@@ -44,7 +52,7 @@ const planeCounts = z
 /** What a weights file says about its network. A missing fact is unknown. */
 export interface NetworkFacts {
   readonly average?: Average;
-  readonly errorTable?: ErrorTable;
+  readonly errorModel?: ErrorModel;
   /** Smallest and largest number of planes it was trained on. */
   readonly planes?: readonly [least: number, most: number];
   /** Of the weights: an SPDX identifier, or the terms of the data they were trained on. */
@@ -75,17 +83,20 @@ const metadata = z.object({
     .transform((text) => (text === "as printed" ? "metres" : text)) // as versions before 0.2 wrote it
     .pipe(z.enum(AVERAGES))
     .optional(),
-  errorTable: json(errorTable).optional(),
+  errorModel: json(errorModel).optional(),
   planes: json(planeCounts).optional(),
   licence: z.string().min(1).optional(),
   training: json(z.array(trainingRun).readonly()).optional(),
 });
 
+/** Calibration by the spread of p alone, in files of versions before 0.3. */
+const OUTDATED = "errorTable";
+
 /** The facts in the metadata of a weights file, checked. `file` is named in errors. */
 export function parseFacts(texts: Readonly<Record<string, string>>, file: string): NetworkFacts {
   const result = metadata.safeParse(texts);
   if (!result.success) throw new FormatError(`${file}: its metadata are wrong: ${describeIssues(z.prettifyError(result.error))}`);
-  const notes = Object.fromEntries(Object.entries(texts).filter(([key]) => !(key in metadata.shape)));
+  const notes = Object.fromEntries(Object.entries(texts).filter(([key]) => !(key in metadata.shape) && key !== OUTDATED));
   const known = Object.fromEntries(Object.entries(result.data).filter(([, value]) => value !== undefined));
   return { ...known, ...(Object.keys(notes).length > 0 ? { notes } : {}) };
 }
@@ -96,20 +107,41 @@ export function formatFacts({ notes = {}, ...facts }: NetworkFacts): Record<stri
   return { ...notes, ...(Object.fromEntries(texts) as Record<string, string>) };
 }
 
-/** Expected error in planes at a spread of `at` planes. */
-export function expectedError({ spread, error }: ErrorTable, at: number): number {
-  const last = spread.length - 1;
-  if (at <= (spread[0] as number)) return error[0] as number;
-  if (at >= (spread[last] as number)) return ((error[last] as number) * at) / (spread[last] as number);
-  let next = 1;
-  while ((spread[next] as number) <= at) next++;
-  const [from, to] = [spread[next - 1] as number, spread[next] as number];
-  const share = (at - from) / (to - from);
-  return (error[next - 1] as number) * (1 - share) + (error[next] as number) * share;
+/**
+ * The model as a function: the expected error in planes of a pixel with these cues. Factors are interpolated geometrically between knots and constant
+ * outside them, but for a spread beyond the last knot, with which the error grows in proportion.
+ */
+export function expectedError({ planes, ...model }: ErrorModel): (cues: Readonly<Record<Cue, number>>) => number {
+  const curves = byCue((cue) => curveOf(model[cue]));
+  const scale = Math.log(planes);
+  const widest = model.spread.at.at(-1) as number;
+  return ({ spread, unrest, evidence, disagreement }) => {
+    const exponent =
+      scale + curves.spread(spread) + curves.unrest(unrest) + curves.evidence(evidence) + curves.disagreement(disagreement);
+    return Math.exp(exponent) * Math.max(spread / widest, 1);
+  };
 }
 
-/** Used for weights that have no calibration of their own: the table of the shipped `small`. */
-export const UNCALIBRATED: ErrorTable = {
-  spread: [0.5, 0.6, 0.7, 0.8, 1, 1.25, 1.75, 2.5],
-  error: [0.18, 0.18, 0.18, 0.32, 0.5, 2.4, 3.4, 3.4],
+/** The logarithm of the factor, linear between the knots. */
+function curveOf({ at, factor }: ErrorModel[Cue]): (x: number) => number {
+  const logs = factor.map((each) => Math.log(each));
+  const last = at.length - 1;
+  return (x) => {
+    if (x <= (at[0] as number)) return logs[0] as number;
+    if (x >= (at[last] as number)) return logs[last] as number;
+    let next = 1;
+    while ((at[next] as number) <= x) next++;
+    const [from, to] = [at[next - 1] as number, at[next] as number];
+    const share = (x - from) / (to - from);
+    return (logs[next - 1] as number) * (1 - share) + (logs[next] as number) * share;
+  };
+}
+
+/** Used for weights that have no calibration of their own: measured with the shipped `small`. */
+export const DEFAULT_ERROR_MODEL: ErrorModel = {
+  planes: 0.2,
+  spread: { at: [0.5, 1, 2], factor: [1, 2, 4] },
+  unrest: { at: [0], factor: [1] },
+  evidence: { at: [0], factor: [1] },
+  disagreement: { at: [0], factor: [1] },
 };

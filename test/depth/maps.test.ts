@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { depthMaps } from "../../src/depth/maps.ts";
-import { expectedError } from "../../src/network/facts.ts";
+import { depthMaps, errorCues } from "../../src/depth/maps.ts";
+import { byCue, expectedError, type ErrorModel } from "../../src/network/facts.ts";
 import { assertClose } from "../helpers/close.ts";
 
 /** Pixels in one row, each with its p. */
@@ -12,9 +12,11 @@ function row(pixels: readonly (readonly number[])[]) {
   return { planes, width: pixels.length, height: 1, values };
 }
 
-const TABLE = { spread: [0.5, 1], error: [0.2, 1] };
-const IN_DIOPTRES = { errorTable: TABLE, average: "dioptres" } as const;
-const IN_METRES = { errorTable: TABLE, average: "metres" } as const;
+const MODEL: ErrorModel = { planes: 1, ...byCue(() => ({ at: [0], factor: [1] })), spread: { at: [0.5, 1], factor: [0.2, 1] } };
+/** Images that show nothing. */
+const signs = { evidence: new Float32Array(9), sharpest: new Uint16Array(9) };
+const IN_DIOPTRES = { errorModel: MODEL, average: "dioptres", signs } as const;
+const IN_METRES = { errorModel: MODEL, average: "metres", signs } as const;
 
 test("metres are averaged in dioptres: half of p at 0.5 m and half at 1 m is 2/3 m", () => {
   const maps = depthMaps(row([[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5]]), { focusDistances: [0.5, 1, 2], space: "depth" }, IN_DIOPTRES); // prettier-ignore
@@ -40,7 +42,7 @@ test("disparities and plane indices are averaged as they are", () => {
   }
 });
 
-test("the error is the table's planes times the planes' distance there", () => {
+test("the error is the model's planes times the planes' distance there", () => {
   // Spread of ½ and ½ on neighbours: ½ plane, so 0.2 planes. Around 2/3 m planes are 1 dpt apart: 0.2 · 1 · (2/3)² metres.
   const metric = depthMaps(row([[0.5, 0.5, 0], [0, 0.5, 0.5]]), { focusDistances: [0.5, 1, 2], space: "depth" }, IN_DIOPTRES); // prettier-ignore
   assertClose(metric.error, [0.2 * (2 / 3) ** 2, 0.2 * 0.5 * (4 / 3) ** 2], 1e-6);
@@ -51,13 +53,26 @@ test("the error is the table's planes times the planes' distance there", () => {
   assertClose(falling.confidence, [0.2], 1e-6);
 });
 
-test("almost all of p on an end plane marks the pixel as beyond it and takes its confidence away", () => {
+test("almost all of p on an end plane marks the pixel as there or beyond; its confidence is that of any other", () => {
   const pixels = [[0.9, 0.1, 0], [0.5, 0.5, 0], [0, 0.05, 0.95], [0.05, 0.9, 0.05]]; // prettier-ignore
   const { beyond, confidence } = depthMaps(row(pixels), { focusDistances: [1, 2, 3], space: "depth" }, IN_DIOPTRES);
   assert.deepEqual([...beyond], [-1, 0, 1, 0]);
-  assert.deepEqual([...confidence].map((value) => value > 0), [false, true, false, true]); // prettier-ignore
+  assertClose(confidence, [1 / 1.16, 1 / 1.16, 1 / 1.16, 1 / 1.16], 1e-6); // spreads of at most ½ plane
 });
 
-test("the error table is linear between its knots, even before the first and in proportion behind the last", () => {
-  assert.deepEqual([0, 0.5, 0.75, 1, 3].map((spread) => expectedError(TABLE, spread)), [0.2, 0.2, 0.6, 1, 3]); // prettier-ignore
+test("the cues of a pixel: spread of p, unrest around it, evidence, and distance from the sharpest plane by evidence", () => {
+  const p = row([[1, 0, 0], [0.5, 0, 0.5], [0, 0, 1]]); // prettier-ignore
+  const cues = errorCues(p, { evidence: Float32Array.of(0, 0.5, 1), sharpest: Uint16Array.of(2, 2, 1) });
+  const unrest = Math.sqrt(2 / 3); // of the means 0, 1, 2, all within the window
+  for (const [i, [spread, evidence, disagreement]] of [[0, 0, 0], [1, 0.5, 0.5], [0, 1, 1]].entries()) { // prettier-ignore
+    const found = cues(i);
+    assertClose([found.spread, found.unrest, found.evidence, found.disagreement], [spread, unrest, evidence, disagreement] as number[], 1e-6);
+  }
+});
+
+test("factors are interpolated geometrically between knots and constant outside; the error grows with spreads beyond the last", () => {
+  const error = expectedError({ ...MODEL, planes: 3, evidence: { at: [0, 1], factor: [4, 1] } });
+  const at = (spread: number, evidence: number): number => error({ spread, evidence, unrest: 9, disagreement: 9 });
+  assertClose([at(0, 1), at(0.5, 1), at(0.75, 1), at(1, 1), at(3, 1)], [0.6, 0.6, 3 * Math.sqrt(0.2), 3, 9], 1e-9);
+  assertClose([at(1, 0), at(1, 0.5), at(1, 2)], [12, 6, 3], 1e-9);
 });

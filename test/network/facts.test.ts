@@ -7,13 +7,13 @@ import { FormatError } from "../../src/io/formatError.ts";
 import { readWeights } from "../../src/io/safetensors.ts";
 import { small } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
-import { formatFacts, parseFacts, UNCALIBRATED, type NetworkFacts } from "../../src/network/facts.ts";
+import { byCue, formatFacts, parseFacts, type NetworkFacts } from "../../src/network/facts.ts";
 import { readModel, replaceFacts, writeModel } from "../../src/network/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
 
 const facts: NetworkFacts = {
   average: "dioptres",
-  errorTable: { spread: [0.5, 1], error: [0.1, 0.4] },
+  errorModel: { planes: 0.3, ...byCue(() => ({ at: [0.5, 1], factor: [0.7, 1.4] })) },
   planes: [3, 10],
   licence: "Apache-2.0",
   training: [{ data: "render", steps: 10, minutes: 0.5, seed: 7 }],
@@ -40,9 +40,11 @@ test("facts that cannot be right are refused by the file and the key", () => {
     );
   };
   refuses({ average: "feet" }, /average/);
-  refuses({ errorTable: "{" }, /is not JSON[^]*errorTable/);
-  refuses({ errorTable: '{"spread":[1,2],"error":[1]}' }, /same length[^]*errorTable/);
-  refuses({ errorTable: '{"spread":[2,1],"error":[1,1]}' }, /increase[^]*errorTable/);
+  const withSpread = (spread: object): { errorModel: string } => ({ errorModel: JSON.stringify({ ...facts.errorModel, spread }) });
+  refuses({ errorModel: "{" }, /is not JSON[^]*errorModel/);
+  refuses({ errorModel: '{"planes":1}' }, /errorModel/);
+  refuses(withSpread({ at: [1, 2], factor: [1] }), /same length[^]*errorModel/);
+  refuses(withSpread({ at: [2, 1], factor: [1, 1] }), /increase[^]*errorModel/);
   refuses({ planes: "[10,3]" }, /planes/);
   refuses({ planes: "5" }, /planes/);
   refuses({ licence: "" }, /licence/);
@@ -64,11 +66,8 @@ test("the shipped weights say everything about themselves", () => {
     ["base", 30_764],
   ] as const) {
     const file = join(import.meta.dirname, "..", "..", "models", `${name}.safetensors`);
-    const { average, errorTable, planes, licence, training = [] } = readModel(readFileSync(file), name).facts;
+    const { average, planes, licence, training = [] } = readModel(readFileSync(file), name).facts;
     assert.deepEqual([average, planes, licence], ["dioptres", [3, 10], "Apache-2.0"]);
     assert.equal(training.reduce((sum, run) => sum + run.steps, 0), steps); // prettier-ignore
-    const error = errorTable?.error ?? [];
-    assert.ok(error.length > 0 && error.every((value, i) => i === 0 || value >= (error[i - 1] as number)), "more spread, less error");
-    if (name === "small") assert.deepEqual(errorTable, UNCALIBRATED); // which says it is that of small
   }
 });

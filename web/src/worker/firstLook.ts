@@ -1,9 +1,8 @@
 import { alignStack } from "../../../src/align/align.ts";
 import { reorderAlignment, resizeAlignment } from "../../../src/align/alignment.ts";
 import { hasKnownOrder } from "../../../src/depth/frames.ts";
-import { depthMaps } from "../../../src/depth/maps.ts";
+import { estimateDepth } from "../../../src/depth/estimate.ts";
 import { workingPixels } from "../../../src/depth/working.ts";
-import { depthMap } from "../../../src/image/depthMap.ts";
 import type { Image, Size } from "../../../src/image/image.ts";
 import type { DepthNetwork } from "../../../src/network/depthNetwork.ts";
 import { MOST_PLANES } from "../../../src/network/focusProbability.ts";
@@ -39,10 +38,8 @@ export async function firstLook(job: Job, network: DepthNetwork, caller: Caller)
   const small = images.map((image) => shrinkImage(image, size));
   const focusDistances = planes.map((plane) => source.focusDistances[plane] as number);
   const stack = await aligned({ images: small, focusDistances, space: source.space }, planes.map((plane) => order[plane] as number), job); // prettier-ignore
-  const probability = await network.predict(stack, { signal: caller.signal });
-  const { depth: values } = depthMaps(probability, stack, network);
-  const { width, height } = probability;
-  return { depth: depthMap({ width, height, values, space: stack.space }), seconds: (performance.now() - begin) / 1000 };
+  const { depth } = await estimateDepth(stack, { network, signal: caller.signal });
+  return { depth, seconds: (performance.now() - begin) / 1000 };
 }
 
 function smallSize({ width, height }: Size, planes: number): Size {

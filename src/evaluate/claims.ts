@@ -1,0 +1,68 @@
+import type { DepthMap } from "../image/depthMap.ts";
+import type { FocusProbability } from "../metrics/focusTrend.ts";
+import { sparsificationArea } from "../metrics/sparsification.ts";
+import type { ImageMetrics } from "./imageMetrics.ts";
+import type { Estimate } from "./predictor.ts";
+import { textureThirds } from "./untextured.ts";
+
+type Claims = Pick<
+  ImageMetrics,
+  "withinError" | "withinErrorTextured" | "withinErrorUntextured" | "sparsification" | "sparsificationBySpread"
+>;
+
+const NONE: Claims = {
+  withinError: NaN,
+  withinErrorTextured: NaN,
+  withinErrorUntextured: NaN,
+  sparsification: NaN,
+  sparsificationBySpread: NaN,
+};
+
+interface Truth {
+  readonly trueDepth: DepthMap;
+  /** The truth in planes, valid where the error is claimed: within half a plane of the stack's range. */
+  readonly within: DepthMap;
+  readonly strength: Float32Array;
+}
+
+/** How far the claimed errors of an estimate hold (docs/confidence.md). NaN for methods that claim none. */
+export function measureClaims({ trueDepth, within, strength }: Truth, { depth, error, confidence, focusProbability }: Estimate): Claims {
+  if (!error || !confidence || !focusProbability) return NONE;
+  const truth = { ...trueDepth, valid: within.valid };
+  const off = depth.values.map((value, i) => Math.abs(value - (trueDepth.values[i] as number)));
+  const shareWithin = ({ valid }: DepthMap): number => {
+    let [count, held] = [0, 0];
+    for (let i = 0; i < off.length; i++) {
+      if (!valid[i]) continue;
+      count += 1;
+      if ((off[i] as number) <= (error[i] as number)) held += 1;
+    }
+    return held / count;
+  };
+  const claimed = <T extends Float32Array>(values: T): Float32Array => values.filter((_, i) => truth.valid[i] === 1);
+  const errors = claimed(off.map((value, i) => (value / (error[i] as number)) * planesOf(confidence[i] as number)));
+  const [untextured, , textured] = textureThirds(truth, strength);
+  return {
+    withinError: shareWithin(truth),
+    withinErrorTextured: shareWithin(textured),
+    withinErrorUntextured: shareWithin(untextured),
+    sparsification: sparsificationArea(errors, claimed(confidence.map((value) => -value))),
+    sparsificationBySpread: sparsificationArea(errors, claimed(spreadOf(focusProbability))),
+  };
+}
+
+/** The claimed error in planes, from which the confidence 1 / (1 + (2e)²) follows. */
+const planesOf = (confidence: number): number => Math.sqrt(1 / confidence - 1) / 2;
+
+/** Standard deviation of p, in planes. */
+export function spreadOf({ planes, values: p }: FocusProbability): Float32Array {
+  const pixels = p.length / planes;
+  return Float32Array.from({ length: pixels }, (_, i) => {
+    let [mean, square] = [0, 0];
+    for (let n = 0; n < planes; n++) {
+      mean += n * (p[n * pixels + i] as number);
+      square += n * n * (p[n * pixels + i] as number);
+    }
+    return Math.sqrt(Math.max(square - mean * mean, 0));
+  });
+}
