@@ -1,4 +1,4 @@
-// Fits the error model of a network (docs/confidence.md) on rendered stacks, HCI light fields and NYU pairs outside the hold-out: on each half of the
+// Fits the error model of a network (docs/confidence.md) on rendered stacks, some of them as by phones, HCI light fields and NYU pairs outside the hold-out: on each half of the
 // stacks, to measure it on the other, and on both, which is the model to use. With --write it is stored in the weights file.
 // nice node --import tsx scripts/calibrate.ts --hci DIR --nyu DIR [--model small] [--scenes 16] [--pairs 12] [--write] [-o FILE]
 import { readFileSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { byCue, CUES, expectedError, type Cue, type ErrorModel } from "../src/ne
 import { loadModel } from "../src/network/node/loadModel.ts";
 import { openNetwork } from "../src/network/node/openNetwork.ts";
 import { replaceFacts } from "../src/network/weightsFile.ts";
-import { renderedStacks, stacksOf, type CalibrationStack } from "./calibrationStacks.ts";
+import { phoneStacks, renderedStacks, stacksOf, type CalibrationStack } from "./calibrationStacks.ts";
 
 const { values } = parseArgs({
   options: {
@@ -80,14 +80,16 @@ async function pixelsOf(network: DepthNetwork, given: CalibrationStack, marks: M
   return pixels;
 }
 
-/** Every kind counts the same, however many pixels it has. */
+/** How much a kind of stack counts, however many pixels it has: what is rendered as by a phone is half of what is rendered. */
+const KIND_WEIGHTS: Readonly<Record<string, number>> = { phone: 0.5 };
+
 function calibrationPixels(pixels: readonly Pixel[]): CalibrationPixels {
   const counts = new Map<string, number>();
   for (const { kind } of pixels) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return {
     cues: byCue((cue) => Float32Array.from(pixels, (pixel) => pixel[cue])),
     off: Float32Array.from(pixels, ({ off }) => off),
-    weights: Float32Array.from(pixels, ({ kind }) => 1e4 / (counts.get(kind) as number)),
+    weights: Float32Array.from(pixels, ({ kind }) => (1e4 * (KIND_WEIGHTS[kind] ?? 1)) / (counts.get(kind) as number)),
   };
 }
 
@@ -191,6 +193,7 @@ const network = await openNetwork(values.model, { device: "cpu", threads: 2 });
 const limit = Number(values.pairs);
 const sources = [
   renderedStacks(Number(values.scenes)),
+  phoneStacks(Number(values.scenes)),
   ...(values.hci === undefined ? [] : [stacksOf("hci", { data: values.hci, split: "all", limit })]),
   ...(values.nyu === undefined ? [] : [stacksOf("nyu", { data: values.nyu, split: "train", limit })]),
 ];

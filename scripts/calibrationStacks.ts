@@ -1,5 +1,7 @@
 import { renderHost } from "../src/cli/renderHost.ts";
 import { openDataset } from "../src/data/open.ts";
+import { openPhone } from "../src/evaluate/madeSets.ts";
+import type { CreateRenderer } from "../src/evaluate/renderedSet.ts";
 import { spreadIndices } from "../src/evaluate/run.ts";
 import type { DepthMap } from "../src/image/depthMap.ts";
 import { DEFAULT_SAMPLES } from "../src/optics/render/render.ts";
@@ -18,8 +20,8 @@ export interface CalibrationStack {
 
 /** Each stack with ten planes, and with five of them. */
 const PLANES = [5, 10] as const;
-/** Of the first rendered scene; those of the benchmark and of training are others. */
-const FIRST_SEED = 3_000_000;
+/** Of the first scenes; those of the benchmarks and of training are others. */
+const [FIRST_SEED, FIRST_PHONE_SEED] = [3_000_000, 3_100_000];
 const SIDE = 256;
 
 /** Rendered stacks: textures not used in training, half of them with the flaws of real ones. */
@@ -34,6 +36,18 @@ export async function* renderedStacks(scenes: number): AsyncGenerator<Calibratio
     const { stack, depth } = host.render(scene, DEFAULT_SAMPLES);
     for (const planes of PLANES)
       yield { kind: "rendered", half: i % 2, stack: selectPlanes(stack, choosePlanes(most, planes)), trueDepth: depth };
+  }
+}
+
+/** Stacks as phones take them, of other scenes than the benchmark's. */
+export async function* phoneStacks(scenes: number): AsyncGenerator<CalibrationStack> {
+  const createRenderer: CreateRenderer = (textures) => {
+    const host = renderHost("auto", textures);
+    return (scene, samples) => host.render(scene, samples);
+  };
+  for (const planes of PLANES) {
+    const set = openPhone({ planes, scenes, firstSeed: FIRST_PHONE_SEED, createRenderer });
+    for (let i = 0; i < set.size; i++) yield { kind: "phone", half: i % 2, ...(await set.sample(i)) };
   }
 }
 

@@ -1,4 +1,4 @@
-// Makes docs/depth-real.jpg: photographed stacks, each as its nearest plane, our depth, the same with --fill, and the sharpest plane by the modified Laplacian, as
+// Makes docs/depth-real.jpg: photographed stacks, each as its nearest plane, the depth as measured (--fill off), the same with unfounded areas filled, and the sharpest plane by the modified Laplacian, as
 // photo stackers find it. node --import tsx scripts/realPicture.ts FOLDER[:shown]... : the photo itself appears where ":shown" is added;
 // else, for stacks that may not be passed on, the confidence.
 import { parseArgs } from "node:util";
@@ -7,7 +7,6 @@ import { laplacianDepth } from "../src/classical/modifiedLaplacian.ts";
 import type { Image } from "../src/image/image.ts";
 import { encodePng } from "../src/io/png.ts";
 import { openNetwork } from "../src/network/node/openNetwork.ts";
-import { fillDepth } from "../src/depth/fill.ts";
 import { runDepth, type DepthRun } from "../src/depth/run.ts";
 import type { Canvas } from "../src/output/canvas.ts";
 import { paintDepth } from "../src/output/colorPicture.ts";
@@ -31,12 +30,11 @@ const ofImage = (image: Image): Sharp => sharp(encodePng(image)).toColourspace("
 
 async function row(argument: string): Promise<Buffer[]> {
   const folder = argument.replace(/:shown$/, "");
-  const { result, estimate, stack, aligned } = await runOf(folder);
-  const filled = fillDepth(estimate, stack, aligned?.valid);
+  const { result, estimate, stack } = await runOf(folder);
   const { depth } = laplacianDepth(stack);
   const first = argument === folder ? grey(estimate.allInFocus, estimate.confidence) : (stack.images[0] as Image);
   process.stderr.write(`${folder}: ${stack.images.length} planes, seen at ${depth.width}×${depth.height}\n`);
-  const maps = [result, filled, { depth }].map((map) => fitted(ofCanvas(paintDepth(map))));
+  const maps = [estimate, result, { depth }].map((map) => fitted(ofCanvas(paintDepth(map))));
   return Promise.all([fitted(ofImage(first)), ...maps]);
 }
 
@@ -49,7 +47,7 @@ try {
   const size = { width: 4 * (width + gap) - gap, height: rows.length * (height + gap) - gap };
   await sharp({ create: { ...size, channels: 3, background: "white" } })
     .composite(cells)
-    .jpeg({ quality: 85, mozjpeg: true })
+    .jpeg({ quality: 72, mozjpeg: true })
     .toFile(values.output);
 } finally {
   await network.dispose();

@@ -10,6 +10,7 @@ export { createRandom, type Random, type RandomState } from "./random.ts";
 
 // From a stack to depth
 export type { Preference } from "./depth/allInFocus/prior.ts";
+export type { FilledDepth } from "./depth/fill.ts";
 export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./depth/estimate.ts";
 export type { Average, Cue, ErrorModel, NetworkFacts, TrainingRun } from "./network/facts.ts";
 export type { DepthNetwork } from "./network/depthNetwork.ts";

@@ -17,7 +17,7 @@ import { withRedisQueue } from "../queue/redisQueue.ts";
 import type { FileStore } from "../queue/store.ts";
 import { finiteNumber, listOf, wholeNumber } from "./arguments.ts";
 import type { Preference } from "../depth/allInFocus/prior.ts";
-import { preferOption, reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
+import { fillOption, preferOption, reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
 import { failed, finished, reportBatch, stackFolders, type BatchEntry } from "./depthResults.ts";
 import { stoppable } from "./stop.ts";
 
@@ -30,6 +30,7 @@ interface BatchOptions {
   readonly model: DepthSettings["model"];
   readonly align: DepthSettings["align"];
   readonly reverse: boolean;
+  readonly fill: "on" | "off";
   readonly prefer?: Preference;
   readonly size: DepthSettings["size"];
   readonly save: readonly OutputName[];
@@ -60,6 +61,7 @@ export function batchCommand(): Command {
     .addOption(reverseOption())
     .addOption(sizeOption())
     .addOption(saveOption(OUTPUT_NAMES))
+    .addOption(fillOption())
     .addOption(preferOption())
     .option("--ahead <N>", "stacks in the queue at the same time", wholeNumber(1), 64)
     .option("--force", "compute again what is finished", false)
@@ -79,8 +81,8 @@ interface Run {
 async function batch(folder: string, options: BatchOptions): Promise<void> {
   const names = await stackFolders(folder);
   const root = options.output ?? defaultOutput(folder);
-  const { distances, unit, model, align, reverse, size, save, prefer } = options;
-  const settings = depthSettings.safeParse({ distances, unit, model, align, reverse, size, save, prefer });
+  const { distances, unit, model, align, reverse, size, save, fill, prefer } = options;
+  const settings = depthSettings.safeParse({ distances, unit, model, align, reverse, size, save, fill, prefer });
   if (!settings.success)
     throw new UserError(settings.error.issues.map(({ message }) => message).join("; "), { exitCode: 2, remedy: "correct the option" });
   const store = await openStore(options.store);

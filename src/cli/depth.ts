@@ -10,7 +10,7 @@ import { openNetwork } from "../network/node/openNetwork.ts";
 import { DualFocusError } from "../errors.ts";
 import { UserError } from "../system/userError.ts";
 import { wholeNumber } from "./arguments.ts";
-import { colorsOption, preferOption, reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
+import { colorsOption, fillOption, preferOption, reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
 import { depthOfFolders, warn, type DepthOptions, type Place, type Run } from "./depthFolders.ts";
 import { describeResult, stackFolders } from "./depthResults.ts";
 import { stoppable } from "./stop.ts";
@@ -28,7 +28,7 @@ export function depthCommand(): Command {
     .addOption(reverseOption())
     .addOption(sizeOption())
     .addOption(saveOption())
-    .option("--fill", "carry depth into areas where no plane is sharper than another (plain walls), from around them", false)
+    .addOption(fillOption())
     .addOption(colorsOption())
     .option("--legend", "a legend below color.png, and a scale bar where the camera is known", false)
     .addOption(preferOption())

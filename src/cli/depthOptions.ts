@@ -32,6 +32,11 @@ export const colorsOption = (): Option =>
     .choices(COLOR_MAPS)
     .default("turbo");
 
+export const fillOption = (): Option =>
+  new Option("--fill <on|off>", "carry depth into areas that the images show too little of (plain walls), from around them")
+    .choices(["on", "off"])
+    .default("on");
+
 export const preferOption = (): Option =>
   new Option("--prefer <near|far>", "what the all-in-focus image shows at edges that are seen through (default: what is sharper)").choices(
     PREFERENCES,

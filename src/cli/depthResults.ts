@@ -36,7 +36,9 @@ export function describeResult(document: DepthDocument, output: string, asked?: 
       ? []
       : [`${order.sentence}${order.reversed ? "" : " (--reverse exchanges near and far)"}`]),
     ...describeBeyond(document.beyond),
-    ...(filled === undefined ? [] : [`no change of focus in ${(100 * filled).toFixed(0)} % of the image: depth carried in from around it`]),
+    ...(filled === undefined || filled < LEAST_SHARE
+      ? []
+      : [`too little to measure in ${(100 * filled).toFixed(0)} % of the image: depth carried in from around (--fill off, --save filled)`]),
     ...(errors ? [describeErrors(errors)] : []),
     ...Object.entries(files).map(([name, file]) => `  ${name.padEnd(11)} ${file}`),
     `${output}: written in ${number(seconds["total"] ?? NaN)} s`,
@@ -45,13 +47,13 @@ export function describeResult(document: DepthDocument, output: string, asked?: 
 }
 
 /** A share of the image below this is not worth a line. */
-const LEAST_BEYOND = 0.01;
+const LEAST_SHARE = 0.01;
 
 function describeBeyond({ nearer, farther }: DepthDocument["beyond"]): string[] {
   const shares = [
     { share: nearer, where: "the first plane or nearer" },
     { share: farther, where: "the last plane or farther" },
-  ].filter(({ share }) => share >= LEAST_BEYOND);
+  ].filter(({ share }) => share >= LEAST_SHARE);
   if (shares.length === 0) return [];
   return [`at ${shares.map(({ share, where }) => `${where}: ${(100 * share).toFixed(0)} % of the image`).join("; at ")} (--save beyond)`];
 }

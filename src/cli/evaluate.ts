@@ -8,7 +8,7 @@ import { evaluateModels, loadPredictor, type LoadPredictor } from "../evaluate/e
 import { CLASSICAL_NAMES } from "../evaluate/predictor.ts";
 import { EVALUATION_SETS, type EvaluationSetName } from "../evaluate/protocol.ts";
 import type { CreateRenderer } from "../evaluate/renderedSet.ts";
-import { csvTable, jsonEntry, markdownTable } from "../evaluate/report.ts";
+import { claimsTable, csvTable, jsonEntry, markdownTable } from "../evaluate/report.ts";
 import type { Evaluation, Progress, Shown } from "../evaluate/run.ts";
 import { Sheet } from "../evaluate/sheet.ts";
 import { cannotWrite } from "../system/errno.ts";
@@ -129,6 +129,8 @@ function print(evaluations: readonly Evaluation[], { json, perImage }: Pick<Eval
   }
   const protocols = [...new Set(evaluations.map(({ protocol }) => protocol))];
   process.stdout.write(`${first.dataset} (${first.split}). ${protocols.join("\n")}\n\n${markdownTable(evaluations)}`);
+  const claims = claimsTable(evaluations);
+  if (claims !== "") process.stdout.write(`\nClaimed errors, and depth with unfounded areas filled (docs/confidence.md):\n\n${claims}`);
 }
 
 const name = parser("names separated by commas", (text) => text);

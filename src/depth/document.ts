@@ -16,15 +16,15 @@ export interface DepthDocument extends ResultSummary {
     /** Whether its errors have been calibrated; else they are those of the shipped small network. */
     readonly calibrated: boolean;
   };
-  /** Mean ±e of the pixels within the planes, in the unit of the depth; null if there are none. */
+  /** Mean ±e of the pixels that every image covers, in the unit of the depth; null if there are none. */
   readonly expectedError: number | null;
-  /** Shares of the pixels that lie nearer than the first plane and farther than the last: how far, no one can tell; confidence 0. */
+  /** Shares of the pixels at the first plane or nearer, and at the last or farther: how far beyond, no one can tell. */
   readonly beyond: { readonly nearer: number; readonly farther: number };
   /** Size of the images that the network saw. */
   readonly working: Size;
   /** Which image was taken as the nearest, and why. */
   readonly order: PlaneOrder;
-  /** Share of the pixels without a change of focus, whose depth was carried in from around them; only if that was asked for. */
+  /** Share of the pixels whose depth was carried in from around them; absent with `--fill off`. */
   readonly filled?: number;
   readonly findings: readonly Finding[];
   readonly errors?: TruthErrors;
@@ -61,7 +61,7 @@ export function describeRun(run: DepthRun, { model, network, align, seconds }: R
     validFraction: validFraction(depth),
     expectedError: meanError(run),
     beyond: { nearer: shareOf(run.estimate.beyond, -1), farther: shareOf(run.estimate.beyond, 1) },
-    ...(run.filled === undefined ? {} : { filled: run.filled }),
+    ...(run.filled ? { filled: shareOf(run.filled.filled, 1) } : {}),
     invalidFocusTrend: run.estimate.invalidFocusTrend,
     aligned: alignmentSummary(run, align),
     findings: run.findings,
@@ -80,18 +80,21 @@ const factsOf = ({ facts, average }: RunFacts["network"]): DepthDocument["networ
 });
 
 /** In working size: the mean of the enlarged map is the same. */
-function meanError({ estimate: { error, beyond }, aligned }: DepthRun): number | null {
+function meanError({ estimate: { error }, aligned }: DepthRun): number | null {
   let [sum, count] = [0, 0];
   for (let i = 0; i < error.length; i++) {
-    if (beyond[i] !== 0 || aligned?.valid[i] === 0) continue;
+    if (aligned?.valid[i] === 0) continue;
     sum += error[i] as number;
     count += 1;
   }
   return count > 0 ? sum / count : null;
 }
 
-const shareOf = (values: Int8Array, wanted: number): number =>
-  values.reduce((count, value) => (value === wanted ? count + 1 : count), 0) / values.length;
+function shareOf(values: ArrayLike<number>, wanted: number): number {
+  let count = 0;
+  for (let i = 0; i < values.length; i++) if (values[i] === wanted) count += 1;
+  return count / values.length;
+}
 
 function alignmentSummary({ aligned, result }: DepthRun, align: string): object {
   if (!aligned) return { mode: "off" };

@@ -1,34 +1,42 @@
-import { focusEvidence } from "../check/evidence.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import type { Image, Size } from "../image/image.ts";
-import { luminance } from "../image/luminance.ts";
 import { enlarge } from "../image/upsample.ts";
-import type { FocalStack } from "../stack/focalStack.ts";
 import type { DepthEstimate } from "./estimate.ts";
+import { expectedPlanes } from "./maps.ts";
 
-/** Weight of a depth with full evidence and with none, against 1 for the smoothness between two pixels of equal colour. */
-const [TRUSTED, DOUBTED] = [30, 3e-4];
+/**
+ * Two pixels of equal colour are expected to differ by this many planes: it sets the weight of a measured depth against 1 for their smoothness. Where depth is
+ * unfounded the weight is lower by up to this factor: the errors of neighbours are then alike, and their mean is as wrong as each of them.
+ */
+const [STEP, UNFOUNDED] = [0.3, 1e-3];
+
+/** Expected errors, in planes, are taken as at least and at most this. */
+const [LEAST_ERROR, MOST_ERROR] = [0.03, 10];
+
+/** Depth counts as filled where it is unfounded by more than this. */
+const FILLED = 0.5;
 
 export interface FilledDepth {
   readonly depth: DepthMap;
-  /** 1 where the images hold no evidence, so that the depth comes from elsewhere. */
+  /** 1 where the images show too little, so that the depth comes from around. */
   readonly filled: Uint8Array;
 }
 
 /**
- * Depth that the images hold evidence for, carried on into areas without any: plain walls, sky, clipped lights. Metres are carried on in
- * dioptres, as blur is measured. `covered` is 0 where a frame was moved out of the image.
+ * Depth carried from where it was measured into areas where it is unfounded: plain walls, sky, clipped lights. The surface weighs each depth by its expected
+ * error e, (0.3 planes / e)². Metres are carried on in dioptres, as blur is measured. `covered` is 0 where a frame was moved out of the image.
  */
 export function fillDepth(
-  { depth, allInFocus }: Pick<DepthEstimate, "depth" | "allInFocus">,
-  stack: FocalStack,
+  { depth, confidence, unfounded, allInFocus }: Pick<DepthEstimate, "depth" | "confidence" | "unfounded" | "allInFocus">,
   covered?: Uint8Array,
 ): FilledDepth {
-  const evidence = focusEvidence(stack.images.map(luminance)).map((value, i) => (covered?.[i] === 0 ? 0 : value));
+  const isCovered = (i: number): boolean => covered?.[i] !== 0;
+  const errorAt = (i: number): number => (isCovered(i) ? Math.max(expectedPlanes(confidence[i] as number), LEAST_ERROR) : MOST_ERROR);
   const turned = (values: Float32Array): Float32Array => (depth.space === "depth" ? values.map((value) => 1 / value) : values);
-  const weights = evidence.map((value) => TRUSTED * value ** 2 + DOUBTED);
+  const weights = unfounded.map((share, i) => (STEP / Math.min(errorAt(i), MOST_ERROR)) ** 2 * UNFOUNDED ** share);
   const surface = fillSurface({ width: depth.width, height: depth.height, values: turned(depth.values), weights, guide: allInFocus });
-  return { depth: { ...depth, values: turned(surface) }, filled: Uint8Array.from(evidence, (value) => (value > 0 ? 0 : 1)) };
+  const filled = Uint8Array.from(unfounded, (value, i) => (value > FILLED || !isCovered(i) ? 1 : 0));
+  return { depth: { ...depth, values: turned(surface) }, filled };
 }
 
 /** What is to be filled: values with the weight of each, and the image whose edges they follow. */

@@ -8,10 +8,13 @@ import type { PhotoMetadata, StackSource } from "../stack/stackSource.ts";
 import type { FusionOptions } from "./allInFocus/fusion.ts";
 import type { CreateStackFusion } from "./allInFocus/stackFusion.ts";
 import type { DepthEstimate } from "./estimate.ts";
+import type { FilledDepth } from "./fill.ts";
 import type { OnStage } from "./progress.ts";
 
 export interface FullSizeOptions extends FusionOptions {
   readonly estimate: DepthEstimate;
+  /** Its depth carried into areas without evidence, if it is to be. */
+  readonly filled: FilledDepth | undefined;
   readonly aligned: AlignedStack | undefined;
   /** Planes of the source that are in the estimate. */
   readonly planes: readonly number[];
@@ -22,11 +25,11 @@ export interface FullSizeOptions extends FusionOptions {
 
 /** The result in the size of the files, from the estimate in working size. */
 export async function fullSize(source: StackSource, options: FullSizeOptions): Promise<DepthResult> {
-  const { estimate, aligned, planes, prefer, onStage } = options;
+  const { estimate, filled, aligned, planes, prefer, onStage } = options;
   const isReady = estimate.probability.width === source.size.width && !aligned && !prefer; // else the frames are read again
   const allInFocus = isReady ? estimate.allInFocus : await fullImage(source, options);
   const metadata = await source.readMetadata(aligned?.alignment.reference ?? planes[planes.length >> 1] ?? 0);
-  const result = fullMaps(source, { estimate, allInFocus, aligned, metadata });
+  const result = fullMaps(source, { estimate, filled, allInFocus, aligned, metadata });
   if (!isReady) onStage("enlarge", planes.length + 1, planes.length + 1);
   return result;
 }
@@ -59,21 +62,21 @@ async function fullImage(source: StackSource, options: FullSizeOptions): Promise
   }
 }
 
-interface Maps extends Pick<FullSizeOptions, "estimate" | "aligned"> {
+interface Maps extends Pick<FullSizeOptions, "estimate" | "filled" | "aligned"> {
   readonly allInFocus: Image;
   readonly metadata: PhotoMetadata;
 }
 
-function fullMaps(source: StackSource, { estimate, allInFocus, aligned, metadata }: Maps): DepthResult {
+function fullMaps(source: StackSource, { estimate, filled, allInFocus, aligned, metadata }: Maps): DepthResult {
   const { width, height } = source.size;
   const small = { width: estimate.probability.width, height: estimate.probability.height };
   const same = small.width === width && small.height === height;
   const grown = (values: Float32Array): Float32Array => (same ? values : enlarge({ ...small, values }, source.size));
-  const { values } = estimate.depth;
+  const { values } = (filled ?? estimate).depth;
   const depth =
     small.width < width ? guidedEnlarge({ ...small, values }, { small: estimate.allInFocus, guide: allInFocus }) : grown(values);
   const { planes, values: data } = estimate.probability;
-  return {
+  const result: DepthResult = {
     depth: {
       width,
       height,
@@ -105,6 +108,10 @@ function fullMaps(source: StackSource, { estimate, allInFocus, aligned, metadata
     ...(source.camera ? { camera: source.camera } : {}),
     ...(source.pixelSize === undefined ? {} : { pixelSize: source.pixelSize }),
   };
+  if (!filled) return result;
+  const mask = (): Uint8Array =>
+    same ? filled.filled : resizeNearest({ ...small, data: filled.filled }, { ...source.size, into: new Uint8Array(width * height) });
+  return Object.defineProperty(result, "filled", { enumerable: true, get: mask }); // a spread would compute it
 }
 
 /** 1 where every frame covers the pixel. */

@@ -2,6 +2,7 @@ import type { Space } from "../image/depthMap.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import type { FocusSigns } from "../check/evidence.ts";
 import { boxMean } from "../image/boxFilter.ts";
+import type { Size } from "../image/image.ts";
 import { expectedError, type Average, type Cue, type ErrorModel } from "../network/facts.ts";
 import type { FocusProbability } from "../network/focusProbability.ts";
 
@@ -11,6 +12,7 @@ export interface DepthMaps {
   readonly spread: Float32Array;
   readonly error: Float32Array;
   readonly confidence: Float32Array;
+  readonly unfounded: Float32Array;
   readonly planeIndex: Uint16Array;
   readonly beyond: Int8Array;
 }
@@ -18,8 +20,14 @@ export interface DepthMaps {
 /** Share of p on the first or last plane above which a pixel is marked as beyond it; precision and recall are in docs/confidence.md. */
 const BEYOND = 0.8;
 
-/** Radius, in pixels, of the squares over which the unrest of the map is measured. */
-const UNREST_RADIUS = 8;
+/** Radius of the squares over which the unrest of the map is measured, as a share of the image's shorter side. */
+const UNREST_REACH = 1 / 32;
+
+/** Depth is unfounded where the mean evidence in squares of this radius is below this, as far as the unrest comes near this many planes. */
+const [SURROUNDINGS, LITTLE_EVIDENCE, RESTLESS] = [1 / 16, 0.05, 0.2];
+
+/** A share of the shorter side, in pixels. */
+const reachOf = ({ width, height }: Size, share: number): number => Math.max(Math.round(share * Math.min(width, height)), 1);
 
 /** What the maps are made with: the network's own average and error model, and what the images show of focus. */
 export interface MapOptions {
@@ -43,11 +51,13 @@ export function depthMaps(
   const scale = depthScale(focusDistances, { space, average });
   const cues = errorCues(probability, signs);
   const planesOff = expectedError(errorModel);
+  const surroundings = boxMean({ width, height, values: signs.evidence }, reachOf(probability, SURROUNDINGS));
   const maps = {
     depth: new Float32Array(pixels),
     spread: new Float32Array(pixels),
     error: new Float32Array(pixels),
     confidence: new Float32Array(pixels),
+    unfounded: new Float32Array(pixels),
     planeIndex: new Uint16Array(pixels),
     beyond: new Int8Array(pixels),
   };
@@ -55,16 +65,22 @@ export function depthMaps(
   for (let i = 0; i < pixels; i++) {
     for (let n = 0; n < planes; n++) column[n] = p[n * pixels + i] as number;
     const depth = scale.depth(mean(column, scale.even));
-    const off = planesOff(cues(i));
+    const seen = cues(i);
+    const off = planesOff(seen);
     maps.depth[i] = depth;
     maps.spread[i] = deviation(column, focusDistances, depth);
     maps.error[i] = off * scale.step(depth);
-    maps.confidence[i] = 1 / (1 + (2 * off) ** 2);
+    maps.confidence[i] = confidenceOf(off);
+    maps.unfounded[i] = Math.max(1 - (surroundings[i] as number) / LITTLE_EVIDENCE, 0) * Math.min(seen.unrest / RESTLESS, 1);
     maps.planeIndex[i] = peakOf(column);
     maps.beyond[i] = (column[0] as number) > BEYOND ? -1 : (column[planes - 1] as number) > BEYOND ? 1 : 0;
   }
   return maps;
 }
+
+/** The confidence that goes with an expected error in planes, and back. */
+const confidenceOf = (planesOff: number): number => 1 / (1 + (2 * planesOff) ** 2);
+export const expectedPlanes = (confidence: number): number => Math.sqrt(1 / confidence - 1) / 2;
 
 /**
  * What the error of pixel i is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, that of m
@@ -76,12 +92,12 @@ export function errorCues(
 ): (i: number) => Readonly<Record<Cue, number>> {
   const pixels = width * height;
   const [means, spreads] = [new Float32Array(pixels), new Float32Array(pixels)];
-  for (let n = 0; n < planes; n++)
-    for (let i = 0; i < pixels; i++) means[i] = (means[i] as number) + n * (p[n * pixels + i] as number);
+  for (let n = 0; n < planes; n++) for (let i = 0; i < pixels; i++) means[i] = (means[i] as number) + n * (p[n * pixels + i] as number);
   for (let n = 0; n < planes; n++)
     for (let i = 0; i < pixels; i++) spreads[i] = (spreads[i] as number) + (p[n * pixels + i] as number) * (n - (means[i] as number)) ** 2;
-  const around = boxMean({ width, height, values: means }, UNREST_RADIUS);
-  const squares = boxMean({ width, height, values: means.map((value) => value * value) }, UNREST_RADIUS);
+  const radius = reachOf({ width, height }, UNREST_REACH);
+  const around = boxMean({ width, height, values: means }, radius);
+  const squares = boxMean({ width, height, values: means.map((value) => value * value) }, radius);
   return (i) => ({
     spread: Math.sqrt(spreads[i] as number),
     unrest: Math.sqrt(Math.max((squares[i] as number) - (around[i] as number) ** 2, 0)),

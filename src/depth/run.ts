@@ -13,7 +13,7 @@ import { inFocusOrder, type StackSource } from "../stack/stackSource.ts";
 import type { Preference } from "./allInFocus/prior.ts";
 import { createStackFusion, type CreateStackFusion } from "./allInFocus/stackFusion.ts";
 import { estimateDepth, type DepthEstimate } from "./estimate.ts";
-import { fillDepth } from "./fill.ts";
+import { fillDepth, type FilledDepth } from "./fill.ts";
 import { alignFrames, estimateFrames, frameAlignment, hasKnownOrder, inspectFrames, knownOrder } from "./frames.ts";
 import { fullSize } from "./fullSize.ts";
 import type { OnStage } from "./progress.ts";
@@ -29,8 +29,8 @@ export interface DepthRunOptions {
   readonly inspection?: StackReport | undefined;
   /** Exchanges near and far where no focus distances give the order. Default: false. */
   readonly reverse?: boolean;
-  /** Carry depth on into areas where no plane is sharper than another, from those around them. Default: false. */
-  readonly fill?: boolean | undefined;
+  /** Carry depth into areas that the images show too little of, from those around them. Default: true. */
+  readonly fill?: boolean;
   /** Which side wins in the all-in-focus image at edges that are seen through: the object or what lies behind it. Default: the sharper one. */
   readonly prefer?: Preference | undefined;
   /** Free the network's memory once it has been used, before the result is brought to full size. Default: false. */
@@ -47,27 +47,28 @@ const DEFAULTS = {
   workingSide: "auto",
   align: "auto",
   reverse: false,
+  fill: true,
   onStage: () => undefined,
   onFindings: () => undefined,
 } as const satisfies Omit<DepthRunOptions, "network">;
 
 export interface DepthRun {
   readonly result: DepthResult;
-  /** In working size; with `fill`, its depth is the filled one. */
+  /** In working size, as measured: its depth is not filled. */
   readonly estimate: DepthEstimate;
   /** The source, its planes from near to far as they were used. */
   readonly source: StackSource;
   /** Which image was taken as the nearest, and why. */
   readonly order: PlaneOrder;
-  /** Share of the pixels whose depth was carried in from elsewhere, if any was to be. */
-  readonly filled?: number;
+  /** The filled depth and where it is, in working size; undefined if `fill` was off. */
+  readonly filled: FilledDepth | undefined;
   /** What the network saw: the images in working size, aligned. */
   readonly stack: FocalStack;
   readonly aligned: AlignedStack | undefined;
   /** Planes that could be aligned, of the source's. */
   readonly planes: readonly number[];
   readonly findings: readonly Finding[];
-  readonly seconds: Readonly<Record<"load" | "check" | "align" | "infer" | "enlarge", number>>;
+  readonly seconds: Readonly<Record<"load" | "check" | "align" | "infer" | "fill" | "enlarge", number>>;
 }
 
 /** From files to maps in full size: images in working size through alignment and network, then in full size one by one. */
@@ -105,23 +106,24 @@ export async function runDepthWith(createFusion: CreateStackFusion, given: Stack
   };
   const estimated = await estimateDepth(stack, { network, signal, onProgress });
   if (options.disposeNetwork) await network.dispose();
-  const measured = findings.some(isWithoutFocus) ? withoutEvidence(estimated, stack) : estimated;
-  const carried = options.fill ? fillDepth(measured, stack, aligned?.valid) : undefined;
-  const estimate = carried ? { ...measured, depth: carried.depth } : measured;
+  const estimate = findings.some(isWithoutFocus) ? withoutEvidence(estimated, stack) : estimated;
   const infer = clock();
 
-  const result = await fullSize(source, { estimate, aligned, planes, prefer: options.prefer, createFusion, onStage, signal });
+  const filled = options.fill ? fillDepth(estimate, aligned?.valid) : undefined;
+  const fill = clock();
+
+  const result = await fullSize(source, { estimate, filled, aligned, planes, prefer: options.prefer, createFusion, onStage, signal });
   return {
     result,
     estimate,
-    ...(carried && { filled: shareOfOnes(carried.filled) }),
+    filled,
     source,
     order,
     stack,
     aligned,
     planes,
     findings,
-    seconds: { load, check, align, infer, enlarge: clock() },
+    seconds: { load, check, align, infer, fill, enlarge: clock() },
   };
 }
 
@@ -142,8 +144,6 @@ function withoutEvidence(estimate: DepthEstimate, { focusDistances }: FocalStack
     confidence: estimate.confidence.map(() => 0),
   };
 }
-
-const shareOfOnes = (mask: Uint8Array): number => mask.reduce((sum, value) => sum + value, 0) / mask.length;
 
 /** Seconds since it was last asked. */
 function createStopwatch(): () => number {

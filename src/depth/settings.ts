@@ -28,6 +28,10 @@ export const depthSettings = z
       .max(OUTPUT_NAMES.length)
       .default([...DEFAULT_OUTPUTS])
       .describe("what to write"),
+    fill: z
+      .enum(["on", "off"])
+      .optional()
+      .describe("on (default) or off: carry depth into areas that the images show too little of, from around them"),
     prefer: z
       .enum(PREFERENCES)
       .optional()

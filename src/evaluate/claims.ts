@@ -1,3 +1,4 @@
+import { expectedPlanes } from "../depth/maps.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import type { FocusProbability } from "../metrics/focusTrend.ts";
 import { sparsificationArea } from "../metrics/sparsification.ts";
@@ -40,7 +41,7 @@ export function measureClaims({ trueDepth, within, strength }: Truth, { depth, e
     return held / count;
   };
   const claimed = <T extends Float32Array>(values: T): Float32Array => values.filter((_, i) => truth.valid[i] === 1);
-  const errors = claimed(off.map((value, i) => (value / (error[i] as number)) * planesOf(confidence[i] as number)));
+  const errors = claimed(off.map((value, i) => (value / (error[i] as number)) * expectedPlanes(confidence[i] as number)));
   const [untextured, , textured] = textureThirds(truth, strength);
   return {
     withinError: shareWithin(truth),
@@ -50,9 +51,6 @@ export function measureClaims({ trueDepth, within, strength }: Truth, { depth, e
     sparsificationBySpread: sparsificationArea(errors, claimed(spreadOf(focusProbability))),
   };
 }
-
-/** The claimed error in planes, from which the confidence 1 / (1 + (2e)²) follows. */
-const planesOf = (confidence: number): number => Math.sqrt(1 / confidence - 1) / 2;
 
 /** Standard deviation of p, in planes. */
 export function spreadOf({ planes, values: p }: FocusProbability): Float32Array {

@@ -15,7 +15,7 @@ export const COVERAGE = 0.68;
 /** Knots of the factors; in planes but for the evidence. */
 const KNOTS: Readonly<Record<Cue, readonly number[]>> = {
   spread: [0.3, 0.5, 0.6, 0.7, 0.8, 1, 1.3, 2],
-  unrest: [0, 0.01, 0.03, 0.1, 0.3, 1, 3],
+  unrest: [0, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5],
   evidence: [0, 0.05, 0.2, 0.5, 0.8, 1],
   disagreement: [0, 0.25, 0.5, 1, 1.5, 2.5, 4],
 };

@@ -1,7 +1,7 @@
 import type { Sample } from "../data/dataset.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import type { Comparison } from "../metrics/comparison.ts";
-import { badPixels, rootMeanSquaredError } from "../metrics/depthErrors.ts";
+import { badPixels, meanSquaredError, rootMeanSquaredError } from "../metrics/depthErrors.ts";
 import { type DepthMetrics, measure } from "../metrics/meter.ts";
 import { inPlanes } from "./planeUnits.ts";
 import { measureClaims } from "./claims.ts";
@@ -24,6 +24,12 @@ export interface ImageMetrics extends DepthMetrics {
   readonly rmseSilhouette: number;
   readonly offSilhouette: number;
   readonly rmseInside: number;
+  /** The same of the depth with unfounded areas filled. Networks only. */
+  readonly mseFilled: number;
+  readonly rmseFilled: number;
+  readonly badPixFilled: number;
+  readonly rmsePlanesFilled: number;
+  readonly rmsePlanesUntexturedFilled: number;
   /** Share of the errors within the claimed ±e: of the truth within half a plane of the stack's range, and of its most and least textured thirds. Networks only. */
   readonly withinError: number;
   readonly withinErrorTextured: number;
@@ -38,6 +44,7 @@ export const METRIC_NAMES = [
   ...["mse", "rmse", "logRmse", "absRel", "sqRel", "delta1", "delta2", "delta3", "within5", "within15", "within25", "bump"],
   ...["badPix", "invalidFocusTrend", "boundaryF1", "rmsePlanes", "rmseUntextured", "badPixUntextured"],
   ...["rmsePlanesUntextured", "rmsePlanesMiddle", "rmsePlanesTextured", "rmseSilhouette", "offSilhouette", "rmseInside"],
+  ...["mseFilled", "rmseFilled", "badPixFilled", "rmsePlanesFilled", "rmsePlanesUntexturedFilled"],
   ...["withinError", "withinErrorTextured", "withinErrorUntextured", "sparsification", "sparsificationBySpread"],
   ...["bumpReflect", "laplacianBump", "coverage"],
 ] as (keyof ImageMetrics)[];
@@ -58,6 +65,19 @@ export function measureImage(sample: Sample, estimate: Estimate, scoring: Scorin
   const inUnits = { depth: planes(scored.depth), trueDepth: planes(scored.trueDepth, WITHIN_PLANES) };
   const thirds = textureThirds(inUnits.trueDepth, strength).map((part) => ({ ...inUnits, trueDepth: part }));
   const [plain, middle, textured] = thirds.map((part) => whereCompared(part, rootMeanSquaredError)) as [number, number, number];
+  const filledMetrics = (): FilledMetrics => {
+    if (!estimate.filled) return NOT_FILLED;
+    const filled = scoring({ depth: estimate.filled, trueDepth });
+    const inPlaneUnits = { ...inUnits, depth: planes(filled.depth) };
+    const plainThird = { ...inPlaneUnits, trueDepth: (thirds[0] as Comparison).trueDepth };
+    return {
+      mseFilled: meanSquaredError(filled),
+      rmseFilled: rootMeanSquaredError(filled),
+      badPixFilled: badPixels(filled),
+      rmsePlanesFilled: whereCompared(inPlaneUnits, rootMeanSquaredError),
+      rmsePlanesUntexturedFilled: whereCompared(plainThird, rootMeanSquaredError),
+    };
+  };
   return {
     ...measure(scored, focusProbability ? { focusProbability } : {}),
     rmsePlanes: whereCompared(inUnits, rootMeanSquaredError),
@@ -67,9 +87,20 @@ export function measureImage(sample: Sample, estimate: Estimate, scoring: Scorin
     rmsePlanesMiddle: middle,
     rmsePlanesTextured: textured,
     ...objectMetrics(inUnits, sample.object),
+    ...filledMetrics(),
     ...measureClaims({ trueDepth, within: inUnits.trueDepth, strength }, estimate),
   };
 }
+
+type FilledMetrics = Pick<ImageMetrics, "mseFilled" | "rmseFilled" | "badPixFilled" | "rmsePlanesFilled" | "rmsePlanesUntexturedFilled">;
+
+const NOT_FILLED: FilledMetrics = {
+  mseFilled: NaN,
+  rmseFilled: NaN,
+  badPixFilled: NaN,
+  rmsePlanesFilled: NaN,
+  rmsePlanesUntexturedFilled: NaN,
+};
 
 /** A plane index more than this far from the truth is a different place, not an inaccuracy. */
 const OFF_PLANES = 3;

@@ -43,10 +43,16 @@ const PHONE_THEMES: readonly Theme[] = ["wall", "wall", "wall", "room", "room", 
 const PHONE_PLANES = 10;
 
 /** Stacks as phones take and process them, with little blur between planes and large bare surfaces. */
-export function openPhone({ planes = 5, scenes = 24, size = 256, samples = SAMPLES, ...options }: MadeOptions): Dataset {
+export function openPhone({
+  planes = 5,
+  scenes = 24,
+  firstSeed: first = 7_000_000,
+  size = 256,
+  samples = SAMPLES,
+  ...options
+}: MadeOptions): Dataset {
   checkPlanes("phone", planes, { most: PHONE_PLANES });
   const render = rendererOf("phone", options);
-  const first = 7_000_000;
   const textures = Array.from({ length: TEXTURES.count }, (_, i) => i);
   const chosen = choosePlanes(PHONE_PLANES, planes);
   const draw = (seed: number): Sample => {

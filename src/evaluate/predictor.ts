@@ -1,6 +1,7 @@
 import { laplacianDepth } from "../classical/modifiedLaplacian.ts";
 import { ringDifferenceDepth } from "../classical/ringDifference.ts";
 import { estimateDepth } from "../depth/estimate.ts";
+import { fillDepth } from "../depth/fill.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import type { FocusProbability } from "../metrics/focusTrend.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
@@ -14,6 +15,8 @@ export interface Estimate {
   /** The claimed ±e, in the unit of the depth, and the confidence, which follows from it in planes. Networks only. */
   readonly error?: Float32Array;
   readonly confidence?: Float32Array;
+  /** The depth with unfounded areas filled, as `dualfocus depth` saves it. Networks only. */
+  readonly filled?: DepthMap;
 }
 
 /** Anything that turns a stack into depth. */
@@ -30,8 +33,9 @@ export function networkPredictor(network: DepthNetwork, about: Pick<Predictor, "
   return {
     ...about,
     async predict(stack) {
-      const { depth, probability, error, confidence } = await estimateDepth(stack, { network });
-      return { depth, focusProbability: probability, error, confidence };
+      const estimate = await estimateDepth(stack, { network });
+      const { depth, probability, error, confidence } = estimate;
+      return { depth, focusProbability: probability, error, confidence, filled: fillDepth(estimate).depth };
     },
     dispose: () => network.dispose(),
   };

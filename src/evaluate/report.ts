@@ -1,8 +1,14 @@
 import { type ImageMetrics, METRIC_NAMES } from "./imageMetrics.ts";
 import type { Evaluation } from "./run.ts";
 
+interface Column {
+  readonly title: string;
+  readonly metric: keyof ImageMetrics;
+  readonly percent?: true;
+}
+
 /** Columns of the printed table; the rest is in the JSON. Shares are printed in percent. */
-const COLUMNS: readonly { readonly title: string; readonly metric: keyof ImageMetrics; readonly percent?: true }[] = [
+const COLUMNS: readonly Column[] = [
   { title: "MSE", metric: "mse" },
   { title: "RMSE", metric: "rmse" },
   { title: "logRMSE", metric: "logRmse" },
@@ -37,13 +43,38 @@ const SHOWN: Readonly<Record<string, readonly (keyof ImageMetrics)[]>> = {
   phone: ["rmsePlanes", ...THIRDS, "boundaryF1", "invalidFocusTrend"],
 };
 
+/** Of the second table, about networks alone: how far the claimed errors hold, and the depth with unfounded areas filled. */
+const CLAIMS: readonly Column[] = [
+  { title: "within ± error %", metric: "withinError", percent: true },
+  { title: "textured third", metric: "withinErrorTextured", percent: true },
+  { title: "untextured third", metric: "withinErrorUntextured", percent: true },
+  { title: "sparsification", metric: "sparsification" },
+  { title: "by spread of p", metric: "sparsificationBySpread" },
+  { title: "RMSE", metric: "rmse" },
+  { title: "filled", metric: "rmseFilled" },
+  { title: "RMSE planes", metric: "rmsePlanes" },
+  { title: "filled", metric: "rmsePlanesFilled" },
+  { title: "RMSE planes, untextured third", metric: "rmsePlanesUntextured" },
+  { title: "filled", metric: "rmsePlanesUntexturedFilled" },
+];
+
 /** A Markdown table, one row per model; columns without any value are left out. */
 export function markdownTable(evaluations: readonly Evaluation[]): string {
   const isShown = (metric: keyof ImageMetrics): boolean => {
     const shown = SHOWN[evaluations[0]?.dataset ?? ""];
     return shown ? shown.includes(metric) : !THIRDS.some((name) => name === metric);
   };
-  const columns = COLUMNS.filter(({ metric }) => isShown(metric) && evaluations.some(({ metrics }) => Number.isFinite(metrics[metric])));
+  return tableOf(evaluations, COLUMNS.filter(({ metric }) => isShown(metric))); // prettier-ignore
+}
+
+/** The same of what networks claim about their errors; empty if there are none. */
+export function claimsTable(evaluations: readonly Evaluation[]): string {
+  const networks = evaluations.filter(({ metrics }) => Number.isFinite(metrics.withinError));
+  return networks.length === 0 ? "" : tableOf(networks, CLAIMS);
+}
+
+function tableOf(evaluations: readonly Evaluation[], among: readonly Column[]): string {
+  const columns = among.filter(({ metric }) => evaluations.some(({ metrics }) => Number.isFinite(metrics[metric])));
   const cell = (value: number, percent = false): string =>
     Number.isFinite(value) ? (percent ? (100 * value).toFixed(1) : value.toPrecision(3)) : "–";
   const rows = evaluations.map(({ model, planes, images, metrics, secondsPerImage }) => [

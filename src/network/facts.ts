@@ -116,8 +116,7 @@ export function expectedError({ planes, ...model }: ErrorModel): (cues: Readonly
   const scale = Math.log(planes);
   const widest = model.spread.at.at(-1) as number;
   return ({ spread, unrest, evidence, disagreement }) => {
-    const exponent =
-      scale + curves.spread(spread) + curves.unrest(unrest) + curves.evidence(evidence) + curves.disagreement(disagreement);
+    const exponent = scale + curves.spread(spread) + curves.unrest(unrest) + curves.evidence(evidence) + curves.disagreement(disagreement);
     return Math.exp(exponent) * Math.max(spread / widest, 1);
   };
 }
@@ -139,9 +138,9 @@ function curveOf({ at, factor }: ErrorModel[Cue]): (x: number) => number {
 
 /** Used for weights that have no calibration of their own: measured with the shipped `small`. */
 export const DEFAULT_ERROR_MODEL: ErrorModel = {
-  planes: 0.2,
-  spread: { at: [0.5, 1, 2], factor: [1, 2, 4] },
-  unrest: { at: [0], factor: [1] },
-  evidence: { at: [0], factor: [1] },
-  disagreement: { at: [0], factor: [1] },
+  planes: 0.624,
+  spread: { at: [0.3, 0.5, 0.6, 0.7, 0.8, 1, 1.3, 2], factor: [1.27, 0.797, 0.555, 0.68, 0.81, 1.13, 1.23, 2.31] },
+  unrest: { at: [0, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5], factor: [0.634, 0.648, 0.668, 0.802, 1.24, 1.89, 1.93] },
+  evidence: { at: [0, 0.05, 0.2, 0.5, 0.8, 1], factor: [1.88, 1.18, 0.994, 0.79, 0.696, 0.825] },
+  disagreement: { at: [0, 0.25, 0.5, 1, 1.5, 2.5, 4], factor: [0.369, 0.463, 0.735, 1.04, 1.4, 2.18, 2.52] },
 };

@@ -29,6 +29,7 @@ export const OUTPUT_FILES = {
   confidence: "confidence.png",
   error: "error.tif",
   beyond: "beyond.png",
+  filled: "filled.png",
   index: "index.png",
   ply: "points.ply",
   glb: "mesh.glb",
@@ -74,6 +75,7 @@ const NEEDS: Readonly<Partial<Record<OutputName, keyof DepthResult>>> = {
   confidence: "confidence",
   error: "error",
   beyond: "beyond",
+  filled: "filled",
   index: "planeIndex",
   probability: "probability",
 };
@@ -101,6 +103,8 @@ export async function* encodeOutputs(
 
 /** Far enough apart to distinguish by eye. */
 const BEYOND = { nearer: 128, farther: 255 } as const;
+
+const FILLED = 255;
 
 type Encoded = Pick<OutputFile, "bytes" | "encoding">;
 type Encoder = (result: DepthResult, options: OutputOptions) => Encoded | undefined | Promise<Encoded | undefined>;
@@ -157,10 +161,10 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     const bytes = encodePng({ width: depth.width, height: depth.height, channels: 1, data }, { depth: 16, text, deflate });
     return { bytes, encoding: { scale: 1 / 65535, offset: 0, invalid: 0 } };
   },
-  error: ({ depth, unit, error, beyond }) => {
+  error: ({ depth, unit, error }) => {
     if (!error) return undefined;
-    const data = error.map((value, pixel) => (isKnown(depth, pixel) && !beyond?.[pixel] ? value : NaN));
-    const description = `dualfocus expected error of the depth; unit ${unit}; NaN is unknown or beyond the planes`;
+    const data = error.map((value, pixel) => (isKnown(depth, pixel) ? value : NaN));
+    const description = `dualfocus expected error of the depth; unit ${unit}; NaN is unknown`;
     const page = { width: depth.width, height: depth.height, channels: 1 as const, data, description };
     return { bytes: encodeTiff([page]), encoding: { unit, invalid: "NaN", within: 0.68 } };
   },
@@ -169,10 +173,19 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     const data = Uint8Array.from(beyond, (side, pixel) =>
       !isKnown(depth, pixel) || side === 0 ? 0 : BEYOND[side < 0 ? "nearer" : "farther"],
     );
-    const text = { meaning: `${BEYOND.nearer} is nearer than the first plane, ${BEYOND.farther} farther than the last, 0 neither` };
+    const text = { meaning: `${BEYOND.nearer} is the first plane or nearer, ${BEYOND.farther} the last or farther, 0 neither` };
     return {
       bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }, { deflate }),
       encoding: { ...BEYOND, neither: 0 },
+    };
+  },
+  filled: ({ depth, filled }, { deflate }) => {
+    if (!filled) return undefined;
+    const data = Uint8Array.from(filled, (is, pixel) => (is && isKnown(depth, pixel) ? FILLED : 0));
+    const text = { meaning: `${FILLED}: depth carried in from around, 0: measured` };
+    return {
+      bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }, { deflate }),
+      encoding: { filled: FILLED, measured: 0 },
     };
   },
   index: encodeIndex,

@@ -11,10 +11,12 @@ export interface DepthResult {
   readonly unit: DepthUnit;
   /** In [0, 1]. */
   readonly confidence?: Float32Array;
-  /** Expected error ±e in the unit of the depth: about 68 % of the pixels lie within it. Not meaningful for pixels marked as `beyond`. */
+  /** Expected error ±e in the unit of the depth: about 68 % of the pixels lie within it. How far beyond the planes a pixel lies is no part of it. */
   readonly error?: Float32Array;
-  /** −1 nearer than the first plane, +1 farther than the last, else 0. A marked pixel lies at its depth or beyond. */
+  /** −1 at the first plane or nearer, +1 at the last or farther, else 0. */
   readonly beyond?: Int8Array;
+  /** 1 where the images show too little, so that depth was carried in from around; absent if it was not to be. */
+  readonly filled?: Uint8Array;
   /** May be larger or smaller than the depth map. */
   readonly allInFocus?: Image;
   /** Bits per sample of the input images; the all-in-focus image is written with as many. */

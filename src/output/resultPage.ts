@@ -27,6 +27,7 @@ export interface PageData {
   /** Eight bits each. */
   readonly confidence?: string;
   readonly beyond?: string;
+  readonly filled?: string;
   readonly planeIndex?: string;
   /** The all-in-focus image as a data URL. */
   readonly picture: string;
@@ -42,7 +43,7 @@ export interface PageOptions extends Pick<PageData, "name" | "facts" | "planes" 
 }
 
 export function encodePageData(result: DepthResult, { picture, ...options }: PageOptions): PageData {
-  const { depth, unit, range, camera, pixelSize, error, confidence, beyond, planeIndex } = result;
+  const { depth, unit, range, camera, pixelSize, error, confidence, beyond, filled, planeIndex } = result;
   const known = (value: number, pixel: number): number => (isKnown(depth, pixel) ? value : NaN);
   return {
     ...options,
@@ -57,6 +58,7 @@ export function encodePageData(result: DepthResult, { picture, ...options }: Pag
     ...(error ? { error: encodeMap(error.map(known), depthCode(rangeOf(error.map(known)))) } : {}),
     ...(confidence ? { confidence: packed(Uint8Array.from(confidence, (value) => 255 * Math.min(Math.max(value, 0), 1))) } : {}),
     ...(beyond ? { beyond: packed(new Uint8Array(Int8Array.from(beyond).buffer)) } : {}),
+    ...(filled ? { filled: packed(filled) } : {}),
     ...(planeIndex ? { planeIndex: packed(Uint8Array.from(planeIndex, (plane) => Math.min(plane, 255))) } : {}),
     picture: `data:${picture.mimeType};base64,${base64(picture.bytes)}`,
   };
@@ -69,7 +71,7 @@ const rangeOf = (values: Float32Array): [number, number] => {
 
 /** The result without the all-in-focus image, which a browser decodes. */
 export function decodePageData(data: PageData): DepthResult {
-  const { width, height, space, unit, range, camera, pixelSize, depth, error, confidence, beyond, planeIndex } = data;
+  const { width, height, space, unit, range, camera, pixelSize, depth, error, confidence, beyond, filled, planeIndex } = data;
   const values = decodeMap(depth);
   return {
     depth: { width, height, space, values, valid: Uint8Array.from(values, (value) => (Number.isNaN(value) ? 0 : 1)) },
@@ -80,6 +82,7 @@ export function decodePageData(data: PageData): DepthResult {
     ...(error ? { error: decodeMap(error) } : {}),
     ...(confidence === undefined ? {} : { confidence: Float32Array.from(unpacked(confidence), (value) => value / 255) }),
     ...(beyond === undefined ? {} : { beyond: new Int8Array(unpacked(beyond).slice().buffer) }),
+    ...(filled === undefined ? {} : { filled: unpacked(filled) }),
     ...(planeIndex === undefined ? {} : { planeIndex: unpacked(planeIndex) }),
   };
 }
@@ -171,7 +174,7 @@ export async function makeResultPage(
 
 /** The maps of the result, no larger than the page's side; lengths per pixel grow with it. */
 export function shrinkResult(result: DepthResult, side = SIDE): DepthResult {
-  const { depth, camera, pixelSize, error, confidence, beyond, planeIndex } = result;
+  const { depth, camera, pixelSize, error, confidence, beyond, filled, planeIndex } = result;
   const size = sizeWithin(depth, side);
   if (size.width === depth.width) return result;
   const grown = depth.width / size.width;
@@ -183,6 +186,7 @@ export function shrinkResult(result: DepthResult, side = SIDE): DepthResult {
     ...(error ? { error: pick(error, depth, size) } : {}),
     ...(confidence ? { confidence: pick(confidence, depth, size) } : {}),
     ...(beyond ? { beyond: pick(beyond, depth, size) } : {}),
+    ...(filled ? { filled: pick(filled, depth, size) } : {}),
     ...(planeIndex ? { planeIndex: pick(planeIndex, depth, size) } : {}),
   };
 }

@@ -1,8 +1,7 @@
 import { isKnown, type DepthResult } from "./result.ts";
 
 /**
- * The least confidence at which the error map vouches for a depth: its expected error is at most one plane, and it is not beyond the planes
- * (docs/confidence.md). One limit for everything that marks doubtful depth or leaves it out.
+ * The least confidence at which the error map vouches for a depth: its expected error is at most one plane (docs/confidence.md). One limit for everything that marks doubtful depth or leaves it out.
  */
 export const LEAST_CONFIDENCE = 0.2;
 

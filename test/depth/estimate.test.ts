@@ -85,7 +85,7 @@ test("about 68 % of the pixels of rendered scenes lie within the error claimed f
     const host = renderHost("auto", textures);
     return (scene, samples) => host.render(scene, samples);
   };
-  const set = await openRendered({ planes: 5, scenes: 8, size: 128, samples: 16, createRenderer });
+  const set = await openRendered({ planes: 5, scenes: 5, size: 224, samples: 24, createRenderer });
   const predictor = networkPredictor(small, { name: "small", fingerprint: "" });
   const measured: ImageMetrics[] = [];
   for (let i = 0; i < set.size; i++) {
@@ -93,6 +93,6 @@ test("about 68 % of the pixels of rendered scenes lie within the error claimed f
     measured.push(measureImage(sample, await predictor.predict(sample.stack), (comparison) => comparison));
   }
   const { withinError, sparsification, sparsificationBySpread } = meanMetrics(measured);
-  assert.ok(withinError > 0.58 && withinError < 0.78, `${withinError}`);
+  assert.ok(withinError > 0.55 && withinError < 0.8, `${withinError}`);
   assert.ok(sparsification < 0.9 * sparsificationBySpread, `${sparsification}, by the spread ${sparsificationBySpread}`);
 });

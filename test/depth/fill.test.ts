@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { focusSigns } from "../../src/check/evidence.ts";
 import { fillDepth, fillSurface } from "../../src/depth/fill.ts";
+import { depthMaps } from "../../src/depth/maps.ts";
 import { boxMean } from "../../src/image/boxFilter.ts";
 import { depthMap } from "../../src/image/depthMap.ts";
 import type { Image } from "../../src/image/image.ts";
+import { DEFAULT_ERROR_MODEL } from "../../src/network/facts.ts";
 import { createRandom } from "../../src/random.ts";
-import { focalStack } from "../../src/stack/focalStack.ts";
 
 const grey = (width: number, height: number, at: (x: number, y: number) => number): Image => ({
   width,
@@ -95,17 +97,46 @@ test("values are carried to the image's edges and not across them, and trusted v
 test("a plain wall takes the depth of its textured frame, and textured depth hardly changes", () => {
   const [width, height] = [160, 120];
   const random = createRandom(7);
-  const isWall = (x: number, y: number): boolean => x >= 40 && x < 120 && y >= 30 && y < 90;
+  const isWall = (x: number, y: number): boolean => x >= 30 && x < 130 && y >= 20 && y < 100;
   const texture = grey(width, height, (x, y) => (isWall(x, y) ? 0.5 : 0.5 + 0.3 * (random.uniform() - 0.5)));
-  const images = [3, 1, 0, 2].map((radius) => ({ ...texture, data: boxMean({ width, height, values: texture.data }, radius) }));
-  const stack = focalStack({ images, focusDistances: [1, 1.5, 2, 3], space: "depth" });
+  const planes = [3, 1, 0, 2].map((radius) => ({ width, height, values: boxMean({ width, height, values: texture.data }, radius) }));
   const isFar = (x: number, y: number): boolean => isWall(x - 12, y - 12) && isWall(x + 12, y + 12); // no texture within sight
-  const confetti = map(grey(width, height, (x, y) => (isFar(x, y) ? 1 + 2 * random.uniform() : 2)));
-  const depth = depthMap({ width, height, values: confetti, space: "depth" });
-  const { depth: found, filled } = fillDepth({ depth, allInFocus: texture }, stack);
+  // The third plane, and on the wall one at random; the network is sure everywhere.
+  const chosen = Array.from({ length: width * height }, (_, i) =>
+    isFar(i % width, Math.floor(i / width)) ? Math.floor(4 * random.uniform()) : 2,
+  );
+  const values = Float32Array.from({ length: 4 * width * height }, (_, at) => (chosen[at % (width * height)] === Math.floor(at / (width * height)) ? 1 : 0)); // prettier-ignore
+  const stack = { focusDistances: [1, 1.5, 2, 3], space: "depth" } as const;
+  const options = { average: "dioptres", errorModel: DEFAULT_ERROR_MODEL, signs: focusSigns(planes) } as const;
+  const maps = depthMaps({ planes: 4, width, height, values }, stack, options);
+  const depth = depthMap({ width, height, values: maps.depth, space: "depth" });
+  const { depth: found, filled } = fillDepth({ ...maps, depth, allInFocus: texture });
   for (let i = 0; i < found.values.length; i++) {
     const [x, y] = [i % width, Math.floor(i / width)];
-    if (isFar(x, y)) assert.equal(filled[i], 1, `${x}, ${y} has evidence`);
-    assert.ok(Math.abs((found.values[i] as number) - 2) < (isFar(x, y) ? 0.1 : 0.03), `${x}, ${y}: ${found.values[i]} m`);
+    if (x > 56 && x < 104 && y > 46 && y < 74) {
+      assert.equal(filled[i], 1, `${x}, ${y} is not marked`);
+      assert.ok(Math.abs((found.values[i] as number) - 2) < 0.25, `wall ${x}, ${y}: ${found.values[i]} m`);
+    }
+    if (!isWall(x - 8, y - 8) && !isWall(x + 8, y + 8) && !isWall(x, y)) {
+      assert.equal(filled[i], 0, `${x}, ${y} is marked`);
+      assert.ok(Math.abs((found.values[i] as number) - 2) < 0.03, `frame ${x}, ${y}: ${found.values[i]} m`);
+    }
   }
+});
+
+test("what not all frames cover is filled, and metres are carried on in dioptres", () => {
+  const [width, height] = [64, 48];
+  const values = map(grey(width, height, (x) => (x < 32 ? 1 : 9)));
+  const depth = depthMap({ width, height, values, space: "depth" });
+  const none = new Float32Array(width * height);
+  const covered = Uint8Array.from(values, (value) => (value === 1 ? 1 : 0));
+  const sure = { depth, confidence: none.map(() => 0.95), unfounded: none, allInFocus: grey(width, height, () => 0.5) };
+  const { depth: found, filled } = fillDepth(sure, covered);
+  assert.deepEqual(
+    [...filled],
+    [...covered].map((value) => 1 - value),
+  );
+  found.values.forEach((value, i) => {
+    if (i % width < 44) assert.ok(value < 1.5, `pixel ${i}: ${value} m`); // 9 m at a thousandth of the weight
+  });
 });

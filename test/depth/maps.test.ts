@@ -63,10 +63,19 @@ test("almost all of p on an end plane marks the pixel as there or beyond; its co
 test("the cues of a pixel: spread of p, unrest around it, evidence, and distance from the sharpest plane by evidence", () => {
   const p = row([[1, 0, 0], [0.5, 0, 0.5], [0, 0, 1]]); // prettier-ignore
   const cues = errorCues(p, { evidence: Float32Array.of(0, 0.5, 1), sharpest: Uint16Array.of(2, 2, 1) });
-  const unrest = Math.sqrt(2 / 3); // of the means 0, 1, 2, all within the window
-  for (const [i, [spread, evidence, disagreement]] of [[0, 0, 0], [1, 0.5, 0.5], [0, 1, 1]].entries()) { // prettier-ignore
+  // The means are 0, 1, 2; the window of three pixels holds two of them at the ends.
+  for (const [i, [spread, unrest, evidence, disagreement]] of [
+    [0, 0.5, 0, 0],
+    [1, Math.sqrt(2 / 3), 0.5, 0.5],
+    [0, 0.5, 1, 1],
+  ].entries()) {
+    // prettier-ignore
     const found = cues(i);
-    assertClose([found.spread, found.unrest, found.evidence, found.disagreement], [spread, unrest, evidence, disagreement] as number[], 1e-6);
+    assertClose(
+      [found.spread, found.unrest, found.evidence, found.disagreement],
+      [spread, unrest, evidence, disagreement] as number[],
+      1e-6,
+    );
   }
 });
 

@@ -13,7 +13,8 @@ function pixels(seed: number, count: number): CalibrationPixels {
   const off = cues.spread.map((spread, i) => -Math.log(1 - random.uniform()) * trueScale(spread, cues.evidence[i] as number));
   return { cues, off, weights: new Float32Array(count).fill(1) };
 }
-const trueScale = (spread: number, evidence: number): number => 0.1 * Math.exp(1.2 * Math.max(spread, 0.3)) * 3 ** Math.max(1 - evidence / 0.2, 0);
+const trueScale = (spread: number, evidence: number): number =>
+  0.1 * Math.exp(1.2 * Math.max(spread, 0.3)) * 3 ** Math.max(1 - evidence / 0.2, 0);
 
 test("the model finds the 68 % quantile for every value of the cues, on pixels it was not fitted on", () => {
   const error = expectedError(fitErrorModel(pixels(1, 20_000)));
@@ -43,7 +44,10 @@ test("the model finds the 68 % quantile for every value of the cues, on pixels i
 test("pixels without weight do not count", () => {
   const some = pixels(3, 4000);
   const both = {
-    cues: Object.fromEntries(CUES.map((cue) => [cue, Float32Array.from([...some.cues[cue], ...some.cues[cue]])])) as Record<Cue, Float32Array>,
+    cues: Object.fromEntries(CUES.map((cue) => [cue, Float32Array.from([...some.cues[cue], ...some.cues[cue]])])) as Record<
+      Cue,
+      Float32Array
+    >,
     off: Float32Array.from([...some.off, ...some.off.map((value) => 50 * value)]),
     weights: Float32Array.from({ length: 8000 }, (_, i) => (i < 4000 ? 1 : 0)),
   };

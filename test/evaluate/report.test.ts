@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type ImageMetrics, METRIC_NAMES } from "../../src/evaluate/imageMetrics.ts";
-import { csvTable, jsonEntry, markdownTable } from "../../src/evaluate/report.ts";
+import { claimsTable, csvTable, jsonEntry, markdownTable } from "../../src/evaluate/report.ts";
 import type { Evaluation } from "../../src/evaluate/run.ts";
 import { depthColour, errorColour } from "../../src/evaluate/colours.ts";
 
@@ -19,6 +19,16 @@ test("a table leaves out what is nowhere defined and gives shares in percent", (
     markdownTable([evaluation]),
     "| model | planes | images | RMSE | BadPix % | s/image |\n| --- | ---: | ---: | ---: | ---: | ---: |\n| m | 10 | 1 | 0.123 | 25.6 | 1.3 |\n",
   );
+});
+
+test("a second table has what networks claim, and nothing of other methods", () => {
+  const claims = { ...metrics, withinError: 0.684, sparsification: 0.5, rmseFilled: 0.12 };
+  assert.equal(
+    claimsTable([evaluation, { ...evaluation, model: "net", metrics: claims }]),
+    "| model | planes | images | within ± error % | sparsification | RMSE | filled | s/image |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n" +
+      "| net | 10 | 1 | 68.4 | 0.500 | 0.123 | 0.120 | 1.3 |\n",
+  );
+  assert.equal(claimsTable([evaluation]), "");
 });
 
 test("what is not defined is null in JSON and empty in CSV; names are quoted", () => {

@@ -31,6 +31,7 @@ const result: DepthResult = {
   confidence: Float32Array.from({ length: 35 }, () => random.uniform()),
   error: Float32Array.from({ length: 35 }, () => 0.01 + random.uniform()),
   beyond: Int8Array.from({ length: 35 }, (_, i) => [0, 0, -1, 0, 1][i % 5] as number),
+  filled: Uint8Array.from({ length: 35 }, (_, i) => (i % 4 === 1 ? 1 : 0)),
   allInFocus: { ...size, channels: 3, data: Float32Array.from({ length: 105 }, () => random.uniform()) },
   bits: 16,
   planeIndex: Uint8Array.from({ length: 35 }, (_, i) => i % 5),
@@ -160,7 +161,7 @@ test("the expected error is in the unit of the depth, and NaN where nothing is k
   const { bytes, file, encoding } = await encode("error");
   assert.deepEqual([file, encoding], ["error.tif", { unit: "m", invalid: "NaN", within: 0.68 }]);
   const image = await (await fromArrayBuffer(bytes.slice().buffer)).getImage();
-  const said = (result.error ?? new Float32Array()).map((value, i) => (valid[i] && result.beyond?.[i] === 0 ? value : NaN));
+  const said = (result.error ?? new Float32Array()).map((value, i) => (valid[i] ? value : NaN));
   assert.deepEqual(Float32Array.from(await image.readRasters({ interleave: true })), said);
   assert.ok(said.some(Number.isNaN) && said.some(Number.isFinite));
 });
@@ -171,8 +172,14 @@ test("pixels beyond the planes are marked by the end they lie behind, and keep t
   assert.deepEqual([marks.depth, marks.channels, encoding], [8, 1, { nearer: 128, farther: 255, neither: 0 }]);
   const expected = Array.from(valid, (known, i) => (known ? ([0, 0, 128, 0, 255][i % 5] as number) : 0));
   assert.deepEqual([...marks.data], expected);
-  assert.match(marks.text["meaning"] ?? "", /128 is nearer than the first plane, 255 farther than the last/);
+  assert.match(marks.text["meaning"] ?? "", /128 is the first plane or nearer, 255 the last or farther/);
   assert.deepEqual(decodeNpy((await encode("npy")).bytes).data, unknown);
+});
+
+test("filled depth is marked, where any depth is known", async () => {
+  const { bytes, encoding } = await encode("filled");
+  assert.deepEqual(encoding, { filled: 255, measured: 0 });
+  assert.deepEqual([...decode(bytes).data], Array.from(valid, (known, i) => (known && i % 4 === 1 ? 255 : 0)));
 });
 
 test("a map that is made when it is read is not made for being on offer", async () => {

@@ -17,6 +17,7 @@ const result: DepthResult = {
   confidence: values.map((_, i) => i / pixels),
   error: values.map((_, i) => 0.001 * (i + 1)),
   beyond: Int8Array.from(values, (_, i) => (i % 3) - 1),
+  filled: Uint8Array.from(values, (_, i) => i % 2),
   planeIndex: Uint8Array.from(values, (_, i) => i),
 };
 const picture = { bytes: Uint8Array.from({ length: 70_000 }, (_, i) => i), mimeType: "image/jpeg" } as const;
@@ -33,8 +34,8 @@ test("a result comes back from its page: depth and error to 16 bits, unknown sta
   near(back.confidence ?? new Float32Array(), result.confidence as Float32Array, 1 / 255);
   assert.deepEqual([back.depth.valid[8], back.depth.valid[9]], [1, 0]);
   assert.deepEqual(
-    [back.beyond, back.planeIndex, back.unit, back.camera, back.range],
-    [result.beyond, result.planeIndex, "m", result.camera, [0.5, 1]],
+    [back.beyond, back.filled, back.planeIndex, back.unit, back.camera, back.range],
+    [result.beyond, result.filled, result.planeIndex, "m", result.camera, [0.5, 1]],
   );
 });
 

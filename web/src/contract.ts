@@ -36,7 +36,7 @@ export interface PlaneMaps {
 export interface ViewResult {
   /** Name of the folder or example; downloads are named after it. */
   readonly name: string;
-  /** In full size, as the library saves it: depth, unit, confidence, allInFocus, error, beyond, planeIndex; probability in working size. */
+  /** In full size, as the library saves it: depth, unit, confidence, allInFocus, error, beyond, filled, planeIndex; probability in working size. */
   readonly result: DepthResult;
   readonly planes: readonly ResultPlane[];
   /** Metres, disparities or plane indices, as in the library's FocalStack. */

@@ -54,8 +54,8 @@ export interface StackOptions {
   /** Longer side of what the network sees; "auto": `WORKING_SIDE`, or more if planes differ by too little blur. */
   readonly size: number | "full" | "auto";
   readonly save: readonly SavedName[];
-  /** Carry depth on into areas where no plane is sharper than another. */
-  readonly fill?: boolean;
+  /** Carry depth into areas that the images show too little of; default: on. */
+  readonly fill?: "on" | "off" | undefined;
   /** Of color.png; default: turbo. */
   readonly colors?: ColorMap;
   /** Whether color.png has a legend below the image; default: false, so that it lies on the photo pixel by pixel. */
@@ -134,7 +134,7 @@ async function depthOfSource(
       prefer: options.prefer,
       onFindings: report.onFindings,
       signal,
-      fill: options.fill,
+      fill: options.fill !== "off",
       workingSide: options.size === "full" ? Infinity : options.size,
     });
     return writeResults(temporary, {
@@ -219,7 +219,7 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
   const files: Record<string, string> = {};
   const encoding: Record<string, object> = {};
   let done = 0;
-  const outputs = options.save.filter((name) => name !== "html");
+  const outputs = options.save.filter((name) => name !== "html").filter((name) => name !== "filled" || run.filled); // "all" asks for both
   for await (const { name, file, bytes, encoding: meaning } of encodeOutputs(run.result, outputs, {
     deflate,
     jpeg,

@@ -28,6 +28,7 @@ const result: DepthResult = {
   confidence: new Float32Array(pixels).fill(0.5),
   error: new Float32Array(pixels).fill(0.01),
   beyond: new Int8Array(pixels),
+  filled: new Uint8Array(pixels),
   allInFocus: { width, height, channels: 3, data: new Float32Array(3 * pixels).fill(0.25) },
   planeIndex: new Uint8Array(pixels),
   probability: { planes: 2, width, height, data: new Float32Array(2 * pixels).fill(0.5) },
@@ -71,7 +72,7 @@ test("files in the zip are those the library writes, packed or not", async () =>
 test("what a result has no data for is left out", async () => {
   const bare: DepthResult = { depth: result.depth, unit: "index" };
   const { files } = await archive({ result: bare, summary });
-  const absent = ["aif", "confidence", "error", "beyond", "index", "probability"] as const;
+  const absent = ["aif", "confidence", "error", "beyond", "filled", "index", "probability"] as const;
   for (const name of absent) assert.ok(!(OUTPUT_FILES[name] in files), name);
   assert.ok("depth.npy" in files && "mesh.glb" in files && !("alignment.json" in files));
 });

@@ -19,7 +19,8 @@ const LABELS: Readonly<Record<OutputName, string>> = {
   aifJpeg: "All-in-focus image, JPEG",
   confidence: "Confidence, 16-bit PNG",
   error: "Expected error of the depth, floating-point TIFF",
-  beyond: "Pixels nearer or farther than every plane, PNG",
+  beyond: "Pixels at the end of the planes or beyond, PNG",
+  filled: "Pixels whose depth was carried in from around, PNG",
   index: "Sharpest plane of every pixel, PNG",
   ply: "Coloured points, PLY",
   glb: "Textured surface, glTF binary",
@@ -106,6 +107,7 @@ const USERS: Readonly<Partial<Record<keyof DepthResult, readonly OutputName[]>>>
   confidence: ["confidence", "color", "ply", "glb"], // the last three leave out or hatch what is not certain
   error: ["error"],
   beyond: ["beyond"],
+  filled: ["filled"],
   planeIndex: ["index"],
   probability: ["probability"],
   allInFocus: ["aif", "aifTiff", "aifJpeg", "ply", "glb"],

@@ -1,7 +1,7 @@
 import type { ColorMap } from "../../../src/output/colorMap.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { validRange } from "../../../src/output/result.ts";
-import { LEAST_CONFIDENCE } from "../../../src/output/trust.ts";
+import { doubtfulPixels, LEAST_CONFIDENCE } from "../../../src/output/trust.ts";
 import { WHOLE, type Viewport } from "./viewport.ts";
 
 /** How the result is looked at: the same in all tabs, in saved pictures and in exported models. */
@@ -16,6 +16,8 @@ export interface Look {
   readonly legend: boolean;
   /** Depth of less confidence is hatched, and left out of 3-D and of models. */
   readonly leastConfidence: number;
+  /** Depth that was carried in from around is hatched, too. */
+  readonly hatchFilled: boolean;
 }
 
 export const FIRST_LOOK: Look = {
@@ -25,7 +27,18 @@ export const FIRST_LOOK: Look = {
   range: undefined,
   legend: true,
   leastConfidence: LEAST_CONFIDENCE,
+  hatchFilled: true,
 };
+
+/** The pixels to hatch: not vouched for, or filled. */
+export function hatchedPixels(
+  result: DepthResult,
+  { leastConfidence, hatchFilled }: Pick<Look, "leastConfidence" | "hatchFilled">,
+): Uint8Array {
+  const doubtful = doubtfulPixels(result, leastConfidence);
+  const { filled } = result;
+  return filled && hatchFilled ? doubtful.map((is, pixel) => is | (filled[pixel] as number)) : doubtful;
+}
 
 export const MAP_NAMES: readonly (readonly [ColorMap, string])[] = [
   ["turbo", "Turbo: red is near"],

@@ -3,12 +3,11 @@ import { useState } from "preact/hooks";
 
 import { drawColorPicture } from "../../../src/output/colorPicture.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
-import { doubtfulPixels } from "../../../src/output/trust.ts";
 import { TEST_IDS } from "../contract.ts";
 import type { Controller } from "../controller.ts";
 import { copyImage, fileStem, imageBlob, offer } from "../downloads/offer.ts";
 import { opaque } from "../paint.ts";
-import { CONFIDENCE_CHOICES, MAP_NAMES, type Look } from "../state/look.ts";
+import { CONFIDENCE_CHOICES, hatchedPixels, MAP_NAMES, type Look } from "../state/look.ts";
 import { Choice } from "./fields.tsx";
 
 interface ColorPanelProps {
@@ -22,8 +21,8 @@ interface ColorPanelProps {
 export function ColorPanel({ result, name, look, controller }: ColorPanelProps): VNode {
   const [words, setWords] = useState("");
   const picture = (): Promise<Blob> => {
-    const { map, flip, legend, leastConfidence, range } = look;
-    const hatched = doubtfulPixels(result, leastConfidence);
+    const { map, flip, legend, range } = look;
+    const hatched = hatchedPixels(result, look);
     return imageBlob(opaque(drawColorPicture({ ...result, ...(range ? { range } : {}) }, { map, flip, legend, hatched })));
   };
   const attempt = (done: string, work: () => Promise<void>): void => {
@@ -50,6 +49,15 @@ export function ColorPanel({ result, name, look, controller }: ColorPanelProps):
       />
       <TrustChoice look={look} controller={controller} label="Hatch errors above" />
       <div class="ticks">
+        {result.filled && (
+          <Tick
+            label="Hatch filled areas"
+            checked={look.hatchFilled}
+            onChange={(hatchFilled) => {
+              controller.setLook({ hatchFilled });
+            }}
+          />
+        )}
         <Tick
           label="Flip near and far"
           checked={look.flip}

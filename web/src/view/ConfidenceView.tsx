@@ -31,8 +31,8 @@ export function ConfidenceView({ result: { result }, state, controller }: Result
       </ZoomFrame>
       <ValueLegend range={[0, 100]} unit="%" />
       <figcaption class="quiet">
-        100 % is certain; at 50 % the expected error is half a plane, at 20 % a whole one. Dark areas have no texture to focus on, or lie in
-        front of the first plane or behind the last.
+        100 % is certain; at 50 % the expected error is half a plane, at 20 % a whole one. Dark areas have no texture to focus on, or the
+        images and their surroundings contradict the depth.
       </figcaption>
     </figure>
   );

@@ -2,12 +2,11 @@ import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
 import type { Size } from "../../../src/image/image.ts";
-import { doubtfulFraction, doubtfulPixels } from "../../../src/output/trust.ts";
 import { TEST_IDS } from "../contract.ts";
 import { depthSource } from "../paint.ts";
 import { IS_STANDALONE } from "../standalone/isStandalone.ts";
 import { movePixel, type Pixel } from "../state/curve.ts";
-import { fullRange, percentText } from "../state/look.ts";
+import { fullRange, hatchedPixels, percentText } from "../state/look.ts";
 import type { MeasuredLine } from "../state/measure.ts";
 import { follow, middleOf, pixelInFrame, type Place } from "../state/viewport.ts";
 import { CalibratePoints } from "./CalibratePoints.tsx";
@@ -26,11 +25,11 @@ import { ZoomFrame, Zoomed } from "./ZoomFrame.tsx";
 export function DepthView({ result: view, state, controller }: ResultProps): VNode {
   const { result } = view;
   const { depth } = result;
-  const { viewport, map, flip, leastConfidence } = state.look;
+  const { viewport, map, flip, leastConfidence, hatchFilled } = state.look;
   const full = useMemo(() => fullRange(result), [result]);
   const range = state.look.range ?? full;
-  const hatched = useMemo(() => doubtfulPixels(result, leastConfidence), [result, leastConfidence]);
-  const doubtful = useMemo(() => doubtfulFraction(result, leastConfidence), [result, leastConfidence]);
+  const hatched = useMemo(() => hatchedPixels(result, { leastConfidence, hatchFilled }), [result, leastConfidence, hatchFilled]);
+  const shares = useMemo(() => ({ hatched: shareOf(hatched), filled: shareOf(result.filled) }), [hatched, result]);
   const source = useMemo(() => depthSource(result, { range, map, flip, hatched }), [result, range, map, flip, hatched]);
   const [chosen, setChosen] = useState<Pixel>({ x: Math.floor(depth.width / 2), y: Math.floor(depth.height / 2) });
   const [pointer, setPointer] = useState<Place>();
@@ -86,7 +85,7 @@ export function DepthView({ result: view, state, controller }: ResultProps): VNo
           }}
         />
         <Readout view={view} pixel={hovered ?? chosen} largest={full[1]} />
-        <Doubt share={doubtful} />
+        <Doubt {...shares} />
       </figure>
       <aside class="side">
         <CurvePanel view={view} pixel={chosen} />
@@ -110,13 +109,16 @@ const pixelSlider = ({ x, y }: Pixel, { width, height }: Size) =>
 
 const percent = ({ x, y }: { x: number; y: number }): { left: string; top: string } => ({ left: `${100 * x}%`, top: `${100 * y}%` });
 
-/** The share of the picture that is hatched. */
-function Doubt({ share }: { share: number }): VNode | null {
-  if (share === 0) return null;
+const shareOf = (mask: Uint8Array | undefined): number => (mask ? mask.reduce((sum, is) => sum + is, 0) / mask.length : 0);
+
+/** The shares of the picture that are hatched and filled. */
+function Doubt({ hatched, filled }: { hatched: number; filled: number }): VNode | null {
+  if (hatched === 0 && filled === 0) return null;
   return (
     <p class="doubt">
-      <span class="hatch" aria-hidden="true" /> Hatched: {percentText(share)} of the image, where the expected error is larger than the
-      limit or depth is beyond the planes.
+      <span class="hatch" aria-hidden="true" /> Hatched: {percentText(hatched)} of the image, where the expected error is larger than the
+      limit or depth was filled in.{" "}
+      {filled > 0 && `Filled in from around: ${percentText(filled)}, where the images show too little to measure.`}
     </p>
   );
 }

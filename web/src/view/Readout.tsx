@@ -8,12 +8,15 @@ import { depthText, errorText } from "../state/words.ts";
 /** The values of one pixel. */
 export function Readout({ view, pixel: { x, y }, largest }: { view: ViewResult; pixel: Pixel; largest: number }): VNode {
   const { result } = view;
-  const { depth, unit, confidence, error, beyond, planeIndex } = result;
+  const { depth, unit, confidence, error, beyond, filled, planeIndex } = result;
   const at = y * depth.width + x;
   const facts: readonly (readonly [string, string])[] = isKnown(depth, at)
     ? [
-        ["Depth", depthText(depth.values[at] as number, { unit, largest })],
-        ["Error", beyondWords(beyond?.[at]) ?? errorText(error?.[at] ?? NaN, { unit, largest })],
+        [
+          "Depth",
+          `${depthText(depth.values[at] as number, { unit, largest })}${filled?.[at] ? ", filled in" : ""}${beyondWords(beyond?.[at])}`,
+        ],
+        ["Error", errorText(error?.[at] ?? NaN, { unit, largest })],
         ["Confidence", `${Math.round(100 * (confidence?.[at] ?? 0))} %`],
         ["Sharpest in", `plane ${(planeIndex?.[at] ?? 0) + 1} of ${view.planes.length}`],
       ]
@@ -38,8 +41,8 @@ export function Readout({ view, pixel: { x, y }, largest }: { view: ViewResult; 
   );
 }
 
-/** The error of a pixel beyond the planes is unknown. */
-function beyondWords(beyond: number | undefined): string | undefined {
-  if (beyond === -1) return "nearer than the first plane";
-  return beyond === 1 ? "farther than the last plane" : undefined;
+/** At an end of the planes no one can tell how far beyond it a pixel lies. */
+function beyondWords(beyond: number | undefined): string {
+  if (beyond === -1) return " or nearer";
+  return beyond === 1 ? " or farther" : "";
 }
