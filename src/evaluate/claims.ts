@@ -40,7 +40,7 @@ export function measureClaims({ trueDepth, within, strength }: Truth, { depth, e
     }
     return held / count;
   };
-  const claimed = <T extends Float32Array>(values: T): Float32Array => values.filter((_, i) => truth.valid[i] === 1);
+  const claimed = (values: Float32Array): Float32Array => values.filter((_, i) => truth.valid[i] === 1);
   const errors = claimed(off.map((value, i) => (value / (error[i] as number)) * expectedPlanes(confidence[i] as number)));
   const [untextured, , textured] = textureThirds(truth, strength);
   return {

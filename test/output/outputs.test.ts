@@ -179,7 +179,10 @@ test("pixels beyond the planes are marked by the end they lie behind, and keep t
 test("filled depth is marked, where any depth is known", async () => {
   const { bytes, encoding } = await encode("filled");
   assert.deepEqual(encoding, { filled: 255, measured: 0 });
-  assert.deepEqual([...decode(bytes).data], Array.from(valid, (known, i) => (known && i % 4 === 1 ? 255 : 0)));
+  assert.deepEqual(
+    [...decode(bytes).data],
+    Array.from(valid, (known, i) => (known && i % 4 === 1 ? 255 : 0)),
+  );
 });
 
 test("a map that is made when it is read is not made for being on offer", async () => {

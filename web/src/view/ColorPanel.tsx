@@ -48,31 +48,7 @@ export function ColorPanel({ result, name, look, controller }: ColorPanelProps):
         }}
       />
       <TrustChoice look={look} controller={controller} label="Hatch errors above" />
-      <div class="ticks">
-        {result.filled && (
-          <Tick
-            label="Hatch filled areas"
-            checked={look.hatchFilled}
-            onChange={(hatchFilled) => {
-              controller.setLook({ hatchFilled });
-            }}
-          />
-        )}
-        <Tick
-          label="Flip near and far"
-          checked={look.flip}
-          onChange={(flip) => {
-            controller.setLook({ flip });
-          }}
-        />
-        <Tick
-          label="Legend in the saved image"
-          checked={look.legend}
-          onChange={(legend) => {
-            controller.setLook({ legend });
-          }}
-        />
-      </div>
+      <ColorTicks result={result} look={look} controller={controller} />
       <div class="buttons">
         <button
           type="button"
@@ -99,6 +75,36 @@ export function ColorPanel({ result, name, look, controller }: ColorPanelProps):
         {words}
       </p>
     </section>
+  );
+}
+
+function ColorTicks({ result, look, controller }: Omit<ColorPanelProps, "name">): VNode {
+  return (
+    <div class="ticks">
+      {result.filled && (
+        <Tick
+          label="Hatch filled areas"
+          checked={look.hatchFilled}
+          onChange={(hatchFilled) => {
+            controller.setLook({ hatchFilled });
+          }}
+        />
+      )}
+      <Tick
+        label="Flip near and far"
+        checked={look.flip}
+        onChange={(flip) => {
+          controller.setLook({ flip });
+        }}
+      />
+      <Tick
+        label="Legend in the saved image"
+        checked={look.legend}
+        onChange={(legend) => {
+          controller.setLook({ legend });
+        }}
+      />
+    </div>
   );
 }
 

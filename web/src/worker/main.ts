@@ -154,7 +154,18 @@ function handedOver(call: CallName, result: Calls[CallName]["answer"]): Transfer
 
 function buffersOf({ result, sharpness }: RunResult): Transferable[] {
   const { depth, confidence, error, beyond, filled, allInFocus, planeIndex, probability } = result;
-  const arrays = [depth.values, depth.valid, confidence, allInFocus?.data, planeIndex, probability?.data, error, beyond, filled, sharpness.data];
+  const arrays = [
+    depth.values,
+    depth.valid,
+    confidence,
+    allInFocus?.data,
+    planeIndex,
+    probability?.data,
+    error,
+    beyond,
+    filled,
+    sharpness.data,
+  ];
   return [...new Set(arrays.flatMap((array) => (array ? [array.buffer as ArrayBuffer] : [])))];
 }
 
