@@ -7,9 +7,14 @@ import { join } from "node:path";
 import { createStackFusion, type Frame, type StackFusion } from "../../src/depth/allInFocus/stackFusion.ts";
 import { threadedFusion } from "../../src/depth/node/threadedFusion.ts";
 import type { Image, StoredImage } from "../../src/image/image.ts";
+import { runDepthWith } from "../../src/depth/run.ts";
+import type { DepthNetwork } from "../../src/network/depthNetwork.ts";
+import { UNCALIBRATED } from "../../src/network/facts.ts";
 import type { FocusProbability } from "../../src/network/focusProbability.ts";
 import { createRandom } from "../../src/random.ts";
-import { texture } from "../helpers/texturedStack.ts";
+import type { FocalStack } from "../../src/stack/focalStack.ts";
+import type { StackSource } from "../../src/stack/stackSource.ts";
+import { slantedStack, texture } from "../helpers/texturedStack.ts";
 
 const [width, height] = [1100, 700]; // six tiles
 const shape = { width, height, channels: 3 } as const;
@@ -93,3 +98,52 @@ test("a process whose fusion is closed before its end comes to an end", () => {
   assert.equal(status, 0, String(stderr));
   assert.match(String(stdout), /^(a thread of the all-in-focus image ended with \d|added)\n$/);
 });
+
+test("a run that is stopped while the image is computed ends its threads, and frees the network before", async () => {
+  const { stack } = slantedStack({ width: 160, height: 112, planes: 5 });
+  const [size] = stack.images as [Image];
+  const stop = new AbortController();
+  let [isDisposed, isClosed] = [false, false];
+  const p = new Float32Array(5 * size.width * size.height).fill(0.2);
+  const network: DepthNetwork = {
+    ...{ facts: {}, average: "metres", errorTable: UNCALIBRATED, notes: [], device: "cpu", reason: "test" },
+    predict: () => Promise.resolve({ planes: 5, width: size.width, height: size.height, values: p }),
+    dispose: () => {
+      isDisposed = true;
+      return Promise.resolve();
+    },
+  };
+  const source = arraySource(stack);
+  const createFusion: typeof createStackFusion = (...given) => {
+    assert.ok(isDisposed);
+    const fusion = threadedFusion({ threads: 2, leastPixels: 0 })(...given);
+    const close = async (): Promise<void> => {
+      await fusion.close();
+      isClosed = true;
+    };
+    return { ...fusion, close };
+  };
+  const onStage = (stage: string, done: number): void => {
+    if (stage === "enlarge" && done === 2) stop.abort(new Error("enough"));
+  };
+  const options = { network, disposeNetwork: true, prefer: "near", workingSide: 160, onStage, signal: stop.signal } as const;
+  await assert.rejects(runDepthWith(createFusion, source, options), /^Error: enough$/);
+  assert.ok(isClosed);
+});
+
+/** A stack in memory. */
+function arraySource({ images, focusDistances, space }: FocalStack): StackSource {
+  const read = (plane: number): Promise<Image> => Promise.resolve(images[plane] as Image);
+  const { width, height, channels } = images[0] as Image;
+  return {
+    name: "memory",
+    files: images.map((_, n) => `${n}.png`),
+    frames: images.map((_, n) => n),
+    focus: focusDistances.map((value) => ({ value, source: "file name", unit: "m" })),
+    ...{ focusDistances, space, unit: "m", offset: 0, size: { width, height }, channels, bits: 8, orientation: 1, notes: [] },
+    readPlane: read,
+    readStored: read,
+    readScaled: read,
+    readMetadata: () => Promise.resolve({}),
+  };
+}
