@@ -49,11 +49,12 @@ async function fullImage(source: StackSource, options: FullSizeOptions): Promise
   try {
     for (const [n, plane] of planes.entries()) {
       signal.throwIfAborted();
-      const image = (await next) as Image | StoredImage;
-      next = read(n + 1);
       const frame = aligned?.report[plane];
       const alignment = frame && { ...frame, transform: resized(frame.transform, factor) };
-      await fusion.add({ image, alignment, isReference: plane === aligned?.alignment.reference }, n);
+      const isReference = plane === aligned?.alignment.reference;
+      const adding = fusion.add({ image: (await next) as Image | StoredImage, alignment, isReference }, n); // no name keeps the image alive
+      next = read(n + 1);
+      await adding;
       onStage("enlarge", n + 1, planes.length + 1); // the last step is for the maps
     }
     return await fusion.finish();

@@ -78,28 +78,11 @@ export const runDepth = (source: StackSource, options: DepthRunOptions): Promise
 /** The same with another way to compute the all-in-focus image in full size, for instance in several threads. */
 export async function runDepthWith(createFusion: CreateStackFusion, given: StackSource, chosen: DepthRunOptions): Promise<DepthRun> {
   const options = { ...DEFAULTS, signal: new AbortController().signal, ...chosen };
-  const { network, align: alignment, reverse, onStage, onFindings, signal } = options;
-  if (reverse && hasKnownOrder(given)) throw knownOrder(given);
+  const { network, onStage, signal } = options;
+  if (options.reverse && hasKnownOrder(given)) throw knownOrder(given);
   const clock = createStopwatch();
-
-  const working = await readWorking(given, options);
-  const load = clock();
-
-  const alignedBy = alignment === "off" ? undefined : await frameAlignment(working, given, { align: alignment, onStage, signal });
-  const align = clock();
-
-  const inspect = (): Promise<StackReport> => inspectFrames(working, given, { alignment: alignedBy, reverse, onStage, signal });
-  const { order, findings: found } = options.inspection ?? (await inspect());
-  onFindings(found, order);
-  const source = inFocusOrder(given, order.planes);
-  const sorted = { ...working, images: order.planes.map((plane) => working.images[plane] as Image) };
-  // Neighbours in focus align best: once the frames are sorted, they are compared again.
-  const inFocus = order.sorted && alignment === "auto" ? await estimateFrames(sorted, source, { onStage, signal }) : undefined;
-  const first = alignedBy && (await alignFrames(sorted, source, inFocus ?? inOrder(alignedBy, order.planes)));
-  const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? sorted }, source, options);
+  const { source, order, aligned, stack, findings, seconds } = await prepared(given, options, clock);
   const planes = aligned?.planes ?? source.files.map((_, n) => n);
-  const findings = confirmed(found, stack);
-  const check = clock();
 
   const onProgress = (done: number, of: number): void => {
     onStage("infer", done, of);
@@ -123,8 +106,38 @@ export async function runDepthWith(createFusion: CreateStackFusion, given: Stack
     aligned,
     planes,
     findings,
-    seconds: { load, check, align, infer, fill, enlarge: clock() },
+    seconds: { ...seconds, infer, fill, enlarge: clock() },
   };
+}
+
+type Prepared = Pick<DepthRun, "source" | "order" | "aligned" | "stack" | "findings"> & {
+  readonly seconds: Pick<DepthRun["seconds"], "load" | "align" | "check">;
+};
+
+/** The stack as the network sees it, checked. The images before their alignment are freed when this returns. */
+async function prepared(
+  given: StackSource,
+  options: DepthRunOptions & Required<Pick<DepthRunOptions, keyof typeof DEFAULTS | "signal">>,
+  clock: () => number,
+): Promise<Prepared> {
+  const { align: alignment, reverse, onStage, onFindings, signal } = options;
+  const working = await readWorking(given, options);
+  const load = clock();
+
+  const alignedBy = alignment === "off" ? undefined : await frameAlignment(working, given, { align: alignment, onStage, signal });
+  const align = clock();
+
+  const inspect = (): Promise<StackReport> => inspectFrames(working, given, { alignment: alignedBy, reverse, onStage, signal });
+  const { order, findings: found } = options.inspection ?? (await inspect());
+  onFindings(found, order);
+  const source = inFocusOrder(given, order.planes);
+  const sorted = { ...working, images: order.planes.map((plane) => working.images[plane] as Image) };
+  // Neighbours in focus align best: once the frames are sorted, they are compared again.
+  const inFocus = order.sorted && alignment === "auto" ? await estimateFrames(sorted, source, { onStage, signal }) : undefined;
+  const first = alignedBy && (await alignFrames(sorted, source, inFocus ?? inOrder(alignedBy, order.planes)));
+  const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? sorted }, source, options);
+  const findings = confirmed(found, stack);
+  return { source, order, aligned, stack, findings, seconds: { load, align, check: clock() } };
 }
 
 const isWithoutFocus = ({ code }: Finding): boolean => code === "no-focus-change";

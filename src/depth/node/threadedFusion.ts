@@ -28,7 +28,7 @@ export const threadedFusion =
     const prior = planePrior(probability, options);
     const rooms = { image: createRoom(), choice: createRoom(), share: createRoom() };
     return {
-      async add({ image, ...frame }, plane) {
+      add({ image, ...frame }, plane) {
         const { choice, share } = prior.maps(plane);
         const maps = {
           choice: { ...choice, values: rooms.choice(choice.values) },
@@ -36,7 +36,7 @@ export const threadedFusion =
         };
         const message: ToThread = { ...frame, image: { ...image, data: rooms.image(image.data) } as Frame["image"], maps };
         Atomics.store(next, 0, 0);
-        await Promise.all(team.map((thread) => thread.run(message)));
+        return allDone(team, message); // the image that was copied can be freed meanwhile
       },
       finish: () => Promise.resolve(collapsed(levels)),
       async close() {
@@ -44,6 +44,10 @@ export const threadedFusion =
       },
     };
   };
+
+async function allDone(team: readonly Thread[], message: ToThread): Promise<void> {
+  await Promise.all(team.map((thread) => thread.run(message)));
+}
 
 /** Copies arrays of one length to shared memory, each in place of the one before. */
 function createRoom(): <T extends Float32Array | Uint8Array | Uint16Array>(values: T) => T {

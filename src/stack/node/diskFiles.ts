@@ -102,6 +102,7 @@ async function withSharp<T>(
   if (read.length === 0) throw new FormatError(`${file}: the file is empty`);
   const { bytes, orientation: wanted } = await forSharp(file, read, orientation);
   const { default: sharp } = await import("sharp"); // native code; loaded only by those who decode
+  sharp.cache(false); // it would keep what is never asked for again
   const options = { failOn: "truncated", limitInputPixels: 1e9 } as const;
   return decodingAsync({ file, format: "image" }, async () => {
     const { space } = await sharp(bytes, options).metadata();
