@@ -9,7 +9,7 @@ import { threadedFusion } from "../../src/depth/node/threadedFusion.ts";
 import type { Image, StoredImage } from "../../src/image/image.ts";
 import { runDepthWith } from "../../src/depth/run.ts";
 import type { DepthNetwork } from "../../src/network/depthNetwork.ts";
-import { UNCALIBRATED } from "../../src/network/facts.ts";
+import { DEFAULT_ERROR_MODEL } from "../../src/network/facts.ts";
 import type { FocusProbability } from "../../src/network/focusProbability.ts";
 import { createRandom } from "../../src/random.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
@@ -106,7 +106,7 @@ test("a run that is stopped while the image is computed ends its threads, and fr
   let [isDisposed, isClosed] = [false, false];
   const p = new Float32Array(5 * size.width * size.height).fill(0.2);
   const network: DepthNetwork = {
-    ...{ facts: {}, average: "metres", errorTable: UNCALIBRATED, notes: [], device: "cpu", reason: "test" },
+    ...{ facts: {}, average: "metres", errorModel: DEFAULT_ERROR_MODEL, notes: [], device: "cpu", reason: "test" },
     predict: () => Promise.resolve({ planes: 5, width: size.width, height: size.height, values: p }),
     dispose: () => {
       isDisposed = true;

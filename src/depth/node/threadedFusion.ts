@@ -73,7 +73,7 @@ const PROGRAM = new URL(isCompiled ? "./fusionThread.js" : "./fusionThread.ts", 
 const OPTIONS = isCompiled ? {} : { execArgv: ["--import", new URL("../../../scripts/typescript/register.js", import.meta.url).href] };
 
 function startThread(data: ThreadData): Thread {
-  const worker = new Worker(PROGRAM, { ...OPTIONS, workerData: data });
+  const worker = new Worker(PROGRAM, { ...OPTIONS, workerData: data, resourceLimits: { maxYoungGenerationSizeMb: 4 } }); // it makes few objects
   const lost = new Promise<never>((_, reject) => {
     worker.once("error", reject);
     worker.once("exit", (code) => {
