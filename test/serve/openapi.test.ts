@@ -41,7 +41,7 @@ test("the OpenAPI document is valid, and every operation says how it may fail", 
     ...["202", "400", "401", "403", "408", "413", "415", "421", "422", "429", "500", "503", "507"],
   ]);
   const { properties, required } = description.components.schemas["DepthOptions"] ?? { properties: {} };
-  assert.deepEqual(Object.keys(properties), ["distances", "unit", "model", "align", "reverse", "size", "save", "prefer"]);
+  assert.deepEqual(Object.keys(properties), ["distances", "unit", "model", "align", "reverse", "size", "save", "fill", "prefer"]);
   assert.equal(required, undefined, "every option may be left out");
 });
 
