@@ -137,7 +137,7 @@ async function prepared(
   const first = alignedBy && (await alignFrames(sorted, source, inFocus ?? inOrder(alignedBy, order.planes)));
   const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? sorted }, source, options);
   const findings = confirmed(found, stack);
-  return { source, order, aligned, stack, findings, seconds: { load, align, check: clock() } };
+  return { source, order, aligned, stack, findings, seconds: { load, check: clock(), align } };
 }
 
 const isWithoutFocus = ({ code }: Finding): boolean => code === "no-focus-change";
