@@ -251,7 +251,7 @@ LENS_FN void gatherLight(const Picture& picture, const Candidates& candidates, i
     const Rays t = trace(picture, candidates, ray, hit);
     const Rays ju = member(startU, 0xd1b54a33u, i), jv = member(startV, 0xabc98389u, i);
     Rays lit = splat(1.f);
-    if (picture.camera[15] > 0) lit = reachesLight(picture, ray, t, member(hash(base + 7), 0xc13fa9a9u, i), member(hash(base + 8), 0x91e10da5u, i));
+    if (picture.camera[15] > 0) lit = reachesLight(picture, ray, t, member(hash(base + 7), 0xdb4f0b91u, i), member(hash(base + 8), 0xbbe05633u, i));
     Mask open = (hit >= 0) & (i < picture.samples);
     while (any(open)) { // once per primitive that these rays hit
       const int code = firstOf(open, hit);

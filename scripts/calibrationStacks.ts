@@ -1,6 +1,6 @@
 import { renderHost } from "../src/cli/renderHost.ts";
 import { openDataset } from "../src/data/open.ts";
-import { openPhone } from "../src/evaluate/madeSets.ts";
+import { openPhone } from "../src/evaluate/renderedBenchmarks.ts";
 import type { CreateRenderer } from "../src/evaluate/renderedSet.ts";
 import { spreadIndices } from "../src/evaluate/run.ts";
 import type { DepthMap } from "../src/image/depthMap.ts";

@@ -773,7 +773,7 @@ export function divideByRoot(values: usize, strength: usize, count: i32, floor: 
   for (; i < bytes; i += 4) store<f32>(values + i, load<f32>(values + i) / sqrt<f32>(load<f32>(strength + i) + floor));
 }
 
-/** Means of the squares of two pixels' side in two rows. */
+/** Means of 2×2 pixels of two rows. */
 export function halveRow(out: usize, upper: usize, lower: usize, count: i32): void {
   const quarter = f32x4.splat(0.25);
   let x = 0;

@@ -51,7 +51,11 @@ export function renderCommand(): Command {
       "share of scenes with noise, drift, misalignment and other flaws of real stacks, 0 to 1 (default: 0)",
       share,
     )
-    .option("--phone <SHARE>", "share of scenes taken by hand and processed as phones do, 0 to 1 (default: 0)", share)
+    .option(
+      "--phone <SHARE>",
+      "share of scenes taken by hand and processed as phones do, half of them with cast shadows; 0 to 1 (default: 0)",
+      share,
+    )
     .addOption(new Option("--device <NAME>", "auto: cpu where the addon is built, else js").choices(RENDER_DEVICES).default("auto"))
     .requiredOption("-o, --output <DIR>", "folder for scene_000000, scene_000001, …; finished ones are kept and skipped")
     .option("--json", "print the result as JSON", false)

@@ -4,7 +4,7 @@ import { openDataset } from "../data/open.ts";
 import { DualFocusError } from "../errors.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import type { Scoring } from "./imageMetrics.ts";
-import { openObjects, openPhone } from "./madeSets.ts";
+import { openObjects, openPhone } from "./renderedBenchmarks.ts";
 import { openRendered, type RenderedOptions } from "./renderedSet.ts";
 
 interface Rules {
@@ -37,7 +37,7 @@ const RULES = {
   hci: { loader: "hci", whose: "light-field refocusing" },
   folder: { loader: "folder", whose: "folder" },
   render: { loader: "render", whose: "rendered benchmark" },
-  object: { loader: "object", whose: "one object before a bare background" },
+  object: { loader: "object", whose: "one object in front of a plain background" },
   phone: { loader: "phone", whose: "stacks as phones take them" },
 } as const satisfies Record<string, Rules>;
 
@@ -96,14 +96,14 @@ export async function openEvaluationSet(request: SetRequest): Promise<Evaluation
 }
 
 /** Sets that are rendered and need no files. */
-const MADE_HERE = { render: openRendered, object: openObjects, phone: openPhone } as const;
-const isMadeHere = (name: string): name is keyof typeof MADE_HERE => name in MADE_HERE;
+const RENDERED = { render: openRendered, object: openObjects, phone: openPhone } as const;
+const isRendered = (name: string): name is keyof typeof RENDERED => name in RENDERED;
 
 function open(request: SetRequest, { loader, options }: { loader: string; options: DatasetOptions }): Promise<Dataset> {
   const { dataset, split, planes, rendered } = request;
-  if (isMadeHere(dataset)) {
+  if (isRendered(dataset)) {
     chooseSplit(split, { dataset, among: ["test"] });
-    return Promise.resolve(MADE_HERE[dataset]({ ...rendered, planes }));
+    return Promise.resolve(RENDERED[dataset]({ ...rendered, planes }));
   }
   if (request.data === undefined) throw new DualFocusError("no-dataset-folder", `${request.dataset}: the folder of the dataset is missing`);
   return openDataset(loader, request.data, options);

@@ -1,7 +1,7 @@
 import type { Size } from "../image/image.ts";
 
 /** How far an object's edge matters, in pixels. */
-export const SILHOUETTE_REACH = 30;
+const SILHOUETTE_REACH = 30;
 
 /** The pixels of the object with background within `reach` pixels of them; where the object leaves the image there is none. */
 export function nearSilhouette(object: Uint8Array, { width, height }: Size, reach = SILHOUETTE_REACH): Uint8Array {

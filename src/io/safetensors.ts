@@ -120,8 +120,8 @@ const SCALE_SUFFIX = ".scale";
 const INT8_KEY = "dualfocus.int8"; // metadata: JSON list of the tensors stored as whole numbers × scale
 
 /**
- * Tensors below this share of all values stay f16 in int8 files: the layers at the input and output, together a twentieth of `base`. In
- * int8 they alone cost the exactness of blur: models/README.md, storage.
+ * Tensors below this share of all values stay f16 in int8 files: the small layers, mostly early and late ones, together a twentieth of `base`.
+ * In int8 they alone cost the exactness of blur: models/README.md, storage.
  */
 const FEW_VALUES = 1 / 150;
 

@@ -52,7 +52,7 @@ export function spatialVariationalLoss(fields: SpatialFields, truth: SpatialTrut
   }[planeWeight];
   const x = directionError(cells, predicted.x, MAP_AXIS.column);
   const y = directionError(cells, predicted.y, MAP_AXIS.row);
-  return maskedMean(weight.mul(x.add(y)).sum([MAP_AXIS.plane], { keepAxes: true }), cells.known);
+  return maskedMean(weight.mul(x.add(y)).sum([MAP_AXIS.plane], { keepAxes: true }), cells.weight);
 }
 
 /** |∂D* − predicted| along `axis`, [B, N, h, w]; 0 where a cell or its neighbour is unknown, and on the last row or column. */
@@ -71,13 +71,17 @@ interface Cells {
   readonly depth: Tensor;
   /** 1 where the cell holds at least one valid pixel. */
   readonly known: Tensor;
+  /** How much the valid pixels of a cell count on average, weighted by themselves: 1 where all count fully, 0 where none is valid. */
+  readonly weight: Tensor;
 }
 
 /** Mean of the valid pixels of each cell of an h × w grid. */
 function reduceToGrid({ trueDepth, valid }: SpatialTruth, { h, w }: { readonly h: number; readonly w: number }): Cells {
   const share = areaMean(valid, { h, w });
   const known = share.greater(0).cast(trueDepth.dtype);
-  return { depth: areaMean(trueDepth.mul(valid), { h, w }).div(share.add(known.neg().add(1))), known };
+  const perShare = share.add(known.neg().add(1)).pow(-1);
+  const mean = (values: Tensor): Tensor => areaMean(values.mul(valid), { h, w }).mul(perShare);
+  return { depth: mean(trueDepth), known, weight: mean(valid) };
 }
 
 /** Mean over the cells of an h × w grid, cells of equal (fractional) size. */

@@ -7,12 +7,15 @@ export interface PlaneWindows {
   readonly dense: readonly PlaneWindow[];
 }
 
+/** Fewer planes would not overlap by half. */
+export const SHORTEST_WINDOW = 4;
+
 /**
  * Runs of at most `most` planes that together hold every plane. One run where the stack is short enough. Otherwise first a sparse
  * one over the whole stack, which finds roughly where each pixel is in focus, then dense ones that overlap by half.
  */
 export function planeWindows(planes: number, most: number): PlaneWindows {
-  if (!(most >= 4)) throw new RangeError(`planeWindows: windows of ${most} planes are too short to overlap`);
+  if (!(most >= SHORTEST_WINDOW)) throw new RangeError(`planeWindows: windows of ${most} planes are too short to overlap`);
   const all = Array.from({ length: planes }, (_, n) => n);
   if (planes <= most) return { sparse: undefined, dense: [all] };
   const sparse = Array.from({ length: most }, (_, i) => Math.round((i * (planes - 1)) / (most - 1)));

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { DualFocusError } from "../errors.ts";
 import { lossConfig } from "../losses/total.ts";
 import { THEMES, type Theme } from "../optics/scene/themes.ts";
-import { PHONE_MULTIPLE } from "./devicePhone.ts";
 import { parseNetworkConfig, type NetworkConfig } from "../model/config.ts";
+import { SHORTEST_WINDOW } from "../network/planeWindows.ts";
+import { BLOCK_MULTIPLE } from "../optics/render/jpeg.ts";
 
 /** Everything a training run depends on, as data: a preset is one, a checkpoint holds one, and `--set` changes one. */
 
@@ -169,8 +170,10 @@ export function checkConfig(value: unknown, where = "training configuration"): T
 function checkRenderSizes({ crop, planes }: BatchConfig, data: RenderData, where: string): void {
   if (crop > data.size) throw new ConfigError(`${where}: batch.crop (${crop}) is larger than data.size (${data.size})`);
   const most = Math.max(...planes);
-  if (data.phone && data.size % PHONE_MULTIPLE !== 0)
-    throw new ConfigError(`${where}: data.size (${data.size}) must be a multiple of ${PHONE_MULTIPLE} for pictures of phones`);
+  if (data.phone && data.size % BLOCK_MULTIPLE !== 0)
+    throw new ConfigError(`${where}: data.size (${data.size}) must be a multiple of ${BLOCK_MULTIPLE} when data.phone is set`);
+  if (data.sweep && data.planes < SHORTEST_WINDOW)
+    throw new ConfigError(`${where}: data.sweep takes ${SHORTEST_WINDOW} planes or more of each sweep, but data.planes = ${data.planes}`);
   if (data.sweep && data.sweep.planes[0] < data.planes)
     throw new ConfigError(
       `${where}: data.sweep.planes starts at ${data.sweep.planes[0]}, but data.planes = ${data.planes} are taken of each sweep`,

@@ -1,14 +1,11 @@
 import type { Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine } from "../engine/torch/torchEngine.ts";
-import { BASIS, quantisation } from "../optics/render/jpeg.ts";
-import { DENOISE_RADIUS, LUMINANCE_WEIGHTS, SHARPEN_TAPS } from "../optics/render/phone.ts";
+import { BASIS, CHROMA, LUMINANCE_WEIGHTS, quantisation } from "../optics/render/jpeg.ts";
+import { DENOISE_RADIUS, SHARPEN_TAPS } from "../optics/render/phone.ts";
 import type { Phone } from "../optics/scene/scene.ts";
 
-/** Sides of the pictures are multiples of this: blocks of 8 at half the resolution. */
-export const PHONE_MULTIPLE = 16;
-
-/** What the pictures need besides their own settings, on the device. */
+/** What the images need besides their own settings, on the device. */
 interface Constants {
   /** [1, 3, 1, 1]. */
   readonly luminance: Tensor;
@@ -22,7 +19,7 @@ interface Constants {
  * What optics/render/phone.ts does to one frame, on the device, for whole stacks: shading, denoising, sharpening, tone, JPEG.
  * Takes u8 [B, N, 3, H, W] and one entry of `phones` per stack; returns the same shape.
  */
-export function createPhonePictures(engine: TorchEngine): (images: Tensor, phones: readonly Phone[]) => Tensor {
+export function createPhoneImages(engine: TorchEngine): (images: Tensor, phones: readonly Phone[]) => Tensor {
   const taps = SHARPEN_TAPS.flatMap((down) => SHARPEN_TAPS.map((across) => down * across));
   const constants: Constants = {
     luminance: keep(engine.constant([...LUMINANCE_WEIGHTS], { shape: [1, 3, 1, 1] })),
@@ -81,42 +78,42 @@ function shading(engine: TorchEngine, { right, down, corner }: Settings, { H, W 
 }
 
 /** The guided filter by each channel itself; `noise` is ε², [B·N, 1, 1, 1]. */
-function denoised(pictures: Tensor, noise: Tensor): Tensor {
+function denoised(images: Tensor, noise: Tensor): Tensor {
   const side = 2 * DENOISE_RADIUS + 1;
   const window = { kernel: [side, side], stride: [1, 1], padding: [DENOISE_RADIUS, DENOISE_RADIUS] };
-  const mean = pictures.avgPool(window);
-  const variance = pictures.square().avgPool(window).sub(mean.square()).relu();
+  const mean = images.avgPool(window);
+  const variance = images.square().avgPool(window).sub(mean.square()).relu();
   const a = variance.div(variance.add(noise).add(1e-12)); // without noise and variance 0 / 0
   const b = mean.mul(a.neg().add(1));
-  return a.avgPool(window).mul(pictures).add(b.avgPool(window));
+  return a.avgPool(window).mul(images).add(b.avgPool(window));
 }
 
 /** Luminance without what a blur leaves of it, [B·N, 1, H, W]. */
-function detail(engine: TorchEngine, pictures: Tensor, { luminance: weights, blur }: Constants): Tensor {
-  const luminance = pictures.mul(weights).sum([1], { keepAxes: true });
+function detail(engine: TorchEngine, images: Tensor, { luminance: weights, blur }: Constants): Tensor {
+  const luminance = images.mul(weights).sum([1], { keepAxes: true });
   const reach = SHARPEN_TAPS.length >> 1;
   const padded = engine.compute("aten::replication_pad2d", luminance, [reach, reach, reach, reach]);
   return luminance.sub(padded.conv2d(blur));
 }
 
-function toneCurve(engine: TorchEngine, pictures: Tensor, { black, gamma, contrast }: Settings): Tensor {
-  const light = pictures.sub(black).div(black.neg().add(1)).clamp({ min: 0, max: 1 });
+function toneCurve(engine: TorchEngine, images: Tensor, { black, gamma, contrast }: Settings): Tensor {
+  const light = images.sub(black).div(black.neg().add(1)).clamp({ min: 0, max: 1 });
   const t = engine.compute("aten::pow.Tensor_Tensor", light, gamma);
   const curve = t.mul(t.neg().add(1)).mul(t.mul(2).sub(1));
   return t.add(curve.mul(contrast));
 }
 
-/** JPEG of pictures [M, 3, H, W] in levels, chroma at half resolution. */
-function jpeg(engine: TorchEngine, pictures: Tensor, { luminance: weights, transform, ...steps }: Constants & Settings): Tensor {
-  const channel = (c: number): Tensor => pictures.slice(1, { start: c, end: c + 1 });
-  const luminance = pictures.mul(weights).sum([1], { keepAxes: true });
-  const chroma = engine.concat([channel(2).sub(luminance).mul(0.564), channel(0).sub(luminance).mul(0.713)], 1);
+/** JPEG of images [M, 3, H, W] in levels, chroma at half resolution. */
+function jpeg(engine: TorchEngine, images: Tensor, { luminance: weights, transform, ...steps }: Constants & Settings): Tensor {
+  const channel = (c: number): Tensor => images.slice(1, { start: c, end: c + 1 });
+  const luminance = images.mul(weights).sum([1], { keepAxes: true });
+  const chroma = engine.concat([channel(2).sub(luminance).mul(CHROMA.blue), channel(0).sub(luminance).mul(CHROMA.red)], 1);
   const half = chroma.avgPool({ kernel: [2, 2], stride: [2, 2] });
-  const [H, W] = pictures.shape.slice(2) as [number, number];
+  const [H, W] = images.shape.slice(2) as [number, number];
   const y = rounded(engine, luminance.sub(128), { transform, steps: steps.luminanceSteps }).add(128);
   const decoded = rounded(engine, half, { transform, steps: steps.chromaSteps }).resize2d([H, W], "bilinear");
-  const blue = y.add(decoded.slice(1, { end: 1 }).mul(1 / 0.564));
-  const red = y.add(decoded.slice(1, { start: 1 }).mul(1 / 0.713));
+  const blue = y.add(decoded.slice(1, { end: 1 }).mul(1 / CHROMA.blue));
+  const red = y.add(decoded.slice(1, { start: 1 }).mul(1 / CHROMA.red));
   const [r, g, b] = LUMINANCE_WEIGHTS;
   const green = y
     .sub(red.mul(r))

@@ -10,7 +10,7 @@ import { splitTextures, type TextureSet } from "../optics/texture/texture.ts";
 import { planeWindows, type PlaneWindow } from "../network/planeWindows.ts";
 import { createRandom, type Random } from "../random.ts";
 import type { RenderData } from "./config.ts";
-import { createPhonePictures } from "./devicePhone.ts";
+import { createPhoneImages } from "./devicePhone.ts";
 import { gathered, sensorPictures, type Batch, type Gathered } from "./gatheredStacks.ts";
 
 /** Rendered stacks on the device, from which batches are drawn. */
@@ -114,7 +114,7 @@ type Blur = "lens" | "gaussian" | "powerExponential";
 function createSceneRenderer(engine: TorchEngine, { data, textures, split, seed }: PoolOptions) {
   const root = createRandom(seed).split(split);
   const loaded = keep(lensTextures(engine, textures));
-  const phonePictures = createPhonePictures(engine);
+  const phoneImages = createPhoneImages(engine);
   const chosen = splitTextures(textures.count)[split];
   const { planes, size: side, samples, gather } = data;
   const blurOf = (scene: number): Blur => {
@@ -138,7 +138,7 @@ function createSceneRenderer(engine: TorchEngine, { data, textures, split, seed 
       made.forEach(({ imperfections }, i) => {
         if (!imperfections?.phone) return;
         const stack = images.slice(0, { start: i, end: i + 1 });
-        engine.copy(stack, phonePictures(stack, [imperfections.phone]));
+        engine.copy(stack, phoneImages(stack, [imperfections.phone]));
       });
       const focusDistances = made.flatMap((scene) => scene.focusDistances);
       return { images, depth, focusDistances: engine.constant(focusDistances, { shape: [scenes.length, planes] }) };

@@ -141,6 +141,11 @@ test("direct supervision compares Γ itself", () => {
   assertClose([spatial({ supervise: "gradientField" })], [(2 + 5 + 5) / 4], 1e-12);
 });
 
+test("a cell counts as much as its pixels do", () => {
+  const below = Float64Array.from(cells, (_, i) => (i < 8 ? 1 : 0.1)); // the lower two cells count a tenth
+  assertClose([spatial({ planeWeight: "even" }, below)], [(0.5 * (2 + 5) + 0.1 * 0.5 * 5) / 2.2], 1e-12);
+});
+
 test("cells average their valid pixels; a cell without any has no gradient and does not count", () => {
   const oneKnown = Float64Array.from(cells, (_, i) => (i < 8 && i !== 0 ? 1 : i === 10 ? 1 : 0)); // upper cells, and one pixel of the lower right
   const loss = spatial({ planeWeight: "even" }, oneKnown);

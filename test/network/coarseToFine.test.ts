@@ -54,7 +54,7 @@ before(async () => {
 });
 after(() => small.dispose());
 
-/** A textured ball before a plain background behind the last plane, its blur growing with the distance from the focus. */
+/** A textured ball in front of a plain background behind the last plane, its blur growing with the distance from the focus. */
 function ball({ planes, side }: { planes: number; side: number }): { stack: FocalStack; truth: Float32Array } {
   const radius = 0.42 * side;
   const depthAt = (x: number, y: number): number => {
@@ -94,6 +94,6 @@ test("12 planes of a slanted surface give at least the accuracy of ten of them",
   await compareWithTen({ stack, truth: trueDepth.values });
 });
 
-test("24 planes of a single object before a plain background give at least the accuracy of ten of them", async () => {
+test("24 planes of a single object in front of a plain background give at least the accuracy of ten of them", async () => {
   await compareWithTen(ball({ planes: 24, side: 96 }));
 });

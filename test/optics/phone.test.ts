@@ -3,7 +3,7 @@ import { test } from "node:test";
 import sharp from "sharp";
 import type { Image } from "../../src/image/image.ts";
 import { compressLikeJpeg } from "../../src/optics/render/jpeg.ts";
-import { phonePicture } from "../../src/optics/render/phone.ts";
+import { phoneImage } from "../../src/optics/render/phone.ts";
 import { renderScene } from "../../src/optics/render/render.ts";
 import { takenByPhone } from "../../src/optics/scene/phone.ts";
 import { randomScene } from "../../src/optics/scene/random.ts";
@@ -55,16 +55,16 @@ test("sharpening overshoots on both sides of an edge by the blur's share of the 
   const edge = grey((x) => (x < 8 ? 0.4 : 0.6));
   // The blur 1 4 6 4 1 reaches 5/16 of the step into the pixel beside the edge and 1/16 into the next.
   const expected = [0.4, 0.4 - 0.2 / 16, 0.4 - 0.2 * (5 / 16), 0.6 + 0.2 * (5 / 16), 0.6 + 0.2 / 16, 0.6];
-  assertNear(row(phonePicture(edge, { ...nothing, sharpen: 1 }, 0)).slice(5, 11), expected, 0.006);
-  assertNear(row(phonePicture(edge, nothing, 0)), row(edge), 0.003);
+  assertNear(row(phoneImage(edge, { ...nothing, sharpen: 1 }, 0)).slice(5, 11), expected, 0.006);
+  assertNear(row(phoneImage(edge, nothing, 0)), row(edge), 0.003);
 });
 
 test("denoising wipes what is well below its strength and keeps edges well above it", () => {
   const fine = grey((x, y) => 0.5 + ((x + y) % 2 === 0 ? 0.02 : -0.02));
-  const wiped = row(phonePicture(fine, { ...nothing, denoise: 0.08 }, 0)); // a = 0.02² / (0.02² + 0.08²) = 1/17
+  const wiped = row(phoneImage(fine, { ...nothing, denoise: 0.08 }, 0)); // a = 0.02² / (0.02² + 0.08²) = 1/17
   assert.ok(Math.max(...wiped) - Math.min(...wiped) < 0.04 / 5, String(wiped));
   const edge = grey((x) => (x < 8 ? 0.2 : 0.8));
-  assertNear(row(phonePicture(edge, { ...nothing, denoise: 0.04 }, 0)), row(edge), 0.03);
+  assertNear(row(phoneImage(edge, { ...nothing, denoise: 0.04 }, 0)), row(edge), 0.03);
 });
 
 test("every frame has its own tone curve, and light falls off as asked", () => {
@@ -72,7 +72,7 @@ test("every frame has its own tone curve, and light falls off as asked", () => {
   const levels = tone.map(
     (_, plane) =>
       row(
-        phonePicture(
+        phoneImage(
           grey(() => 0.4),
           { ...nothing, tone },
           plane,
@@ -81,7 +81,7 @@ test("every frame has its own tone curve, and light falls off as asked", () => {
   );
   assertNear(levels, [0.4, (0.3 / 0.9) ** 2, 0.4 + 0.5 * 0.4 * 0.6 * -0.2], 0.004);
   const shaded = row(
-    phonePicture(
+    phoneImage(
       grey(() => 0.5),
       { ...nothing, shading: [0.2, 0, 0.4] },
       0,

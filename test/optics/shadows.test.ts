@@ -16,7 +16,7 @@ const textures = testTextures();
 const [SIZE, WALL, CARD] = [64, 2, 1]; // pixels; metres
 
 /** A white wall at 2 m and, out of sight above the picture, a card of ± `half` pixels (of the wall's) at 1 m, lit from above before the scene. */
-function lit({ shadows, half = 8 }: { shadows?: number; half?: number }): Image {
+function lit({ shadows, half = 8, samples = 64 }: { shadows?: number; half?: number; samples?: number }): Image {
   const perPixel = WALL * (LENS.pixelPitch / LENS.focalLength);
   const rotation = [1, 0, 0, 0] as const;
   const material = glowing(0);
@@ -25,7 +25,7 @@ function lit({ shadows, half = 8 }: { shadows?: number; half?: number }): Image 
   const wall = { kind: "plane", centre: [0, 0, WALL], rotation, material } as const;
   const scene = sceneOf([card, wall], { focusDistances: [WALL], size: SIZE });
   const light = { direction: [0, -1, -1] as const, ambient: 0.3, exposure: 1, ...(shadows !== undefined && { shadows }) };
-  return renderScene(checkScene({ ...scene, light }), { textures, samples: 64 }).allInFocus;
+  return renderScene(checkScene({ ...scene, light }), { textures, samples }).allInFocus;
 }
 
 /** Linear light of the middle row. */
@@ -50,6 +50,20 @@ test("a larger light gives a penumbra as wide as it looks from the wall", () => 
   const part = wide.filter((light) => light > 0.31 && light < 0.3 + 0.7 * Math.SQRT1_2 - 0.01).length / 2; // of one edge
   const expected = (2 * s * Math.SQRT2) / (WALL * (LENS.pixelPitch / LENS.focalLength));
   assert.ok(Math.abs(part - expected) < 0.2 * expected, `${part} pixels instead of ${expected}`);
+});
+
+test("the noise of a penumbra falls with the number of rays", () => {
+  const noise = (samples: number): number => {
+    const { width, data } = lit({ shadows: 0.005, samples });
+    const columns = Array.from({ length: width }, (_, x) => {
+      const down = Array.from({ length: 8 }, (_, y) => decodeGamma(data[3 * ((28 + y) * width + x)] as number)); // all equal but for noise
+      const mean = down.reduce((sum, light) => sum + light) / down.length;
+      return down.reduce((sum, light) => sum + (light - mean) ** 2, 0) / down.length;
+    });
+    return Math.sqrt(Math.max(...columns));
+  };
+  const [few, many] = [noise(64), noise(1024)];
+  assert.ok(many < few / 3, `${few} with 64 rays, ${many} with 1024`);
 });
 
 test("the native kernel casts the same shadows in every kind of scene", () => {

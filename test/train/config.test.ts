@@ -43,9 +43,13 @@ test("an impossible setting is named", () => {
   refuse(["batch.planes=[9]"], /only data\.planes = 4 are rendered/);
   refuse(
     ["data.size=72", 'data.phone={"share":1,"blur":[1,2],"shadows":0}'],
-    /data\.size \(72\) must be a multiple of 16 for pictures of phones/,
+    /data\.size \(72\) must be a multiple of 16 when data\.phone is set/,
   );
   refuse(['data.sweep={"share":1,"planes":[3,9],"blur":[1,2]}'], /data\.sweep\.planes starts at 3, but data\.planes = 4/);
+  refuse(
+    ["data.planes=3", "batch.planes=[3]", 'data.sweep={"share":1,"planes":[12,20],"blur":[1,2]}'],
+    /data\.sweep takes 4 planes or more of each sweep, but data\.planes = 3/,
+  );
   refuse(['data.themes=["castle"]'], /data\.themes\.0/);
   refuse(["model.encoder.upStep=conv5"], /model: .*upStep/s);
   refuse(['budget={"hours":1}'], /budget/);

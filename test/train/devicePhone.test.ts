@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import type { Image } from "../../src/image/image.ts";
-import { phonePicture } from "../../src/optics/render/phone.ts";
+import { phoneImage } from "../../src/optics/render/phone.ts";
 import { interleave } from "../../src/optics/render/render.ts";
 import type { Phone } from "../../src/optics/scene/scene.ts";
 import { createRandom } from "../../src/random.ts";
-import { createPhonePictures } from "../../src/train/devicePhone.ts";
+import { createPhoneImages } from "../../src/train/devicePhone.ts";
 
 const engine = createTorchEngine({ threads: 1 });
-const phonePictures = createPhonePictures(engine);
+const phoneImages = createPhoneImages(engine);
 const [B, N, H, W] = [3, 2, 32, 48];
 
 const flat = { black: 0, gamma: 1, contrast: 0 };
@@ -39,11 +39,11 @@ const bytes = Uint8Array.from({ length: B * N * 3 * H * W }, (_, i) => {
 });
 
 test("on the device every frame comes out as from the plain code, but for rounding", () => {
-  const made = engine.read(phonePictures(engine.constant(bytes, { shape: [B, N, 3, H, W], dtype: "u8" }), phones)) as Uint8Array;
+  const made = engine.read(phoneImages(engine.constant(bytes, { shape: [B, N, 3, H, W], dtype: "u8" }), phones)) as Uint8Array;
   const size = 3 * H * W;
   for (let frame = 0; frame < B * N; frame++) {
     const part = Float32Array.from(bytes.subarray(frame * size, (frame + 1) * size), (byte) => byte / 255);
-    const expected: Image = phonePicture(interleave(part, W, H), phones[Math.floor(frame / N)] as Phone, frame % N);
+    const expected: Image = phoneImage(interleave(part, W, H), phones[Math.floor(frame / N)] as Phone, frame % N);
     const actual = interleave(
       Float32Array.from(made.subarray(frame * size, (frame + 1) * size), (byte) => byte / 255),
       W,
@@ -58,9 +58,9 @@ test("on the device every frame comes out as from the plain code, but for roundi
   }
 });
 
-test("a stack comes out the same in whatever company it is processed", () => {
+test("a stack comes out the same regardless of the rest of the batch", () => {
   const images = engine.constant(bytes, { shape: [B, N, 3, H, W], dtype: "u8" });
-  const all = engine.read(phonePictures(images, phones)) as Uint8Array;
-  const alone = engine.read(phonePictures(images.slice(0, { start: 2 }), phones.slice(2))) as Uint8Array;
+  const all = engine.read(phoneImages(images, phones)) as Uint8Array;
+  const alone = engine.read(phoneImages(images.slice(0, { start: 2 }), phones.slice(2))) as Uint8Array;
   assert.deepEqual(alone, all.subarray((2 * all.length) / B));
 });

@@ -60,7 +60,7 @@ test("stacks of one picture are told apart, and neither moved, nor lit, nor made
   assert.deepEqual([...new Set(read(lens.onePicture))].sort(), [0, 1]);
 });
 
-test("phones' stacks in the pool are those of the plain renderer and the plain processing", async () => {
+test("phone stacks in the pool are those of the plain renderer and the plain processing", async () => {
   const data = { ...smoke.data, gather: none, imperfect: 0, samples: 32, phone: { share: 1, blur: [1, 3] as const, shadows: 1 } };
   const pool = createRenderPool(engine, { data, count: 2, textures, split: "train", seed: 5 });
   await pool.advance(0);

@@ -1,7 +1,7 @@
 // Made by scripts/buildKernels.js from native/simd/kernels.ts; do not edit.
 
 /** SHA-256 of the source. */
-export const SOURCE = "c9cad4e077184486fc5be96c39aad18283aa5f389dcff83ba02fa4f80c3dea85";
+export const SOURCE = "69b9f9a27ded473d9ad8d12cc916737b311c4434f6d921d9566688df088ece0c";
 
 /** The module, base64. */
 export const MODULE = [

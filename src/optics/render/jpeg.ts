@@ -1,6 +1,13 @@
 import type { Image, Size } from "../../image/image.ts";
 import { image } from "../../image/image.ts";
 
+/** Luminance of red, green and blue, and what Cb and Cr are of blue and red without it (ITU-R BT.601). */
+export const LUMINANCE_WEIGHTS = [0.299, 0.587, 0.114] as const;
+export const CHROMA = { blue: 0.564, red: 0.713 } as const;
+
+/** Sides of images whose chroma at half resolution fills whole blocks are multiples of this. */
+export const BLOCK_MULTIPLE = 16;
+
 /** Annex K of the JPEG standard: quantisation of each frequency at quality 50. */
 const LUMINANCE = [
   16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56, 14, 17, 22, 29, 51, 87, 80, 62, 18, 22,
@@ -49,6 +56,7 @@ interface Plane extends Size {
 
 /** Y − 128, and of colour images Cb and Cr. */
 function toLuminanceChroma({ channels, data }: Image): Float64Array[] {
+  const [r, g, b] = LUMINANCE_WEIGHTS;
   const planes = Array.from({ length: channels }, () => new Float64Array(data.length / channels));
   for (let i = 0; i < data.length / channels; i++) {
     const red = 255 * (data[channels * i] as number);
@@ -57,8 +65,8 @@ function toLuminanceChroma({ channels, data }: Image): Float64Array[] {
       continue;
     }
     const blue = 255 * (data[3 * i + 2] as number);
-    const luminance = 0.299 * red + 0.587 * 255 * (data[3 * i + 1] as number) + 0.114 * blue;
-    [luminance - 128, 0.564 * (blue - luminance), 0.713 * (red - luminance)].forEach((value, c) => {
+    const luminance = r * red + g * 255 * (data[3 * i + 1] as number) + b * blue;
+    [luminance - 128, CHROMA.blue * (blue - luminance), CHROMA.red * (red - luminance)].forEach((value, c) => {
       (planes[c] as Float64Array)[i] = value;
     });
   }
@@ -75,10 +83,11 @@ function fromLuminanceChroma(planes: readonly Plane[], i: number, out: Float32Ar
     put(0, luminance);
     return;
   }
-  const red = luminance + cr / 0.713;
-  const blue = luminance + cb / 0.564;
+  const [r, g, b] = LUMINANCE_WEIGHTS;
+  const red = luminance + cr / CHROMA.red;
+  const blue = luminance + cb / CHROMA.blue;
   put(0, red);
-  put(1, (luminance - 0.299 * red - 0.114 * blue) / 0.587);
+  put(1, (luminance - r * red - b * blue) / g);
   put(2, blue);
 }
 

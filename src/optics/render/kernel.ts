@@ -252,7 +252,7 @@ function gather(
     const t = trace(job, bounded, total, ox, oy, dx, dy);
     if (hitAt < 0) continue;
     const [ju, jv] = [member(startU, STEP.texelU, i), member(startV, STEP.texelV, i)];
-    const isLit = size === 0 || reachesLight(job, t, ox, oy, dx, dy, member(startL, STEP.pixelX, i), member(startM, STEP.pixelY, i));
+    const isLit = size === 0 || reachesLight(job, t, ox, oy, dx, dy, member(startL, STEP.lightX, i), member(startM, STEP.lightY, i));
     shade(surface, hitAt, t, ox, oy, dx, dy, ju, jv, isLit);
     for (let c = 0; c < 3; c++) if (only < 0 || c === only) sum[c] = (sum[c] as number) + (surface.colour[c] as number);
   }

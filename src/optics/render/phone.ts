@@ -2,27 +2,25 @@ import { boxMean } from "../../image/boxFilter.ts";
 import type { Image, Size } from "../../image/image.ts";
 import { image } from "../../image/image.ts";
 import type { Phone } from "../scene/scene.ts";
-import { compressLikeJpeg } from "./jpeg.ts";
+import { compressLikeJpeg, LUMINANCE_WEIGHTS } from "./jpeg.ts";
 
 /** Radius of the window that denoising looks at, in pixels. */
 export const DENOISE_RADIUS = 2;
 /** One axis of the blur that sharpening takes the detail from: σ = 1 pixel. */
 export const SHARPEN_TAPS = [1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16] as const;
-/** Luminance of red, green and blue, as JPEG has it. */
-export const LUMINANCE_WEIGHTS = [0.299, 0.587, 0.114] as const;
 
 /** A frame as a phone's software leaves it: shading, denoising, sharpening, tone, JPEG. The same on the device: train/devicePhone.ts. */
-export function phonePicture(picture: Image, { shading, denoise, sharpen, tone, jpegQuality }: Phone, plane: number): Image {
-  const channels = splitChannels(picture);
-  shade(channels, picture, shading);
-  const smooth = channels.map((values) => (denoise > 0 ? denoised(values, picture, denoise) : values));
-  if (sharpen > 0) addDetail(smooth, picture, sharpen);
+export function phoneImage(frame: Image, { shading, denoise, sharpen, tone, jpegQuality }: Phone, plane: number): Image {
+  const channels = splitChannels(frame);
+  shade(channels, frame, shading);
+  const smooth = channels.map((values) => (denoise > 0 ? denoised(values, frame, denoise) : values));
+  if (sharpen > 0) addDetail(smooth, frame, sharpen);
   const curve = toneCurve(tone[plane] as Phone["tone"][number]);
-  const data = new Float32Array(picture.data.length);
+  const data = new Float32Array(frame.data.length);
   smooth.forEach((values, c) => {
     for (let i = 0; i < values.length; i++) data[smooth.length * i + c] = curve(values[i] as number);
   });
-  return compressLikeJpeg(image({ ...picture, data }), jpegQuality, { chroma: "half" });
+  return compressLikeJpeg(image({ ...frame, data }), jpegQuality, { chroma: "half" });
 }
 
 const splitChannels = ({ channels, data }: Image): Float32Array[] =>

@@ -5,7 +5,7 @@ import { image } from "../../image/image.ts";
 import type { FocalStack } from "../../stack/focalStack.ts";
 import { focalStack } from "../../stack/focalStack.ts";
 import { compressLikeJpeg } from "./jpeg.ts";
-import { phonePicture } from "./phone.ts";
+import { phoneImage } from "./phone.ts";
 import { renderDepth, renderJob, renderPlane } from "./kernel.ts";
 import type { Scene } from "../scene/scene.ts";
 import { SceneError } from "../scene/scene.ts";
@@ -51,7 +51,7 @@ export function assembleRendering(scene: Scene, raw: { pictures: readonly Image[
   const { width, height } = scene.camera;
   const { jpegQuality, phone } = scene.imperfections ?? {};
   const images = raw.pictures.slice(0, -1).map((picture, plane) => {
-    if (phone) return phonePicture(picture, phone, plane);
+    if (phone) return phoneImage(picture, phone, plane);
     return jpegQuality ? compressLikeJpeg(picture, jpegQuality) : picture;
   });
   const valid = Uint8Array.from(raw.depth, (depth) => (depth > 0 ? 1 : 0));

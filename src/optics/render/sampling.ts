@@ -8,8 +8,14 @@ export function hash(value: number): number {
   return (x ^ (x >>> 16)) >>> 0;
 }
 
-/** Steps of the additive recurrences, as fractions of 2³²: the plastic number's for the pixel, its 3-D sibling's for texels and blades. */
-export const STEP = { pixelX: 0xc13fa9a9, pixelY: 0x91e10da5, texelU: 0xd1b54a33, texelV: 0xabc98389, blade: 0x9e3779b9 } as const;
+/**
+ * Steps of the additive recurrences, as fractions of 2³²: the plastic number's for the pixel, its 3-D sibling's for texels and blades, its 4-D
+ * sibling's for the light. Two with one step would be correlated, and their mean would not converge.
+ */
+export const STEP = {
+  ...{ pixelX: 0xc13fa9a9, pixelY: 0x91e10da5, texelU: 0xd1b54a33, texelV: 0xabc98389, blade: 0x9e3779b9 },
+  ...{ lightX: 0xdb4f0b91, lightY: 0xbbe05633 },
+} as const;
 
 /** The `i`-th member of the sequence that begins at `start`, in [0, 1): 23 bits, the mantissa of a float. */
 export const member = (start: number, step: number, i: number): number => ((start + Math.imul(i, step)) >>> 9) * 2 ** -23;

@@ -236,8 +236,7 @@ function object(stage: Stage): void {
   const surface = material(stage, { depth: far });
   primitives.push({ kind: "ellipsoid", centre, rotation: facing([0, 0, -1], between(random, 0, 6.3)), radii: [side(), side(), far - near], material: surface }); // prettier-ignore
   const depth = far * between(random, 1.5, 3);
-  const background = { ...material(stage, { depth, plain: true }), textureSize: 1e3 * depth, specular: 0 };
-  primitives.push({ kind: "plane", centre: [0, 0, depth], rotation: facing([0, 0, -1], 0), material: background });
+  addBackdrop(stage, depth);
 }
 
 /** A bare background across the view. */

@@ -10,7 +10,7 @@ import { choosePlanes } from "../stack/focalStack.ts";
 import { plainRenderer, sampleOf, type RenderedOptions } from "./renderedSet.ts";
 
 /*
- * Rendered benchmarks of what `render` does not hold: one object before a bare background in a long sweep, and stacks as phones take
+ * Rendered benchmarks of what `render` does not hold: one object in front of a plain background in a long sweep, and stacks as phones take
  * them. Seeds, sizes and textures are fixed, so that numbers can be compared between versions.
  */
 
@@ -19,10 +19,10 @@ const TEXTURES = { count: 48, seed: 17 };
 const SAMPLES = 64;
 const EDGE = 1e-3; // what is nearer than the background by this share of its depth is the object
 
-export type MadeOptions = Omit<RenderedOptions, "size"> & { readonly size?: number };
+export type BenchmarkOptions = Omit<RenderedOptions, "size"> & { readonly size?: number };
 
-/** One object before a bare background: the same scenes and lens for every number of planes. */
-export function openObjects({ planes = 24, scenes = 6, size = 256, samples = 192, ...options }: MadeOptions): Dataset {
+/** One object in front of a plain background: the same scenes and lens for every number of planes. */
+export function openObjects({ planes = 24, scenes = 6, size = 256, samples = 192, ...options }: BenchmarkOptions): Dataset {
   checkPlanes("object", planes, { most: 100 });
   const render = rendererOf("object", options);
   const [first, most] = [6_000_000, 44];
@@ -50,7 +50,7 @@ export function openPhone({
   size = 256,
   samples = SAMPLES,
   ...options
-}: MadeOptions): Dataset {
+}: BenchmarkOptions): Dataset {
   checkPlanes("phone", planes, { most: PHONE_PLANES });
   const render = rendererOf("phone", options);
   const textures = Array.from({ length: TEXTURES.count }, (_, i) => i);
@@ -61,7 +61,7 @@ export function openPhone({
   };
   const protocol =
     `seeds ${first} to ${first + scenes - 1}, ${size}×${size}, ${samples} rays per pixel, textures of their own, planes ${chosen.join(" ")} of ` +
-    `${PHONE_PLANES}, 0.4 to 3 pixels of blur between those; truth in metres, valid within half a plane of the stack's range`;
+    `${PHONE_PLANES}, 0.4 to 3 pixels of blur between neighbours of the ${PHONE_PLANES}; truth in metres, valid within half a plane of the stack's range`;
   return madeSet("phone", { first, scenes, protocol, draw });
 }
 
@@ -72,7 +72,7 @@ function checkPlanes(name: string, planes: number, { most }: { readonly most: nu
 
 function rendererOf(
   name: string,
-  { textures: folder, createRenderer = plainRenderer }: MadeOptions,
+  { textures: folder, createRenderer = plainRenderer }: BenchmarkOptions,
 ): (scene: Scene, samples: number) => Rendering {
   if (folder !== undefined) throw new DatasetError(`${name}: its textures are fixed; only render takes images from a folder`);
   return createRenderer(generateTextures(TEXTURES));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Sample } from "../../src/data/dataset.ts";
 import { depthMap } from "../../src/image/depthMap.ts";
 import { measureImage } from "../../src/evaluate/imageMetrics.ts";
-import { openObjects, openPhone } from "../../src/evaluate/madeSets.ts";
+import { openObjects, openPhone } from "../../src/evaluate/renderedBenchmarks.ts";
 import { openEvaluationSet } from "../../src/evaluate/protocol.ts";
 import { nearSilhouette } from "../../src/evaluate/silhouette.ts";
 import { textureStrength, textureThirds } from "../../src/evaluate/untextured.ts";
