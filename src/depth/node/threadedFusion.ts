@@ -11,6 +11,9 @@ export interface ThreadOptions {
   readonly leastPixels?: number;
 }
 
+/** More would wait for the decoder, and each takes some 45 MB. */
+const MOST_THREADS = 6;
+
 /** Fewer take about a second in one thread; to start another takes a tenth of that. */
 const LEAST_PIXELS = 15e6;
 
@@ -24,7 +27,7 @@ export const threadedFusion =
     if (threads < 2 || probability.planes * shape.width * shape.height < leastPixels) return createStackFusion(shape, probability, options);
     const levels = createLevels(shape, { isShared: true });
     const next = new Int32Array(new SharedArrayBuffer(4));
-    const team = Array.from({ length: threads }, () => startThread({ levels, next }));
+    const team = Array.from({ length: Math.min(threads, MOST_THREADS) }, () => startThread({ levels, next }));
     const prior = planePrior(probability, options);
     const rooms = { image: createRoom(), choice: createRoom(), share: createRoom() };
     return {
