@@ -55,8 +55,8 @@ function binomial({ width, height, channels, address }: Block): Block {
     const from = address + y * bytes;
     kernels.mixThree(rows + y * bytes, from - 4, from, from + 4, width, 0.25, 0.5);
     const [row, mixed] = [view(from, width), view(rows + y * bytes, width)];
-    mixed[0] = (3 * (row[0] as number) + (row[1] as number)) / 4;
-    mixed[width - 1] = ((row[width - 2] as number) + 3 * (row[width - 1] as number)) / 4;
+    mixed[0] = (3 * (row[0] as number) + (row[Math.min(1, width - 1)] as number)) / 4;
+    mixed[width - 1] = ((row[Math.max(width - 2, 0)] as number) + 3 * (row[width - 1] as number)) / 4;
   }
   for (let y = 0; y < height; y++) {
     const [above, below] = [Math.max(y - 1, 0), Math.min(y + 1, height - 1)];

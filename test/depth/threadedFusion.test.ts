@@ -83,24 +83,43 @@ test("a failure in a thread is that of one thread, and ends the others", async (
   assert.equal(inThread.message, alone.message);
 });
 
-test("a process whose fusion is closed before its end comes to an end", () => {
+/** What a process of its own prints and its status; it would not end while a thread of its lives. */
+function inProcess(script: string): { readonly stdout: string; readonly stderr: string; readonly status: number | null } {
   const module = pathToFileURL(join(import.meta.dirname, "..", "..", "src", "depth", "node", "threadedFusion.ts")).href;
-  const script = `
+  const start = `
     const { threadedFusion } = await import(${JSON.stringify(module)});
     const [width, height] = [2000, 1500];
-    const fusion = threadedFusion({ threads: 2, leastPixels: 0 })({ width, height, channels: 1 }, { planes: 1, width: 2, height: 2, values: new Float32Array(4).fill(1) }, {});
+    const create = (probability) => threadedFusion({ threads: 2, leastPixels: 0 })({ width, height, channels: 1 }, probability, {});
+  `;
+  const { stdout, stderr, status } = spawnSync(process.execPath, [...process.execArgv, "--input-type=module", "-e", start + script], { timeout: 60_000 }); // prettier-ignore
+  return { stdout: String(stdout), stderr: String(stderr), status };
+}
+
+test("a process whose fusion is closed before its end comes to an end", () => {
+  const { stdout, stderr, status } = inProcess(`
+    const fusion = create({ planes: 1, width: 2, height: 2, values: new Float32Array(4).fill(1) });
     const adding = fusion.add({ image: { width, height, channels: 1, data: new Float32Array(width * height) }, isReference: true }, 0);
     adding.catch(() => undefined);
     await fusion.close();
     console.log(await adding.then(() => "added", (error) => error.message));
-  `;
-  const { stdout, status, stderr } = spawnSync(process.execPath, [...process.execArgv, "--input-type=module", "-e", script], { timeout: 60_000 }); // prettier-ignore
-  assert.equal(status, 0, String(stderr));
-  assert.match(String(stdout), /^(a thread of the all-in-focus image ended with \d|added)\n$/);
+  `);
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /^(a thread of the all-in-focus image ended with \d|added)\n$/);
+});
+
+test("a process whose fusion cannot be set up comes to an end", () => {
+  const { stdout, stderr, status } = inProcess(`
+    try {
+      create({ planes: 1, width: 2, height: 2, get values() { throw new Error("no room") } });
+    } catch ({ message }) {
+      console.log(message);
+    }
+  `);
+  assert.deepEqual([status, stdout], [0, "no room\n"], stderr);
 });
 
 test("a run that is stopped while the image is computed ends its threads, and frees the network before", async () => {
-  const { stack } = slantedStack({ width: 160, height: 112, planes: 5 });
+  const { stack } = slantedStack({ width: 640, height: 112, planes: 5 }); // two tiles
   const [size] = stack.images as [Image];
   const stop = new AbortController();
   let [isDisposed, isClosed] = [false, false];
@@ -126,7 +145,7 @@ test("a run that is stopped while the image is computed ends its threads, and fr
   const onStage = (stage: string, done: number): void => {
     if (stage === "enlarge" && done === 2) stop.abort(new Error("enough"));
   };
-  const options = { network, disposeNetwork: true, prefer: "near", workingSide: 160, onStage, signal: stop.signal } as const;
+  const options = { network, disposeNetwork: true, prefer: "near", workingSide: 640, onStage, signal: stop.signal } as const;
   await assert.rejects(runDepthWith(createFusion, source, options), /^Error: enough$/);
   assert.ok(isClosed);
 });

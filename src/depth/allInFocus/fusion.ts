@@ -124,7 +124,7 @@ interface Tile extends Window {
   readonly seen: Window;
 }
 
-function tilesOf({ width, height }: Size): Tile[] {
+export function tilesOf({ width, height }: Size): Tile[] {
   const spans = (length: number): { start: number; end: number; from: number; to: number }[] =>
     Array.from({ length: Math.ceil(length / TILE) }, (_, i) => {
       const [start, end] = [i * TILE, Math.min((i + 1) * TILE, length)];

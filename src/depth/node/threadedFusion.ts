@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 
-import { collapsed, createLevels } from "../allInFocus/fusion.ts";
+import { collapsed, createLevels, tilesOf } from "../allInFocus/fusion.ts";
 import { planePrior } from "../allInFocus/prior.ts";
 import { createStackFusion, type CreateStackFusion, type Frame } from "../allInFocus/stackFusion.ts";
 import type { FromThread, ThreadData, ToThread } from "./fusionThread.ts";
@@ -24,11 +24,12 @@ const LEAST_PIXELS = 15e6;
 export const threadedFusion =
   ({ threads, leastPixels = LEAST_PIXELS }: ThreadOptions): CreateStackFusion =>
   (shape, probability, options) => {
-    if (threads < 2 || probability.planes * shape.width * shape.height < leastPixels) return createStackFusion(shape, probability, options);
+    const count = Math.min(threads, MOST_THREADS, tilesOf(shape).length);
+    if (count < 2 || probability.planes * shape.width * shape.height < leastPixels) return createStackFusion(shape, probability, options);
+    const prior = planePrior(probability, options);
     const levels = createLevels(shape, { isShared: true });
     const next = new Int32Array(new SharedArrayBuffer(4));
-    const team = Array.from({ length: Math.min(threads, MOST_THREADS) }, () => startThread({ levels, next }));
-    const prior = planePrior(probability, options);
+    const team = Array.from({ length: count }, () => startThread({ levels, next })); // last: nobody would end them if the rest failed
     const rooms = { image: createRoom(), choice: createRoom(), share: createRoom() };
     return {
       add({ image, ...frame }, plane) {
