@@ -11,7 +11,7 @@ export interface ThreadOptions {
   readonly leastPixels?: number;
 }
 
-/** More would wait for the decoder, and each takes some 45 MB. */
+/** Each takes some 20 MB, and more would wait for the decoder. */
 const MOST_THREADS = 6;
 
 /** Fewer take about a second in one thread; to start another takes a tenth of that. */
