@@ -1,13 +1,9 @@
 import { boxMean, smooth, type Plane } from "../image/boxFilter.ts";
-import type { Size } from "../image/image.ts";
 import { choosePlanes } from "../stack/focalStack.ts";
 import type { Finding } from "./finding.ts";
 
-/** Bands of detail, each the difference of two blurs by these radii in pixels; focus changes the finest a textured surface has. */
-const BANDS = [
-  [0, 1],
-  [1, 3],
-] as const;
+/** Bands of detail are the differences of successive blurs by these radii in pixels; focus changes the finest a textured surface has. */
+const BLURS = [0, 1, 3] as const;
 
 /** Radius over which the energy of a band is averaged. */
 const WINDOW = 5;
@@ -34,12 +30,9 @@ export interface FocusSigns {
 
 export function focusSigns(planes: readonly Plane[]): FocusSigns {
   const { width, height } = planes[0] as Plane;
-  const size = { width, height };
-  const frames = planes.map(({ values }) => values);
   const change = new Float32Array(width * height);
   const sharpest = new Uint16Array(width * height);
-  for (const band of BANDS) {
-    const { least, most, at } = energyRange(frames, band, size);
+  for (const { least, most, at } of energyRanges(planes)) {
     const noise = quantile(least, QUIETEST) + ROUNDING;
     for (let i = 0; i < change.length; i++) {
       const high = most[i] as number;
@@ -61,34 +54,53 @@ export const focusEvidence = (planes: readonly Plane[]): Float32Array => focusSi
  */
 const changeByNoise = (planes: number): number => 0.2 + 0.08 * Math.max(Math.sqrt(8 * Math.log(planes)) - 1.1, 1);
 
-/** The smallest and largest energy of a band around each pixel, over the planes, and the plane of the largest. */
-function energyRange(
-  frames: readonly Float32Array[],
-  [fine, coarse]: readonly [number, number],
-  size: Size,
-): { least: Float32Array; most: Float32Array; at: Uint16Array } {
-  const least = new Float32Array(size.width * size.height).fill(Infinity);
-  const most = new Float32Array(size.width * size.height);
-  const at = new Uint16Array(size.width * size.height);
-  for (const [n, frame] of frames.entries()) {
-    const [sharp, blurred] = [fine === 0 ? frame : smooth({ ...size, values: frame }, fine), smooth({ ...size, values: frame }, coarse)];
-    const energy = boxMean({ ...size, values: sharp.map((value, i) => (value - (blurred[i] as number)) ** 2) }, WINDOW);
-    for (let i = 0; i < energy.length; i++) {
-      const value = energy[i] as number;
-      if (value < (least[i] as number)) least[i] = value;
-      if (value > (most[i] as number)) {
-        most[i] = value;
-        at[i] = n;
-      }
-    }
-  }
-  return { least, most, at };
+interface EnergyRange {
+  readonly least: Float32Array;
+  readonly most: Float32Array;
+  /** The plane of the largest. */
+  readonly at: Uint16Array;
 }
 
+/** The smallest and largest energy around each pixel, over the planes, of every band. */
+function energyRanges(planes: readonly Plane[]): EnergyRange[] {
+  const { width, height } = planes[0] as Plane;
+  const pixels = width * height;
+  const ranges = BLURS.slice(1).map(() => ({
+    least: new Float32Array(pixels).fill(Infinity),
+    most: new Float32Array(pixels),
+    at: new Uint16Array(pixels),
+  }));
+  const squares = new Float32Array(pixels);
+  for (const [n, plane] of planes.entries()) {
+    const blurred = BLURS.map((radius) => (radius === 0 ? plane.values : smooth(plane, radius)));
+    for (const [band, range] of ranges.entries()) {
+      const [sharp, coarse] = [blurred[band] as Float32Array, blurred[band + 1] as Float32Array];
+      for (let i = 0; i < pixels; i++) squares[i] = ((sharp[i] as number) - (coarse[i] as number)) ** 2;
+      extend(range, boxMean({ width, height, values: squares }, WINDOW), n);
+    }
+  }
+  return ranges;
+}
+
+function extend({ least, most, at }: EnergyRange, energy: Float32Array, plane: number): void {
+  for (let i = 0; i < energy.length; i++) {
+    const value = energy[i] as number;
+    if (value < (least[i] as number)) least[i] = value;
+    if (value > (most[i] as number)) {
+      most[i] = value;
+      at[i] = plane;
+    }
+  }
+}
+
+/** Of every few pixels in large images: sorting all of them would take longer than the rest. */
 function quantile(values: Float32Array, share: number): number {
-  const sorted = Float32Array.from(values).sort();
+  const stride = Math.ceil(values.length / SORTED);
+  const sorted = Float32Array.from({ length: Math.floor((values.length - 1) / stride) + 1 }, (_, i) => values[i * stride] as number).sort();
   return sorted[Math.floor(share * (sorted.length - 1))] as number;
 }
+
+const SORTED = 40_000;
 
 /** Planes compared first, spread over the stack: in most stacks they show enough. */
 const COMPARED = 5;

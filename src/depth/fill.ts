@@ -8,10 +8,13 @@ import { expectedPlanes } from "./maps.ts";
  * Two pixels of equal colour are expected to differ by this many planes: it sets the weight of a measured depth against 1 for their smoothness. Where depth is
  * unfounded the weight is lower by up to this factor: the errors of neighbours are then alike, and their mean is as wrong as each of them.
  */
-const [STEP, UNFOUNDED] = [0.3, 1e-3];
+const [STEP, UNFOUNDED] = [0.3, 3e-4];
 
-/** Expected errors, in planes, are taken as at least and at most this. */
-const [LEAST_ERROR, MOST_ERROR] = [0.03, 10];
+/** Errors are taken as at least and at most this many planes: where depth is founded, a large error does not mean that its neighbours are better. */
+const [LEAST_ERROR, MOST_ERROR] = [0.03, 1];
+
+/** Depth that not every frame covers counts as more than unfounded. */
+const UNCOVERED = 2;
 
 /** Depth counts as filled where it is unfounded by more than this. */
 const FILLED = 0.5;
@@ -31,9 +34,9 @@ export function fillDepth(
   covered?: Uint8Array,
 ): FilledDepth {
   const isCovered = (i: number): boolean => covered?.[i] !== 0;
-  const errorAt = (i: number): number => (isCovered(i) ? Math.max(expectedPlanes(confidence[i] as number), LEAST_ERROR) : MOST_ERROR);
+  const errorAt = (i: number): number => Math.min(Math.max(expectedPlanes(confidence[i] as number), LEAST_ERROR), MOST_ERROR);
   const turned = (values: Float32Array): Float32Array => (depth.space === "depth" ? values.map((value) => 1 / value) : values);
-  const weights = unfounded.map((share, i) => (STEP / Math.min(errorAt(i), MOST_ERROR)) ** 2 * UNFOUNDED ** share);
+  const weights = unfounded.map((share, i) => (STEP / errorAt(i)) ** 2 * UNFOUNDED ** (isCovered(i) ? share : UNCOVERED));
   const surface = fillSurface({ width: depth.width, height: depth.height, values: turned(depth.values), weights, guide: allInFocus });
   const filled = Uint8Array.from(unfounded, (value, i) => (value > FILLED || !isCovered(i) ? 1 : 0));
   return { depth: { ...depth, values: turned(surface) }, filled };
