@@ -9,6 +9,7 @@ import { decodeNpy } from "../../src/io/npy.ts";
 import { decodePngPixels, encodePng } from "../../src/io/png.ts";
 import { OUTPUT_NAMES } from "../../src/output/outputs.ts";
 import { decodePageData, type PageData } from "../../src/output/resultPage.ts";
+import { createRandom } from "../../src/random.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { assertClose } from "../helpers/close.ts";
 import { runCommand } from "../helpers/command.ts";
@@ -115,4 +116,18 @@ test("images without a change of focus get no range and no confidence, and a lin
   assert.ok(findings.some(({ code }) => code === "no-focus-change"));
   assert.ok(Math.abs((expectedError ?? 0) - 0.15) < 1e-6, `half of 0.4 to 0.7 m, got ${expectedError}`);
   assert.ok(decodePngPixels(readFileSync(join(output, "confidence.png"))).data.every((value) => value === 0));
+});
+
+test("nor do plain grey, black and pure noise", async (context) => {
+  const random = createRandom(9);
+  const kinds = { grey: () => 0.5, black: () => 0, noise: () => random.uniform() };
+  for (const [kind, value] of Object.entries(kinds)) {
+    const folder = join(root, kind);
+    const frame = stack.images[0] as (typeof stack.images)[number];
+    for (const n of [0, 1, 2]) put(join(folder, `plane_${n}.png`), encodePng({ ...frame, data: frame.data.map(value) }));
+    const run = await runCommand(context, "depth", folder, "-o", join(root, `${kind} out`), "--save", "confidence", ...fast);
+    assert.match(run.out, /^3 planes, 96×64; no focus change found\n/, kind);
+    const { data } = decodePngPixels(readFileSync(join(root, `${kind} out`, "confidence.png")));
+    assert.ok(data.every((each) => each === 0), kind); // prettier-ignore
+  }
 });
