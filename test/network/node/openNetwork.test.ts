@@ -7,6 +7,7 @@ import { configs, type NetworkConfig, type SurfaceConfig } from "../../../src/mo
 import { initialWeights } from "../../../src/model/state.ts";
 import { loadModel } from "../../../src/network/node/loadModel.ts";
 import { openNetwork } from "../../../src/network/node/openNetwork.ts";
+import { DEFAULT_ERROR_MODEL } from "../../../src/network/facts.ts";
 import { writeModel, type Model } from "../../../src/network/weightsFile.ts";
 import { createRandom } from "../../../src/random.ts";
 import { put, temporaryFolder } from "../../data/files.ts";
@@ -82,8 +83,9 @@ test("what the weights do not say is noted, and the paper's mean and the shipped
   put(join(root, "plain.safetensors"), writeModel(untrained(tiny), { storage: "f16" }));
   const network = await openNetwork(join(root, "plain.safetensors"), onCpu);
   assert.equal(network.average, "metres");
-  assert.equal(network.notes.length, 2);
-  assert.match(network.notes.join("\n"), /arithmetic mean[^]*error calibration/);
+  assert.deepEqual(network.errorModel, DEFAULT_ERROR_MODEL);
+  assert.equal(network.notes.length, 1);
+  assert.match(network.notes.join("\n"), /arithmetic mean/);
   await network.dispose();
 });
 
