@@ -166,10 +166,11 @@ napi_value batchNorm(napi_env env, const Arguments& arguments) {
   if ((x.dim() != 4 && x.dim() != 5) || x.numel() == 0) throw std::invalid_argument("x: expected 4 or 5 axes and some values");
   const Element element = elementOf(x);
   if (pixelsPerBlock(static_cast<int>(x.size(1)), element) == 0) throw std::invalid_argument("x: this many channels do not fit");
-  for (size_t i = 1; i <= 4; i++) {
-    const at::Tensor& values = arguments.tensor(i, "weight");
-    checkF32(values, x, "weight");
-    if (values.numel() != x.size(1)) throw std::invalid_argument("weight: expected a value for each channel");
+  const char* names[] = {"weight", "bias", "runningMean", "runningVariance"};
+  for (size_t i = 0; i < 4; i++) {
+    const at::Tensor& values = arguments.tensor(i + 1, names[i]);
+    checkF32(values, x, names[i]);
+    if (values.numel() != x.size(1)) throw std::invalid_argument(std::string(names[i]) + ": expected a value for each channel");
   }
   Optional<at::Tensor> residual;
   if (arguments.has(8)) {

@@ -13,7 +13,7 @@ template <class T, int width> FUSE_CODE void placePack(const TrainPool& work, in
       const auto values = *reinterpret_cast<const Pack<T, width>*>(from + (static_cast<int64_t>(y) * work.fromWidth + x) * work.channels);
       const uint8_t place = static_cast<uint8_t>((y - top) * work.side + x - left);
       for (int i = 0; i < width; i++)
-        if (!any || static_cast<float>(values.values[i]) > static_cast<float>(best.values[i])) {
+        if (const float value = static_cast<float>(values.values[i]); !any || value > static_cast<float>(best.values[i]) || value != value) { // NaN wins, as in libtorch
           best.values[i] = values.values[i];
           places.values[i] = place;
         }

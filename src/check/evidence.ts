@@ -49,8 +49,8 @@ export function focusSigns(planes: readonly Plane[]): FocusSigns {
 export const focusEvidence = (planes: readonly Plane[]): Float32Array => focusSigns(planes).evidence;
 
 /**
- * What the change reaches in 99 % of the pixels of stacks of pure noise: it grows with the number of planes as the range of that many
- * normal samples does, about √(8 ln N) − 1 deviations.
+ * What the change does not exceed in 98 % of the pixels of stacks of pure noise: it grows with the number of planes as the range of that many
+ * normal samples does, about √(8 ln N) − 1.1 deviations.
  */
 const changeByNoise = (planes: number): number => 0.2 + 0.08 * Math.max(Math.sqrt(8 * Math.log(planes)) - 1.1, 1);
 

@@ -10,7 +10,7 @@ import { openNetwork } from "../network/node/openNetwork.ts";
 import { DualFocusError } from "../errors.ts";
 import { UserError } from "../system/userError.ts";
 import { wholeNumber } from "./arguments.ts";
-import { colorsOption, fillOption, preferOption, reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
+import { colorsOption, fillOption, preferOption, reverseOption, SAVED_NAMES, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
 import { depthOfFolders, warn, type DepthOptions, type Place, type Run } from "./depthFolders.ts";
 import { describeResult, stackFolders } from "./depthResults.ts";
 import { stoppable } from "./stop.ts";
@@ -46,7 +46,10 @@ async function depth(inputs: readonly string[], options: DepthOptions): Promise<
   const opened = (): Promise<DepthNetwork> => (network ??= announced(options));
   const body = async (signal: AbortSignal): Promise<void> => {
     const run: Run = { options, network: opened, signal };
-    const places = await inJson(options, () => stackPlaces(inputs, options));
+    const places = await inJson(options, () => {
+      checkSaved(options);
+      return stackPlaces(inputs, options);
+    });
     await (places ? depthOfFolders(places, run, createReport) : inJson(options, () => depthOfOne(inputs, run)));
   };
   const words = { signals: ["SIGINT", "SIGTERM", "SIGHUP"], reason: "stopped; nothing half-written is left" } as const;
@@ -54,6 +57,15 @@ async function depth(inputs: readonly string[], options: DepthOptions): Promise<
     const loaded = await network?.catch(() => undefined); // its failure has been reported already
     await loaded?.dispose();
   });
+}
+
+/** `--save all` asks for what there is. */
+function checkSaved({ fill, save }: DepthOptions): void {
+  if (fill === "off" && save.includes("filled") && save.length < SAVED_NAMES.length)
+    throw new UserError("--save filled marks what was filled, but --fill off fills nothing", {
+      exitCode: 2,
+      remedy: "leave out one of the two",
+    });
 }
 
 async function announced(options: DepthOptions): Promise<DepthNetwork> {

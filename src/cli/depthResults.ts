@@ -36,7 +36,7 @@ export function describeResult(document: DepthDocument, output: string, asked?: 
       ? []
       : [`${order.sentence}${order.reversed ? "" : " (--reverse exchanges near and far)"}`]),
     ...describeBeyond(document.beyond),
-    ...(filled === undefined || filled < LEAST_SHARE
+    ...(filled === undefined || filled < LEAST_SHARE || !hasFocusChange(document)
       ? []
       : [`too little to measure in ${(100 * filled).toFixed(0)} % of the image: depth carried in from around (--fill off, --save filled)`]),
     ...(errors ? [describeErrors(errors)] : []),

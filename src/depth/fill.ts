@@ -21,7 +21,7 @@ const FILLED = 0.5;
 
 export interface FilledDepth {
   readonly depth: DepthMap;
-  /** 1 where the images show too little, so that the depth comes from around. */
+  /** 1 where the images show too little and the depth varied, so that it comes from around. 0 where it is unknown: what not every frame covers. */
   readonly filled: Uint8Array;
 }
 
@@ -38,7 +38,7 @@ export function fillDepth(
   const turned = (values: Float32Array): Float32Array => (depth.space === "depth" ? values.map((value) => 1 / value) : values);
   const weights = unfounded.map((share, i) => (STEP / errorAt(i)) ** 2 * UNFOUNDED ** (isCovered(i) ? share : UNCOVERED));
   const surface = fillSurface({ width: depth.width, height: depth.height, values: turned(depth.values), weights, guide: allInFocus });
-  const filled = Uint8Array.from(unfounded, (value, i) => (value > FILLED || !isCovered(i) ? 1 : 0));
+  const filled = Uint8Array.from(unfounded, (value, i) => (value > FILLED && isCovered(i) ? 1 : 0));
   return { depth: { ...depth, values: turned(surface) }, filled };
 }
 
@@ -67,7 +67,7 @@ const STEPS = { coarsest: 200, finer: 12 } as const;
  * elsewhere it is carried in from trusted ones, along the image's areas of one colour and not across its edges.
  */
 export function fillSurface(request: FillRequest): Float32Array {
-  const pyramid = [level(request)];
+  const pyramid = [level(known(request))];
   while (Math.min((pyramid[0] as Level).width, (pyramid[0] as Level).height) >= 2 * COARSEST) pyramid.unshift(halved(pyramid[0] as Level));
   let solution: Float32Array | undefined;
   pyramid.forEach((at, k) => {
@@ -75,6 +75,16 @@ export function fillSurface(request: FillRequest): Float32Array {
     solution = conjugateGradients(at, start, k === 0 ? STEPS.coarsest : STEPS.finer);
   });
   return solution as Float32Array;
+}
+
+/** Values that are not numbers count nothing. */
+function known({ values, weights, ...rest }: FillRequest): FillRequest {
+  const isKnown = (i: number): boolean => Number.isFinite(values[i]);
+  return {
+    ...rest,
+    values: values.map((value, i) => (isKnown(i) ? value : 0)),
+    weights: weights.map((weight, i) => (isKnown(i) ? weight : 0)),
+  };
 }
 
 interface Level extends Size {
@@ -171,8 +181,9 @@ function conjugateGradients(at: Level, z: Float32Array, steps: number): Float32A
   return z;
 }
 
-function diagonalOf({ width, weights, right, down }: Level): Float32Array {
-  const diagonal = Float32Array.from(weights);
+/** In double precision: beside smoothness a small weight would be rounded away, and a plane would not stay a plane. */
+function diagonalOf({ width, weights, right, down }: Level): Float64Array {
+  const diagonal = Float64Array.from(weights);
   for (let i = 0; i < diagonal.length; i++) {
     const left = i > 0 ? (right[i - 1] as number) : 0; // 0 behind the end of a row
     const up = i >= width ? (down[i - width] as number) : 0;
@@ -182,7 +193,7 @@ function diagonalOf({ width, weights, right, down }: Level): Float32Array {
 }
 
 /** into = (W + L) z. `right` and `down` are 0 where there is no neighbour. */
-function multiply({ width, right, down }: Level, diagonal: Float32Array, z: Float32Array, into: Float32Array): void {
+function multiply({ width, right, down }: Level, diagonal: Float64Array, z: Float32Array, into: Float32Array): void {
   const n = z.length;
   for (let i = 0; i < n; i++) {
     let sum = (diagonal[i] as number) * (z[i] as number);

@@ -155,6 +155,7 @@ function withoutEvidence(estimate: DepthEstimate, { focusDistances }: FocalStack
     ...estimate,
     error: estimate.error.map(() => halfRange),
     confidence: estimate.confidence.map(() => 0),
+    unfounded: estimate.unfounded.map(() => 1),
   };
 }
 

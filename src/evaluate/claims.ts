@@ -53,7 +53,7 @@ export function measureClaims({ trueDepth, within, strength }: Truth, { depth, e
 }
 
 /** Standard deviation of p, in planes. */
-export function spreadOf({ planes, values: p }: FocusProbability): Float32Array {
+function spreadOf({ planes, values: p }: FocusProbability): Float32Array {
   const pixels = p.length / planes;
   return Float32Array.from({ length: pixels }, (_, i) => {
     let [mean, square] = [0, 0];

@@ -68,7 +68,7 @@ export function fitErrorModel({ cues, off, weights }: CalibrationPixels): ErrorM
     step(gradient, RATE * (1 - t / STEPS) + 1e-3);
   }
   const residuals = target.map((value, i) => value - predict(i));
-  return modelOf(theta, starts, (theta[0]) + weightedQuantile(residuals, weights, COVERAGE));
+  return modelOf(theta, starts, theta[0] + weightedQuantile(residuals, weights, COVERAGE));
 }
 
 /** Each cue's factors are relative to their geometric mean over its knots. */

@@ -9,6 +9,8 @@ import { withJpegMetadata } from "../../src/io/jpegMetadata.ts";
 import { decodeNpy, encodeNpy } from "../../src/io/npy.ts";
 import { decodePng, decodePngPixels, encodePng, encodePngPixels } from "../../src/io/png.ts";
 import { decodeTiff } from "../../src/io/tiff.ts";
+import { cropImage } from "../../src/image/crop.ts";
+import type { Image } from "../../src/image/image.ts";
 import { OUTPUT_NAMES } from "../../src/output/outputs.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { runCommand } from "../helpers/command.ts";
@@ -139,7 +141,7 @@ test("depth is carried into a plain area and the mask shows where, unless --fill
       "--align",
       "off",
       "--save",
-      "npy,filled",
+      flags.length > 0 ? "npy" : "npy,filled",
       "--size",
       "96",
       "--json",
@@ -159,6 +161,25 @@ test("depth is carried into a plain area and the mask shows where, unless --fill
   assert.equal(mask.data.filter((value) => value > 0).length / mask.data.length, share);
   const { out } = await runCommand(context, "depth", folder, "-o", join(root, "wall shown"), "--align", "off", "--size", "96");
   assert.match(out, /too little to measure in \d+ % of the image: depth carried in from around/);
+  const neither = await runCommand(context, "depth", folder, "-o", join(root, "neither"), "--fill", "off", "--save", "npy,filled");
+  assert.equal(neither.code, 2);
+  assert.match(neither.err, /--save filled marks what was filled, but --fill off fills nothing/);
+});
+
+test("what not every aligned photo covers is unknown, not filled", async (context) => {
+  const folder = join(root, "shifted");
+  const [large] = stack.images as [Image];
+  const [width, height] = [large.width - 12, large.height - 8];
+  stack.images.forEach((image, n) => {
+    put(join(folder, `plane_${n}.png`), encodePng(cropImage(image, { left: 3 * n, top: 2 * n, width, height })));
+  });
+  put(join(folder, "stack.json"), JSON.stringify({ unit: "m", focus: stack.focusDistances }));
+  const { code, out, err } = await runCommand(context, "depth", folder, "-o", join(root, "shifted out"), "--save", "filled", "--json");
+  assert.equal(code, 0, err);
+  const { filled, validFraction } = JSON.parse(out) as DepthDocument;
+  const mask = decodePng(readFileSync(join(root, "shifted out", "filled.png")));
+  assert.ok(validFraction < 0.97, `${validFraction}`);
+  assert.equal(mask.data.filter((value) => value > 0).length / mask.data.length, filled);
 });
 
 test("--distances and --unit go before stack.json, and turn a stack given far to near", async (context) => {

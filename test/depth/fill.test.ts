@@ -124,7 +124,7 @@ test("a plain wall takes the depth of its textured frame, and textured depth har
   }
 });
 
-test("what not all frames cover is filled, and metres are carried on in dioptres", () => {
+test("what not all frames cover is carried on but not marked, and metres are carried on in dioptres", () => {
   const [width, height] = [64, 48];
   const values = map(grey(width, height, (x) => (x < 32 ? 1 : 9)));
   const depth = depthMap({ width, height, values, space: "depth" });
@@ -132,11 +132,25 @@ test("what not all frames cover is filled, and metres are carried on in dioptres
   const covered = Uint8Array.from(values, (value) => (value === 1 ? 1 : 0));
   const sure = { depth, confidence: none.map(() => 0.95), unfounded: none, allInFocus: grey(width, height, () => 0.5) };
   const { depth: found, filled } = fillDepth(sure, covered);
-  assert.deepEqual(
-    [...filled],
-    [...covered].map((value) => 1 - value),
+  assert.ok(
+    filled.every((mark) => mark === 0),
+    "its depth is unknown",
   );
   found.values.forEach((value, i) => {
     if (i % width < 44) assert.ok(value < 1.5, `pixel ${i}: ${value} m`); // 9 m at a thousandth of the weight
   });
+});
+
+test("a plane stays a plane where nothing is founded, and a value that is not a number counts nothing", () => {
+  for (const [width, height] of [
+    [47, 47],
+    [40, 200],
+  ] as const) {
+    const values = new Float32Array(width * height).fill(3);
+    values[5 * width + 7] = NaN;
+    const found = fillSurface({ width, height, values, weights: values.map(() => 2.7e-5), guide: grey(width, height, () => 0.5) });
+    found.forEach((value, i) => {
+      assert.ok(Math.abs(value - 3) < 1e-4, `${width}×${height}, pixel ${i}: ${value}`);
+    });
+  }
 });
