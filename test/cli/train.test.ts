@@ -50,7 +50,7 @@ test("wrong usage says what is wrong and exits with 2 or 3", async () => {
   writeFileSync(join(taken, "checkpoint.safetensors"), "");
   const cases: [args: string[], code: number, message: RegExp][] = [
     [["--preset", "smoke", "-o", taken], 2, /already holds a run[^]*--resume/],
-    [["-o", join(folder, "x")], 2, /missing --preset[^]*one of render, nyu/],
+    [["-o", join(folder, "x")], 2, /missing --preset[^]*one of render, renderPhone, nyu/],
     [["--preset", "smoke", "--set", "loss.bta=1", "-o", join(folder, "x")], 2, /loss: Unrecognized key: "bta"/],
     [["--preset", "smoke", "--set", "clip=-1", "-o", join(folder, "x")], 2, /clip: Too small/],
     [["--preset", "smoke", "--model", network, "-o", join(folder, "x")], 3, /network\.json: the network description is wrong/],

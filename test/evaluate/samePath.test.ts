@@ -70,7 +70,7 @@ function writeTiny(name: string, facts: NetworkFacts, model: Omit<Model, "facts"
 }
 
 /** Presets whose networks average dioptres; the paper's and those on published sets average metres. */
-const IN_DIOPTRES: readonly string[] = ["render", "smoke"];
+const IN_DIOPTRES: readonly string[] = ["render", "renderPhone", "smoke"];
 
 const untrained = { config: tiny, weights: initialWeights(tiny, createRandom(5)) };
 
