@@ -12,12 +12,6 @@ namespace {
 
 enum class Kind { Tensor, Scalar, Int, Float, Bool, String, Dtype, Device, Layout, MemoryFormat, List, Unsupported };
 
-#if TORCH_VERSION_MAJOR >= 2
-template <class T> using Optional = std::optional<T>;
-#else
-template <class T> using Optional = c10::optional<T>;
-#endif
-
 struct Parameter {
   std::string name;
   Kind kind = Kind::Unsupported;

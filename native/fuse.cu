@@ -1,17 +1,13 @@
 // The CUDA kernels of fuse.h: a thread handles 16 bytes of neighbouring channels where the channel count divides evenly, else one channel.
 #include "fuse.h"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
+#include "launch.h"
 
 namespace dualfocus {
 
 namespace {
 
 #include "fuseKernel.h"
-
-constexpr int THREADS = 256;
 
 template <class T, int width> __global__ void finishAll(const Epilogue work) {
   const int64_t pack = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
@@ -78,52 +74,50 @@ __global__ void readOutAll(const Readout work) {
   if (pixel < work.pixels) readOutPixel(work, pixel);
 }
 
-unsigned blocks(int64_t packs) { return static_cast<unsigned>((packs + THREADS - 1) / THREADS); }
-
 template <class T, int width> void queue(const Epilogue& work, cudaStream_t stream) {
-  finishAll<T, width><<<blocks(work.count / width), THREADS, 0, stream>>>(work);
+  finishAll<T, width><<<blocksFor(work.count / width), THREADS, 0, stream>>>(work);
 }
 
 template <class T, int width> void queue(const Resample& work, cudaStream_t stream) {
   const int64_t packs = work.pictures * work.toHeight * work.toWidth * (work.channels / width);
-  resampleAll<T, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
+  resampleAll<T, width><<<blocksFor(packs), THREADS, 0, stream>>>(work, packs);
 }
 
 template <class T, int width> void queue(const WindowSum& work, cudaStream_t stream) {
   const int64_t packs = work.pictures * work.toHeight * work.toWidth * (work.channels / width);
-  windowAll<T, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
+  windowAll<T, width><<<blocksFor(packs), THREADS, 0, stream>>>(work, packs);
 }
 
 template <class T, int width> void queue(const Blocks& work, cudaStream_t stream) {
   const int64_t packs = work.pictures * work.toHeight * work.toWidth * (work.toChannels / width);
-  if (work.bytes) gatherAll<T, uint8_t, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
-  else gatherAll<T, float, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
+  if (work.bytes) gatherAll<T, uint8_t, width><<<blocksFor(packs), THREADS, 0, stream>>>(work, packs);
+  else gatherAll<T, float, width><<<blocksFor(packs), THREADS, 0, stream>>>(work, packs);
 }
 
 template <class T, int width> void queue(const MaxPool& work, cudaStream_t stream) {
   const int64_t packs = work.pictures * work.toHeight * work.toWidth * (work.channels / width);
-  poolAll<T, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
+  poolAll<T, width><<<blocksFor(packs), THREADS, 0, stream>>>(work, packs);
 }
 
 template <class T, int width> void queue(const MeanPool& work, cudaStream_t stream) {
   const int64_t packs = work.pictures * work.toHeight * work.toWidth * (work.channels / width);
-  meanAll<T, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
+  meanAll<T, width><<<blocksFor(packs), THREADS, 0, stream>>>(work, packs);
 }
 
 template <class T, int width> void queue(const WeightedSum& work, cudaStream_t stream) {
-  sumAll<T, width><<<blocks(work.count / width), THREADS, 0, stream>>>(work);
+  sumAll<T, width><<<blocksFor(work.count / width), THREADS, 0, stream>>>(work);
 }
 
 template <class T, int width> void queue(const PlaneDifference& work, cudaStream_t stream) {
   const int64_t packs = work.pixels * (work.channels / width);
-  differenceAll<T, width><<<blocks(packs), THREADS, 0, stream>>>(work, packs);
+  differenceAll<T, width><<<blocksFor(packs), THREADS, 0, stream>>>(work, packs);
 }
 
 template <class T, int width> void queue(const Logit& work, cudaStream_t stream) {
   int team = 1;
   while (team < 8 && team * width < work.channels) team *= 2;
   const int64_t strips = work.count / work.width * ((work.width + LOGIT_STRIP - 1) / LOGIT_STRIP);
-  logitAll<T, width><<<blocks(strips * team), THREADS, 27 * work.channels * sizeof(float), stream>>>(work, strips, team);
+  logitAll<T, width><<<blocksFor(strips * team), THREADS, 27 * work.channels * sizeof(float), stream>>>(work, strips, team);
 }
 
 template <class T, class Work> void queueWidest(const Work& work, int divisor, cudaStream_t stream) {
@@ -132,25 +126,8 @@ template <class T, class Work> void queueWidest(const Work& work, int divisor, c
   else queue<T, 1>(work, stream);
 }
 
-const char* failure() {
-  const cudaError_t status = cudaGetLastError();
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
-}
-
 template <class Work> const char* launch(const Work& work, int divisor, Element element, void* stream) {
-  const auto queueOn = static_cast<cudaStream_t>(stream);
-  switch (element) {
-  case Element::f32:
-    queueWidest<float>(work, divisor, queueOn);
-    break;
-  case Element::f16:
-    queueWidest<__half>(work, divisor, queueOn);
-    break;
-  case Element::bf16:
-    queueWidest<__nv_bfloat16>(work, divisor, queueOn);
-    break;
-  }
-  return failure();
+  return launchAs(element, stream, [&](auto kind, cudaStream_t on) { queueWidest<decltype(kind)>(work, divisor, on); });
 }
 
 int commonDivisor(int a, int b) { return b == 0 ? a : commonDivisor(b, a % b); }
@@ -186,7 +163,7 @@ const char* launchPlaneDifference(const PlaneDifference& work, Element element, 
 }
 
 const char* launchReadout(const Readout& work, Element, void* stream) {
-  readOutAll<<<blocks(work.pixels), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(work);
+  readOutAll<<<blocksFor(work.pixels), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(work);
   return failure();
 }
 

@@ -25,16 +25,32 @@ inline Element elementOf(const at::Tensor& tensor) {
   }
 }
 
+/** Channels innermost. */
+inline at::MemoryFormat formatOf(const at::Tensor& tensor) {
+  return tensor.dim() == 5 ? at::MemoryFormat::ChannelsLast3d : at::MemoryFormat::ChannelsLast;
+}
+
 /** Channels are innermost and nothing lies between the pixels. */
 inline void checkLayout(const at::Tensor& tensor, const char* name) {
   if (tensor.dim() != 4 && tensor.dim() != 5) throw std::invalid_argument(std::string(name) + ": expected 4 or 5 axes");
-  const auto format = tensor.dim() == 5 ? at::MemoryFormat::ChannelsLast3d : at::MemoryFormat::ChannelsLast;
-  if (!tensor.is_contiguous(format)) throw std::invalid_argument(std::string(name) + ": expected the channels innermost");
+  if (!tensor.is_contiguous(formatOf(tensor))) throw std::invalid_argument(std::string(name) + ": expected the channels innermost");
 }
 
 inline void checkAlike(const at::Tensor& tensor, const at::Tensor& other, const char* name) {
   if (tensor.scalar_type() != other.scalar_type() || tensor.device() != other.device())
     throw std::invalid_argument(std::string(name) + ": expected the dtype and device of the other tensor");
+}
+
+/** From images to images of as many channels. */
+inline Maps mapsOf(const at::Tensor& from, const at::Tensor& to) {
+  Maps maps{};
+  maps.from = from.data_ptr();
+  maps.to = to.data_ptr();
+  maps.pictures = from.size(0);
+  maps.channels = static_cast<int>(from.size(1));
+  maps.fromHeight = static_cast<int>(from.size(2)), maps.fromWidth = static_cast<int>(from.size(3));
+  maps.toHeight = static_cast<int>(to.size(2)), maps.toWidth = static_cast<int>(to.size(3));
+  return maps;
 }
 
 template <class T, class Once> void each(int64_t count, Once once) {

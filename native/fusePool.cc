@@ -13,14 +13,7 @@ Maps poolingOf(const at::Tensor& to, const at::Tensor& from) {
   checkAlike(from, to, "from");
   if (to.dim() != 4 || from.dim() != 4 || to.size(0) != from.size(0) || to.size(1) != from.size(1))
     throw std::invalid_argument("to: expected as many images and channels as from");
-  Maps maps{};
-  maps.from = from.data_ptr();
-  maps.to = to.data_ptr();
-  maps.pictures = from.size(0);
-  maps.channels = static_cast<int>(from.size(1));
-  maps.fromHeight = static_cast<int>(from.size(2)), maps.fromWidth = static_cast<int>(from.size(3));
-  maps.toHeight = static_cast<int>(to.size(2)), maps.toWidth = static_cast<int>(to.size(3));
-  return maps;
+  return mapsOf(from, to);
 }
 
 /** maxPool(to, from, side, stride, padding): see MaxPool. */

@@ -14,18 +14,8 @@ namespace {
 #include "fuseKernel.h"
 #include "normKernel.h"
 
-#if TORCH_VERSION_MAJOR >= 2
-template <class T> using Optional = std::optional<T>;
-#else
-template <class T> using Optional = c10::optional<T>;
-#endif
-
 /** One wave of blocks on a GPU of 132 multiprocessors. */
 constexpr int64_t MOST_BLOCKS = 396;
-
-at::MemoryFormat formatOf(const at::Tensor& tensor) {
-  return tensor.dim() == 5 ? at::MemoryFormat::ChannelsLast3d : at::MemoryFormat::ChannelsLast;
-}
 
 /** Values between neighbouring pixels if the channels are innermost and the pixels evenly spaced, as in a slice of channels; else 0. */
 int64_t pixelStep(const at::Tensor& tensor) {
@@ -88,19 +78,7 @@ template <class T> void runOnCpu(const NormGradient& work) {
 }
 
 template <class Work> void runOn(const at::Tensor& x, const Work& work, const char* (*launch)(const Work&, Element, void*)) {
-  const Element element = elementOf(x);
-  if (x.is_cpu()) {
-    if (element == Element::f32) return runOnCpu<float>(work);
-    if (element == Element::f16) return runOnCpu<at::Half>(work);
-    return runOnCpu<at::BFloat16>(work);
-  }
-#ifdef DUALFOCUS_NVCC
-  const c10::cuda::CUDAGuard guard(x.device());
-  if (const char* failure = launch(work, element, c10::cuda::getCurrentCUDAStream().stream())) throw std::runtime_error(failure);
-#else
-  (void)launch;
-  throw std::runtime_error("this build has no CUDA kernels; build it where nvcc is installed");
-#endif
+  run(work, x, 1, launch, [&](auto kind, int64_t) { runOnCpu<decltype(kind)>(work); }); // all of it is one item
 }
 
 using torch::autograd::AutogradContext;

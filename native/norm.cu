@@ -1,9 +1,7 @@
 // The CUDA kernels of norm.h. A thread keeps to one pack of channels, 16 bytes, and takes pixel after pixel.
 #include "norm.h"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
+#include "launch.h"
 
 namespace dualfocus {
 
@@ -12,7 +10,7 @@ namespace {
 #include "fuseKernel.h"
 #include "normKernel.h"
 
-constexpr int THREADS = 256, LANES = 32, GROUPS = 8;
+constexpr int LANES = 32, GROUPS = 8;
 
 template <class T> constexpr int WIDTH = 16 / sizeof(T);
 
@@ -30,7 +28,7 @@ template <int width> __device__ Share shareOf(int channels) {
 }
 
 /** Adds up two values of every channel over the block's threads and writes them to this block's partial sums. */
-template <int width> __device__ void sumBlock(const float* first, const float* second, int channels, const Share& share, float* partials) {
+template <int width> __device__ void sumBlock(const float* first, const float* second, int channels, float* partials) {
   __shared__ float shared[2][THREADS * width];
   const int members = THREADS / (channels / width);
   for (int i = 0; i < width; i++) {
@@ -70,7 +68,7 @@ template <class T, int width> __global__ void __launch_bounds__(THREADS) moments
   if (!share.idle)
 #pragma unroll 4
     for (int64_t pixel = share.pixel; pixel < work.pixels; pixel += share.step) addMoments<T, width>(work, pixel, share.channel, first, sums, squares);
-  sumBlock<width>(sums, squares, work.channels, share, work.partials);
+  sumBlock<width>(sums, squares, work.channels, work.partials);
 }
 
 template <class T> __global__ void momentsEnd(const Norm work) {
@@ -101,7 +99,7 @@ template <class T, int width> __global__ void __launch_bounds__(THREADS) gradien
   if (!share.idle)
 #pragma unroll 2
     for (int64_t pixel = share.pixel; pixel < work.pixels; pixel += share.step) addGradients<T, width>(work, pixel, share.channel, table, sums, products);
-  sumBlock<width>(sums, products, work.channels, share, work.partials);
+  sumBlock<width>(sums, products, work.channels, work.partials);
 }
 
 __global__ void gradientsEnd(const NormGradient work) {
@@ -144,20 +142,7 @@ template <class T, int width> void queue(const NormGradient& work, cudaStream_t 
 }
 
 template <class Work> const char* launch(const Work& work, Element element, void* stream) {
-  const auto queueOn = static_cast<cudaStream_t>(stream);
-  switch (element) {
-  case Element::f32:
-    queue<float, WIDTH<float>>(work, queueOn);
-    break;
-  case Element::f16:
-    queue<__half, WIDTH<__half>>(work, queueOn);
-    break;
-  case Element::bf16:
-    queue<__nv_bfloat16, WIDTH<__nv_bfloat16>>(work, queueOn);
-    break;
-  }
-  const cudaError_t status = cudaGetLastError();
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
+  return launchAs(element, stream, [&](auto kind, cudaStream_t on) { queue<decltype(kind), WIDTH<decltype(kind)>>(work, on); });
 }
 
 } // namespace

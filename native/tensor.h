@@ -20,6 +20,13 @@
 
 namespace dualfocus {
 
+/** As libtorch's operators take it. */
+#if TORCH_VERSION_MAJOR >= 2
+template <class T> using Optional = std::optional<T>;
+#else
+template <class T> using Optional = c10::optional<T>;
+#endif
+
 /** A JavaScript exception is already pending and must not be replaced. */
 struct PendingException {};
 

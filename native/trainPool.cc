@@ -24,12 +24,7 @@ struct Window {
 /** From the maps to the pooled ones, or back: sizes of both, and the window. */
 MaxPool poolOf(const at::Tensor& from, const at::Tensor& to, const Window& window) {
   MaxPool work{};
-  work.from = from.data_ptr();
-  work.to = to.data_ptr();
-  work.pictures = from.size(0);
-  work.channels = static_cast<int>(from.size(1));
-  work.fromHeight = static_cast<int>(from.size(2)), work.fromWidth = static_cast<int>(from.size(3));
-  work.toHeight = static_cast<int>(to.size(2)), work.toWidth = static_cast<int>(to.size(3));
+  static_cast<Maps&>(work) = mapsOf(from, to);
   work.side = static_cast<int>(window.side), work.stride = static_cast<int>(window.stride), work.padding = static_cast<int>(window.padding);
   return work;
 }

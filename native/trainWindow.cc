@@ -15,17 +15,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-at::MemoryFormat formatOf(const at::Tensor& tensor) {
-  return tensor.dim() == 5 ? at::MemoryFormat::ChannelsLast3d : at::MemoryFormat::ChannelsLast;
-}
-
 int64_t pictureCount(const at::Tensor& maps) { return maps.size(0) * (maps.dim() == 5 ? maps.size(2) : 1); }
-
-#if TORCH_VERSION_MAJOR >= 2
-template <class T> using Optional = std::optional<T>;
-#else
-template <class T> using Optional = c10::optional<T>;
-#endif
 
 /** One source at a time: its upsampled products, added to `own` if there is one. */
 struct WindowFunction : torch::autograd::Function<WindowFunction> {

@@ -1,9 +1,7 @@
 // The CUDA kernel of trainWindow.h: a thread handles 16 bytes of neighbouring channels of one tap.
 #include "trainWindow.h"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
+#include "launch.h"
 
 namespace dualfocus {
 
@@ -12,8 +10,6 @@ namespace {
 #include "fuseKernel.h"
 #include "trainWindowKernel.h"
 
-constexpr int THREADS = 256;
-
 template <class T, int width> __global__ void unwindowAll(const WindowGradient work, int64_t packs) {
   const int64_t pack = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
   if (pack < packs) unwindowPack<T, width>(work, pack);
@@ -21,7 +17,7 @@ template <class T, int width> __global__ void unwindowAll(const WindowGradient w
 
 template <class T, int width> void queue(const WindowGradient& work, cudaStream_t stream) {
   const int64_t packs = work.pictures * work.toHeight * work.toWidth * 9 * (work.channels / width);
-  unwindowAll<T, width><<<static_cast<unsigned>((packs + THREADS - 1) / THREADS), THREADS, 0, stream>>>(work, packs);
+  unwindowAll<T, width><<<blocksFor(packs), THREADS, 0, stream>>>(work, packs);
 }
 
 template <class T> void queueWidest(const WindowGradient& work, cudaStream_t stream) {
@@ -33,20 +29,7 @@ template <class T> void queueWidest(const WindowGradient& work, cudaStream_t str
 } // namespace
 
 const char* launchWindowGradient(const WindowGradient& work, Element element, void* stream) {
-  const auto queueOn = static_cast<cudaStream_t>(stream);
-  switch (element) {
-  case Element::f32:
-    queueWidest<float>(work, queueOn);
-    break;
-  case Element::f16:
-    queueWidest<__half>(work, queueOn);
-    break;
-  case Element::bf16:
-    queueWidest<__nv_bfloat16>(work, queueOn);
-    break;
-  }
-  const cudaError_t status = cudaGetLastError();
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
+  return launchAs(element, stream, [&](auto kind, cudaStream_t on) { queueWidest<decltype(kind)>(work, on); });
 }
 
 } // namespace dualfocus
