@@ -86,24 +86,32 @@ export const expectedPlanes = (confidence: number): number => Math.sqrt(1 / conf
  * What the error of pixel i is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, that of m
  * around the pixel, evidence in the images, and how far the plane that they are sharpest in lies from m, as far as there is evidence for it.
  */
-export function errorCues(
-  { planes, width, height, values: p }: FocusProbability,
-  { evidence, sharpest }: FocusSigns,
-): (i: number) => Readonly<Record<Cue, number>> {
-  const pixels = width * height;
-  const [means, spreads] = [new Float32Array(pixels), new Float32Array(pixels)];
-  for (let n = 0; n < planes; n++) for (let i = 0; i < pixels; i++) means[i] = (means[i] as number) + n * (p[n * pixels + i] as number);
-  for (let n = 0; n < planes; n++)
-    for (let i = 0; i < pixels; i++) spreads[i] = (spreads[i] as number) + (p[n * pixels + i] as number) * (n - (means[i] as number)) ** 2;
-  const radius = reachOf({ width, height }, UNREST_REACH);
+export function errorCues(probability: FocusProbability, { evidence, sharpest }: FocusSigns): (i: number) => Readonly<Record<Cue, number>> {
+  const { width, height } = probability;
+  const { means, variances } = planeMoments(probability);
+  const radius = reachOf(probability, UNREST_REACH);
   const around = boxMean({ width, height, values: means }, radius);
   const squares = boxMean({ width, height, values: means.map((value) => value * value) }, radius);
   return (i) => ({
-    spread: Math.sqrt(spreads[i] as number),
+    spread: Math.sqrt(variances[i] as number),
     unrest: Math.sqrt(Math.max((squares[i] as number) - (around[i] as number) ** 2, 0)),
     evidence: evidence[i] as number,
     disagreement: (evidence[i] as number) * Math.abs((sharpest[i] as number) - (means[i] as number)),
   });
+}
+
+/** Mean Σ p_n n and variance of p at every pixel, in planes. */
+export function planeMoments({ planes, values: p }: Pick<FocusProbability, "planes" | "values">): {
+  readonly means: Float32Array;
+  readonly variances: Float32Array;
+} {
+  const pixels = p.length / planes;
+  const [means, variances] = [new Float32Array(pixels), new Float32Array(pixels)];
+  for (let n = 0; n < planes; n++) for (let i = 0; i < pixels; i++) means[i] = (means[i] as number) + n * (p[n * pixels + i] as number);
+  for (let n = 0; n < planes; n++)
+    for (let i = 0; i < pixels; i++)
+      variances[i] = (variances[i] as number) + (p[n * pixels + i] as number) * (n - (means[i] as number)) ** 2;
+  return { means, variances };
 }
 
 interface DepthScale {

@@ -1,6 +1,5 @@
-import { expectedPlanes } from "../depth/maps.ts";
+import { expectedPlanes, planeMoments } from "../depth/maps.ts";
 import type { DepthMap } from "../image/depthMap.ts";
-import type { FocusProbability } from "../metrics/focusTrend.ts";
 import { sparsificationArea } from "../metrics/sparsification.ts";
 import type { ImageMetrics } from "./imageMetrics.ts";
 import type { Estimate } from "./predictor.ts";
@@ -48,19 +47,6 @@ export function measureClaims({ trueDepth, within, strength }: Truth, { depth, e
     withinErrorTextured: shareWithin(textured),
     withinErrorUntextured: shareWithin(untextured),
     sparsification: sparsificationArea(errors, claimed(confidence.map((value) => -value))),
-    sparsificationBySpread: sparsificationArea(errors, claimed(spreadOf(focusProbability))),
+    sparsificationBySpread: sparsificationArea(errors, claimed(planeMoments(focusProbability).variances)),
   };
-}
-
-/** Standard deviation of p, in planes. */
-function spreadOf({ planes, values: p }: FocusProbability): Float32Array {
-  const pixels = p.length / planes;
-  return Float32Array.from({ length: pixels }, (_, i) => {
-    let [mean, square] = [0, 0];
-    for (let n = 0; n < planes; n++) {
-      mean += n * (p[n * pixels + i] as number);
-      square += n * n * (p[n * pixels + i] as number);
-    }
-    return Math.sqrt(Math.max(square - mean * mean, 0));
-  });
 }

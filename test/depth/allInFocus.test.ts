@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createFusion, fuseImages } from "../../src/depth/allInFocus/fusion.ts";
+import { addPlane, collapsed, createLevels, fuseImages } from "../../src/depth/allInFocus/fusion.ts";
+import { planePrior } from "../../src/depth/allInFocus/prior.ts";
 import { cropImage } from "../../src/image/crop.ts";
 import type { Image } from "../../src/image/image.ts";
 import { imageRows } from "../../src/image/rows.ts";
@@ -101,10 +102,12 @@ test("a frame is not used where it does not cover the result; there the reserve 
   // Aligned by 24 pixels: what it shows of the left is the repeated border.
   const smeared = { ...sharp, data: sharp.data.map((value, i) => (Math.floor(i / 3) % width < 24 ? 1 : value)) };
   const values = new Float32Array(2 * width * height).fill(0, 0, width * height).fill(1, width * height);
-  const fusion = createFusion(reference, { planes: 2, width, height, values });
-  fusion.add(imageRows(reference), 0, { isReserve: true, covers: () => true });
-  fusion.add(imageRows(smeared), 1, { isReserve: false, covers: (x, _, margin) => x - margin >= 24 });
-  const fused = fusion.finish();
+  const prior = planePrior({ planes: 2, width, height, values });
+  const levels = createLevels(reference);
+  addPlane(levels, imageRows(reference), { maps: prior.maps(0), coverage: { isReserve: true, covers: () => true } });
+  const covers = (x: number, _: number, margin: number): boolean => x - margin >= 24;
+  addPlane(levels, imageRows(smeared), { maps: prior.maps(1), coverage: { isReserve: false, covers } });
+  const fused = collapsed(levels);
   const strip = (image: Image, left: number, count: number): Float32Array => cropImage(image, { left, top: 0, width: count, height }).data;
   assertClose(strip(fused, 0, 16), strip(reference, 0, 16), 0.05);
   assertClose(strip(fused, 80, 16), strip(sharp, 80, 16), 0.02);

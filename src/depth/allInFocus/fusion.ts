@@ -16,13 +16,6 @@ export interface Coverage {
   readonly isReserve: boolean;
 }
 
-export interface Fusion {
-  /** Adds the image of a plane, once. */
-  add(rows: PictureRows, plane: number, coverage?: Coverage): void;
-  /** The result, in [0, 1]; nothing can be added afterwards. */
-  finish(): Image;
-}
-
 export interface FusionOptions {
   readonly prefer?: Preference | undefined;
 }
@@ -37,31 +30,20 @@ const RADIUS = 1;
 /** What the reserve counts where it is not likely. */
 const RESERVE = 1e-6;
 
-/** The all-in-focus image of images in memory. */
+/**
+ * The all-in-focus image of images in memory: the Laplacian pyramid (Burt and Adelson 1983) whose every detail is taken from the plane in
+ * which it is strongest, as photo stackers do it, but only among planes that the network's p allows there. Only the pyramid of the result is
+ * kept, 22 bytes per pixel in colour.
+ */
 export function fuseImages(images: readonly Image[], probability: FocusProbability, options: FusionOptions = {}): Image {
-  const fusion = createFusion(images[0] as Image, probability, options);
+  const prior = planePrior(probability, options);
+  const levels = createLevels(images[0] as Image);
   images.forEach((image, plane) => {
     workspace().scoped(() => {
-      fusion.add(imageRows(image), plane);
+      addPlane(levels, imageRows(image), { maps: prior.maps(plane) });
     });
   });
-  return fusion.finish();
-}
-
-/**
- * The all-in-focus image, one plane after the other: the Laplacian pyramid (Burt and Adelson 1983) whose every detail is taken from the
- * plane in which it is strongest, as photo stackers do it, but only among planes that the network's p allows there. Only the pyramid of
- * the result is kept, 22 bytes per pixel in colour.
- */
-export function createFusion(shape: Shape, probability: FocusProbability, options: FusionOptions = {}): Fusion {
-  const prior = planePrior(probability, options);
-  const levels = createLevels(shape);
-  return {
-    add(rows, plane, coverage) {
-      addPlane(levels, rows, { maps: prior.maps(plane), coverage });
-    },
-    finish: () => collapsed(levels),
-  };
+  return collapsed(levels);
 }
 
 /** Size and channels of the result. */
