@@ -1,5 +1,6 @@
 import type { Sample } from "../data/dataset.ts";
 import type { DepthMap } from "../image/depthMap.ts";
+import { boundaryF1 } from "../metrics/boundary.ts";
 import type { Comparison } from "../metrics/comparison.ts";
 import { badPixels, meanSquaredError, rootMeanSquaredError } from "../metrics/depthErrors.ts";
 import { type DepthMetrics, measure } from "../metrics/meter.ts";
@@ -28,8 +29,12 @@ export interface ImageMetrics extends DepthMetrics {
   readonly mseFilled: number;
   readonly rmseFilled: number;
   readonly badPixFilled: number;
+  readonly boundaryF1Filled: number;
   readonly rmsePlanesFilled: number;
   readonly rmsePlanesUntexturedFilled: number;
+  readonly rmseSilhouetteFilled: number;
+  readonly offSilhouetteFilled: number;
+  readonly rmseInsideFilled: number;
   /** Share of the errors within the claimed ±e: of the truth within half a plane of the stack's range, and of its most and least textured thirds. Networks only. */
   readonly withinError: number;
   readonly withinErrorTextured: number;
@@ -44,7 +49,8 @@ export const METRIC_NAMES = [
   ...["mse", "rmse", "logRmse", "absRel", "sqRel", "delta1", "delta2", "delta3", "within5", "within15", "within25", "bump"],
   ...["badPix", "invalidFocusTrend", "boundaryF1", "rmsePlanes", "rmseUntextured", "badPixUntextured"],
   ...["rmsePlanesUntextured", "rmsePlanesMiddle", "rmsePlanesTextured", "rmseSilhouette", "offSilhouette", "rmseInside"],
-  ...["mseFilled", "rmseFilled", "badPixFilled", "rmsePlanesFilled", "rmsePlanesUntexturedFilled"],
+  ...["mseFilled", "rmseFilled", "badPixFilled", "boundaryF1Filled", "rmsePlanesFilled", "rmsePlanesUntexturedFilled"],
+  ...["rmseSilhouetteFilled", "offSilhouetteFilled", "rmseInsideFilled"],
   ...["withinError", "withinErrorTextured", "withinErrorUntextured", "sparsification", "sparsificationBySpread"],
   ...["bumpReflect", "laplacianBump", "coverage"],
 ] as (keyof ImageMetrics)[];
@@ -63,44 +69,52 @@ export function measureImage(sample: Sample, estimate: Estimate, scoring: Scorin
   const untextured = { ...scored, trueDepth: textureThirds(scored.trueDepth, strength)[0] };
   const planes = (map: DepthMap, within?: number): DepthMap => inPlanes(map, stack.focusDistances, within === undefined ? {} : { within });
   const inUnits = { depth: planes(scored.depth), trueDepth: planes(scored.trueDepth, WITHIN_PLANES) };
-  const thirds = textureThirds(inUnits.trueDepth, strength).map((part) => ({ ...inUnits, trueDepth: part }));
-  const [plain, middle, textured] = thirds.map((part) => whereCompared(part, rootMeanSquaredError)) as [number, number, number];
-  const filledMetrics = (): FilledMetrics => {
-    if (!estimate.filled) return NOT_FILLED;
-    const filled = scoring({ depth: estimate.filled, trueDepth });
-    const inPlaneUnits = { ...inUnits, depth: planes(filled.depth) };
-    const plainThird = { ...inPlaneUnits, trueDepth: (thirds[0] as Comparison).trueDepth };
-    return {
-      mseFilled: meanSquaredError(filled),
-      rmseFilled: rootMeanSquaredError(filled),
-      badPixFilled: badPixels(filled),
-      rmsePlanesFilled: whereCompared(inPlaneUnits, rootMeanSquaredError),
-      rmsePlanesUntexturedFilled: whereCompared(plainThird, rootMeanSquaredError),
-    };
-  };
+  const thirds = textureThirds(inUnits.trueDepth, strength);
+  const rmseOver = (part: DepthMap): number => whereCompared({ ...inUnits, trueDepth: part }, rootMeanSquaredError);
+  const filled = estimate.filled && scoring({ depth: estimate.filled, trueDepth });
   return {
     ...measure(scored, focusProbability ? { focusProbability } : {}),
-    rmsePlanes: whereCompared(inUnits, rootMeanSquaredError),
+    rmsePlanes: rmseOver(inUnits.trueDepth),
     rmseUntextured: whereCompared(untextured, rootMeanSquaredError),
     badPixUntextured: whereCompared(untextured, badPixels),
-    rmsePlanesUntextured: plain,
-    rmsePlanesMiddle: middle,
-    rmsePlanesTextured: textured,
+    rmsePlanesUntextured: rmseOver(thirds[0]),
+    rmsePlanesMiddle: rmseOver(thirds[1]),
+    rmsePlanesTextured: rmseOver(thirds[2]),
     ...objectMetrics(inUnits, sample.object),
-    ...filledMetrics(),
+    ...(filled
+      ? filledMetrics(filled, { inUnits: { ...inUnits, depth: planes(filled.depth) }, untextured: thirds[0], object: sample.object })
+      : NOT_FILLED),
     ...measureClaims({ trueDepth, within: inUnits.trueDepth, strength }, estimate),
   };
 }
 
-type FilledMetrics = Pick<ImageMetrics, "mseFilled" | "rmseFilled" | "badPixFilled" | "rmsePlanesFilled" | "rmsePlanesUntexturedFilled">;
+const FILLED_NAMES = METRIC_NAMES.filter((name) => name.endsWith("Filled")) as (keyof FilledMetrics)[];
+type FilledMetrics = Pick<ImageMetrics, Extract<keyof ImageMetrics, `${string}Filled`>>;
 
-const NOT_FILLED: FilledMetrics = {
-  mseFilled: NaN,
-  rmseFilled: NaN,
-  badPixFilled: NaN,
-  rmsePlanesFilled: NaN,
-  rmsePlanesUntexturedFilled: NaN,
-};
+const NOT_FILLED = Object.fromEntries(FILLED_NAMES.map((name) => [name, NaN])) as unknown as FilledMetrics;
+
+interface FilledParts {
+  /** In planes. */
+  readonly inUnits: Comparison;
+  /** The truth of the least textured third, in planes. */
+  readonly untextured: DepthMap;
+  readonly object: Sample["object"];
+}
+
+function filledMetrics(filled: Comparison, { inUnits, untextured, object }: FilledParts): FilledMetrics {
+  const { rmseSilhouette, offSilhouette, rmseInside } = objectMetrics(inUnits, object);
+  return {
+    mseFilled: meanSquaredError(filled),
+    rmseFilled: rootMeanSquaredError(filled),
+    badPixFilled: badPixels(filled),
+    boundaryF1Filled: boundaryF1(filled),
+    rmsePlanesFilled: whereCompared(inUnits, rootMeanSquaredError),
+    rmsePlanesUntexturedFilled: whereCompared({ ...inUnits, trueDepth: untextured }, rootMeanSquaredError),
+    rmseSilhouetteFilled: rmseSilhouette,
+    offSilhouetteFilled: offSilhouette,
+    rmseInsideFilled: rmseInside,
+  };
+}
 
 /** A plane index more than this far from the truth is a different place, not an inaccuracy. */
 const OFF_PLANES = 3;

@@ -56,6 +56,12 @@ const CLAIMS: readonly Column[] = [
   { title: "filled", metric: "rmsePlanesFilled" },
   { title: "RMSE planes, untextured third", metric: "rmsePlanesUntextured" },
   { title: "filled", metric: "rmsePlanesUntexturedFilled" },
+  { title: "silhouette", metric: "rmseSilhouette" },
+  { title: "filled", metric: "rmseSilhouetteFilled" },
+  { title: "off by > 3 planes %", metric: "offSilhouette", percent: true },
+  { title: "filled", metric: "offSilhouetteFilled", percent: true },
+  { title: "boundary F1", metric: "boundaryF1" },
+  { title: "filled", metric: "boundaryF1Filled" },
 ];
 
 /** A Markdown table, one row per model; columns without any value are left out. */

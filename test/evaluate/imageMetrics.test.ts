@@ -62,3 +62,24 @@ test("errors in the flat part alone show in the untextured metrics and not besid
   assertClose([metrics.rmseUntextured, metrics.badPixUntextured], [0.2 * Math.sqrt(3 * wrong), 3 * wrong], 1e-5);
   assertClose([metrics.rmsePlanes], [metrics.rmse], 1e-5); // planes are a metre apart
 });
+
+test("filled depth is measured as the depth is: silhouette, inside, boundaries", () => {
+  const [width, height] = [80, 4];
+  const { images } = halfTextured().stack;
+  const cut = images.map((image) => ({ ...image, width, height, data: image.data.slice(0, 3 * width * height) }));
+  const across = (at: (x: number) => number): Float32Array => Float32Array.from({ length: width * height }, (_, i) => at(i % width));
+  const truth = depthMap({ width, height, values: across((x) => (x < 40 ? 2 : 6)), space: "depth" });
+  const sample: Sample = {
+    name: "object",
+    stack: { images: Array.from({ length: 8 }, () => cut[0] as (typeof cut)[0]), focusDistances: [1, 2, 3, 4, 5, 6, 7, 8], space: "depth" },
+    trueDepth: truth,
+    object: Uint8Array.from(across((x) => (x < 40 ? 1 : 0))), // columns 10 to 39 are within 30 pixels of the background
+  };
+  const filled = { ...truth, values: across((x) => (x < 5 ? 3 : x >= 34 && x < 40 ? 6 : x < 40 ? 2 : 6)) };
+  const metrics = measureImage(sample, { depth: truth, filled }, (comparison) => comparison);
+  assert.deepEqual([metrics.rmseSilhouette, metrics.offSilhouette, metrics.rmseInside, metrics.boundaryF1], [0, 0, 0, 1]);
+  assertClose([metrics.rmseSilhouetteFilled, metrics.offSilhouetteFilled], [Math.sqrt((16 * 6) / 30), 6 / 30], 1e-6);
+  assertClose([metrics.rmseInsideFilled], [Math.sqrt(5 / 10)], 1e-6);
+  assert.equal(metrics.boundaryF1Filled, 0); // its contours lie at columns 5 and 34, the truth's at 40
+  assert.ok(Number.isNaN(measureImage(sample, { depth: truth }, (comparison) => comparison).boundaryF1Filled));
+});
