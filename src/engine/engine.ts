@@ -112,6 +112,8 @@ export interface Tensor {
   /** Mean over windows of the last `kernel.length` (2 or 3) axes; padding does not count. */
   avgPool(options: PoolOptions): Tensor;
 
+  /** Computes the values if that was deferred. A tensor that outlives the scope of its operands is computed when that scope ends. */
+  settle(): void;
   /** Frees the memory now; the tensor must not be used again. Safe to repeat. */
   dispose(): void;
 }

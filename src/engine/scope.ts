@@ -9,13 +9,14 @@ export function track<T extends Tensor>(tensor: T): T {
   return tensor;
 }
 
-/** Removes a tensor from every open scope: parameters and other state that outlives a step. */
+/** Computes a tensor and removes it from every open scope: parameters and other state that outlives a step. */
 export function keep<T extends Tensor>(tensor: T): T {
+  tensor.settle();
   for (const made of open) made.delete(tensor);
   return tensor;
 }
 
-/** Runs `body` (synchronous), then frees every tensor made inside it except those reachable from its result. */
+/** Runs `body` (synchronous), then frees every tensor made inside it except those reachable from its result, which are computed. */
 export function scope<T>(body: () => T): T {
   const made = new Set<Tensor>();
   let kept = new Set<unknown>();
@@ -28,7 +29,9 @@ export function scope<T>(body: () => T): T {
         "scope: the body is async; a scope frees when its body returns, so await outside and keep the body synchronous",
       );
     }
-    kept = reachable(result);
+    const returned = reachable(result);
+    for (const tensor of made) if (returned.has(tensor)) tensor.settle(); // while its operands live
+    kept = returned;
     return result;
   } finally {
     open.pop();

@@ -195,6 +195,7 @@ export class OnnxTensor implements Tensor {
   }
 
   /** A recorded value holds no memory of its own. */
+  settle(): void {}
   dispose(): void {}
 
   #wrap(value: Value): Tensor {

@@ -3,6 +3,15 @@ import { EngineError } from "../errors.ts";
 import type { TorchCalls } from "./call.ts";
 import type { TorchTensor } from "./tensor.ts";
 
+/** The modes in which operations run. */
+export interface Modes {
+  /** Whether operations are recorded for `backward`. */
+  readonly gradients: boolean;
+  readonly autocast: boolean;
+}
+
+export const isSameMode = (a: Modes, b: Modes): boolean => a.gradients === b.gradients && a.autocast === b.autocast;
+
 /** Gradients, and modes such as autocast that apply to a piece of code. */
 export interface TorchGradients {
   /** From now on `backward` keeps the tensor's gradient. Returns the tensor. */
@@ -19,6 +28,10 @@ export interface TorchGradients {
   isAutocast(): boolean;
   /** Runs `body` in the operands' own precision while autocast is on. */
   fullPrecision<T>(body: () => T): T;
+  /** The present modes. */
+  modes(): Modes;
+  /** Runs `body` in these modes. */
+  within<T>(modes: Modes, body: () => T): T;
 }
 
 /** Runs `body` in a mode. Rejects async bodies, which would run outside it. */
@@ -35,17 +48,21 @@ function inMode<T>(name: string, enter: () => () => void, body: () => T): T {
 }
 
 export function torchGradients({ native, adopt }: TorchCalls, { device }: { readonly device: string }): TorchGradients {
-  const gradientsOff = () => {
-    const previous = native("setGradMode", false);
-    return () => void native("setGradMode", previous);
+  let present: Modes = { gradients: true, autocast: false };
+  const gradients = (on: boolean) => () => {
+    const [before, previous] = [present, native("setGradMode", on)];
+    present = { ...present, gradients: on };
+    return () => {
+      native("setGradMode", previous);
+      present = before;
+    };
   };
-  let autocasting = false;
   const autocast = (on: boolean) => () => {
-    const previous = native("setAutocast", device, on);
-    autocasting = on;
+    const [before, previous] = [present, native("setAutocast", device, on)];
+    present = { ...present, autocast: on };
     return () => {
       native("setAutocast", device, previous);
-      autocasting = previous;
+      present = before;
       if (on && !previous) native("clearAutocastCache"); // the weights may change before the next autocast
     };
   };
@@ -64,9 +81,14 @@ export function torchGradients({ native, adopt }: TorchCalls, { device }: { read
     setGradient(tensor, gradient) {
       native("setGrad", tensor, gradient ?? null);
     },
-    noGradient: (body) => inMode("noGradient", gradientsOff, body),
+    noGradient: (body) => inMode("noGradient", gradients(false), body),
     autocast: (body) => inMode("autocast", autocast(true), body),
-    isAutocast: () => autocasting,
+    isAutocast: () => present.autocast,
     fullPrecision: (body) => inMode("fullPrecision", autocast(false), body),
+    modes: () => present,
+    within(modes, body) {
+      if (isSameMode(modes, present)) return body();
+      return inMode("within", gradients(modes.gradients), () => inMode("within", autocast(modes.autocast), body));
+    },
   };
 }

@@ -4,6 +4,7 @@ import type { Dim } from "../dims.ts";
 import type { BatchNormOptions, ConvOptions, DType, GroupNormOptions, PoolOptions, Shape, Tensor } from "../engine.ts";
 import { EngineError } from "../errors.ts";
 import { keep } from "../scope.ts";
+import { isSameMode, type Modes } from "./gradient.ts";
 import type { TorchEngine } from "./torchEngine.ts";
 import type { Deferred } from "../fusion/deferred.ts";
 
@@ -14,6 +15,7 @@ export class TorchTensor implements Tensor {
   readonly engine: TorchEngine;
   #handle: Handle | undefined;
   #deferred: Deferred | undefined;
+  readonly #modes: Modes | undefined;
   #shape: readonly number[] | undefined;
   #dtype: DType | undefined;
   #disposed = false;
@@ -25,28 +27,34 @@ export class TorchTensor implements Tensor {
     if ("handle" in values) this.#handle = values.handle;
     else {
       this.#deferred = values.deferred;
+      this.#modes = engine.modes();
       this.#shape = values.deferred.shape;
       this.#dtype = values.deferred.dtype;
     }
   }
 
   get handle(): Handle {
-    if (this.#handle === undefined) {
-      if (!this.#deferred || this.#disposed) throw new EngineError("a deferred tensor was disposed before it was computed");
-      this.#handle = keep(this.#deferred.run()).handle; // this tensor owns it now
-      this.#deferred = undefined;
-    }
-    return this.#handle;
+    return (this.#handle ??= this.#compute());
   }
-  /** How the values will be computed; undefined once they are. */
+  #compute(): Handle {
+    const [deferred, modes] = [this.#deferred, this.#modes];
+    if (!deferred || !modes || this.#disposed) throw new EngineError("a deferred tensor was disposed before it was computed");
+    const handle = this.engine.within(modes, () => keep(deferred.run()).handle); // this tensor owns it now
+    this.#deferred = undefined;
+    return handle;
+  }
+  /** How the values will be computed, for what may be fused with it: undefined once they are, and in other modes than its own. */
   get deferred(): Deferred | undefined {
-    return this.#deferred;
+    return this.#deferred && this.#modes && isSameMode(this.#modes, this.engine.modes()) ? this.#deferred : undefined;
   }
   get shape(): readonly number[] {
     return (this.#shape ??= this.engine.native("shape", this));
   }
   get dtype(): DType {
     return (this.#dtype ??= this.engine.native("dtype", this) as DType);
+  }
+  settle(): void {
+    if (!this.#disposed) this.#handle ??= this.#compute();
   }
   dispose(): void {
     if (this.#disposed) return;
@@ -76,15 +84,15 @@ export class TorchTensor implements Tensor {
 
   add(other: Tensor | number): TorchTensor {
     const swapped = (): TorchTensor | undefined => (other instanceof TorchTensor ? other.deferred?.plus?.(this) : undefined);
-    return this.#deferred?.plus?.(other) ?? swapped() ?? this.#pair("add", other);
+    return this.deferred?.plus?.(other) ?? swapped() ?? this.#pair("add", other);
   }
   sub(other: Tensor | number): TorchTensor {
     const fused = other instanceof TorchTensor ? this.engine.fusion?.difference(this, other) : undefined;
     return fused ?? this.#pair("sub", other);
   }
   mul(other: Tensor | number): TorchTensor {
-    const scaled = !this.#deferred && typeof other === "number" ? this.engine.fusion?.scaled(this, other) : undefined;
-    return scaled ?? this.#deferred?.times?.(other) ?? this.engine.training?.scaled(this, other) ?? this.#pair("mul", other);
+    const scaled = !this.deferred && typeof other === "number" ? this.engine.fusion?.scaled(this, other) : undefined;
+    return scaled ?? this.deferred?.times?.(other) ?? this.engine.training?.scaled(this, other) ?? this.#pair("mul", other);
   }
   div(other: Tensor | number): TorchTensor {
     return this.#pair("div", other);
@@ -115,10 +123,10 @@ export class TorchTensor implements Tensor {
     return this.#run("square");
   }
   relu(): TorchTensor {
-    return this.#deferred?.activated?.(0) ?? this.#run("relu");
+    return this.deferred?.activated?.(0) ?? this.#run("relu");
   }
   leakyRelu(slope: number): TorchTensor {
-    return this.#deferred?.activated?.(slope) ?? this.#run("leaky_relu", slope);
+    return this.deferred?.activated?.(slope) ?? this.#run("leaky_relu", slope);
   }
   sigmoid(): TorchTensor {
     return this.#run("sigmoid");
@@ -148,7 +156,7 @@ export class TorchTensor implements Tensor {
   }
 
   sum(axes?: readonly number[], { keepAxes = false }: Keep = {}): TorchTensor {
-    const fused = axes && this.#deferred?.summed?.(axes, { keepAxes });
+    const fused = axes && this.deferred?.summed?.(axes, { keepAxes });
     return fused ?? this.#run("sum.dim_IntList", axes ?? null, keepAxes);
   }
   mean(axes?: readonly number[], { keepAxes = false }: Keep = {}): TorchTensor {
@@ -161,7 +169,7 @@ export class TorchTensor implements Tensor {
     return this.#run("argmax", axis, keepAxes);
   }
   softmax(axis: number): TorchTensor {
-    return this.#deferred?.softmaxed?.(axis) ?? this.#run("softmax.int", axis);
+    return this.deferred?.softmaxed?.(axis) ?? this.#run("softmax.int", axis);
   }
   matmul(other: Tensor): TorchTensor {
     return this.#run("matmul", other);
@@ -172,7 +180,7 @@ export class TorchTensor implements Tensor {
 
   reshape(shape: Shape): TorchTensor {
     const sizes = numbers(shape, "reshape");
-    return this.#deferred?.reshaped?.(sizes) ?? this.#run("reshape", sizes);
+    return this.deferred?.reshaped?.(sizes) ?? this.#run("reshape", sizes);
   }
   permute(axes: readonly number[]): TorchTensor {
     return this.#run("permute", axes);
@@ -185,7 +193,7 @@ export class TorchTensor implements Tensor {
     return this.#run("squeeze.dim", axis);
   }
   slice(axis: number, { start = 0, end }: { readonly start?: number; readonly end?: number }): TorchTensor {
-    const fused = this.#deferred?.sliced?.(axis, { start, end }) ?? this.engine.fusion?.slice(this, axis, { start, end });
+    const fused = this.deferred?.sliced?.(axis, { start, end }) ?? this.engine.fusion?.slice(this, axis, { start, end });
     return fused ?? this.#run("slice.Tensor", axis, start, end ?? null);
   }
   expand(shape: Shape): TorchTensor {
@@ -218,7 +226,7 @@ export class TorchTensor implements Tensor {
     return this.#run(operator, weight, bias ?? null, stride, padding);
   }
   batchNorm(options: BatchNormOptions): TorchTensor {
-    const fused = this.#deferred?.normalised?.(options) ?? this.engine.training?.norm(this, options);
+    const fused = this.deferred?.normalised?.(options) ?? this.engine.training?.norm(this, options);
     if (fused) return fused;
     const { weight, bias, runningMean, runningVariance, training, momentum, epsilon } = options;
     const cudnn = true;

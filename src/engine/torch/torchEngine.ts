@@ -32,7 +32,10 @@ export interface TorchEngine extends Engine, TorchCalls, TorchGradients, TorchTr
   readonly fusion: Fusion | undefined;
   /** Only in an engine for training. */
   readonly training: TrainingKernels | undefined;
-  /** A tensor that is computed when its values are first needed; its operands must live until then. */
+  /**
+   * A tensor that is computed when its values are first needed, or when its scope ends, in the modes of this call. Its operands must live
+   * until then, unchanged.
+   */
   defer(deferred: Deferred): TorchTensor;
   constant(values: ArrayLike<number> | NumericArray, options: { readonly shape: readonly number[]; readonly dtype?: DType }): TorchTensor;
   full(shape: Shape, value: number, options?: { readonly dtype?: DType }): TorchTensor;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
 import type { Tensor } from "../../../src/engine/engine.ts";
-import { scope } from "../../../src/engine/scope.ts";
+import { keep, scope } from "../../../src/engine/scope.ts";
 import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch/torchEngine.ts";
 import { createRandom } from "../../../src/random.ts";
 import { assertClose } from "../../helpers/close.ts";
@@ -119,6 +119,74 @@ test("a norm that is used with ReLU and without moves the running statistics onc
       assertClose(got[i] as Float32Array, values, 1e-5);
     });
   });
+});
+
+const waves = (engine: TorchEngine, shape: readonly number[]): TorchTensor =>
+  engine.constant(
+    Float32Array.from({ length: shape.reduce((a, b) => a * b) }, (_, i) => Math.sin(i * i)),
+    { shape },
+  );
+
+function normOf(engine: TorchEngine, x: TorchTensor): TorchTensor {
+  const full = (value: number): TorchTensor => engine.full([x.shape[1] as number], value);
+  const statistics = { runningMean: full(0), runningVariance: full(1) };
+  return x.batchNorm({ weight: full(1.5), bias: full(0.25), ...statistics, training: true, momentum: 0.1, epsilon: 1e-5 });
+}
+
+const DEFERRED: Readonly<Record<string, (engine: TorchEngine) => TorchTensor>> = {
+  "a norm": (engine) => normOf(engine, waves(engine, [2, 4, 3, 5])),
+  "a norm with a residual and ReLU": (engine) =>
+    normOf(engine, waves(engine, [2, 4, 3, 5]))
+      .add(engine.full([2, 4, 3, 5], 0.1))
+      .relu(),
+  "normalised images": (engine) => waves(engine, [2, 3, 4, 6]).mul(waves(engine, [3, 1, 1])),
+  "upsampled volumes": (engine) => waves(engine, [1, 4, 2, 3, 4]).resize2d([6, 8], "bilinear"),
+  "a concatenation of upsampled volumes": (engine) =>
+    engine.concat([waves(engine, [1, 4, 2, 3, 4]).resize2d([6, 8], "bilinear"), engine.full([1, 2, 2, 6, 8], 1)], 1),
+};
+
+for (const [name, make] of Object.entries(DEFERRED))
+  test(`${name}, deferred, may leave the scope of its operands, returned or kept`, () => {
+    scope(() => {
+      assert.notEqual(make(fused).deferred, undefined, "deferred at all");
+    });
+    const before = fused.liveTensors();
+    const want = scope(() => plain.read(make(plain)) as Float32Array);
+    const returned = scope(() => ({ inside: [make(fused)] })).inside[0] as TorchTensor;
+    let kept: TorchTensor | undefined;
+    scope(() => {
+      kept = keep(make(fused));
+    });
+    for (const tensor of [returned, kept as TorchTensor]) {
+      assertClose(fused.read(tensor) as Float32Array, want, 1e-5);
+      tensor.dispose();
+    }
+    assert.equal(fused.liveTensors(), before);
+  });
+
+/** The gradient of the sum of squares by x, which `through` may hide; undefined if it does. */
+const gradientBy = (engine: TorchEngine, through: (x: TorchTensor) => Tensor): Float32Array | undefined =>
+  scope(() => {
+    const x = engine.requireGradient(waves(engine, [2, 4, 3, 5]));
+    engine.backward(through(x).square().add(engine.requireGradient(engine.full([1], 1))).sum()); // prettier-ignore
+    const gradient = engine.gradient(x);
+    return gradient && (engine.read(gradient) as Float32Array);
+  });
+
+test("a deferred result is constant if it was asked for without gradients, whatever becomes of it afterwards", () => {
+  const constant = (use: (y: TorchTensor) => Tensor) => (x: TorchTensor) => use(x.engine.noGradient(() => normOf(x.engine, x)));
+  for (const use of [(y) => y, (y) => y.relu(), (y) => y.add(1), (y) => y.add(y)] satisfies ((y: TorchTensor) => Tensor)[])
+    for (const engine of [plain, fused]) assert.equal(gradientBy(engine, constant(use)), undefined);
+});
+
+test("a deferred result has its gradient if it was asked for with gradients, though computed where there are none", () => {
+  const looked = (x: TorchTensor): Tensor => {
+    const y = normOf(x.engine, x);
+    x.engine.noGradient(() => x.engine.read(y)); // as a log would
+    return y.relu();
+  };
+  const [want, got] = [plain, fused].map((engine) => gradientBy(engine, looked)) as [Float32Array, Float32Array];
+  assertClose(got, want, 2e-4);
 });
 
 interface Operation {
