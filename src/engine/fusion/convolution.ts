@@ -1,5 +1,5 @@
 import { elementCount } from "../dims.ts";
-import type { BatchNormOptions, ConvOptions, DType } from "../engine.ts";
+import type { BatchNormOptions, ConvOptions, DType, Tensor } from "../engine.ts";
 import { keep } from "../scope.ts";
 import type { TorchEngine } from "../torch/torchEngine.ts";
 import type { Deferred } from "./deferred.ts";
@@ -49,15 +49,17 @@ export function createConvolutions(
   engine: TorchEngine,
   { kernels, pictures, sums, upsampled, precision }: Parts & { readonly precision: DType },
 ): Convolutions {
-  const prepared = new Map<TorchTensor, Prepared>();
-  const merged = new Map<TorchTensor, TorchTensor>(); // the summed biases of two convolutions that are added
-  const upsampling = createUpsampledWriter(engine, upsampled, precision);
+  const keyOf = createKeys();
+  const prepared = new Map<string, Prepared>();
+  const merged = new Map<string, TorchTensor>(); // the summed biases of two convolutions that are added
+  const upsampling = createUpsampledWriter(engine, upsampled, { precision, keyOf });
   const convolutions = new WeakMap<Deferred, Convolution>();
 
   const dtypeOf = ({ weight }: Convolution): DType => (weight.shape[0] === 1 ? "f32" : precision);
 
+  const arrangement = (call: Convolution): string => (isOverBlocks(call) ? `blocks, ${call.padding}` : isLogit(call) ? "logit" : "plain");
   const prepare = (call: Convolution): Prepared =>
-    cached(prepared, call.weight, () => {
+    cached(prepared, `${keyOf(call)} ${arrangement(call)}`, () => {
       const { weight, bias } = folded(engine, call);
       if (kernels.own && isLogit(call)) return { weight: keep(logitWeight(engine, weight)), bias: keep(bias) };
       const arranged = kernels.own && isOverBlocks(call) ? weightOverBlocks(weight, call.padding) : weight;
@@ -75,7 +77,7 @@ export function createConvolutions(
     if (!call.residual || !other || !isPlain(other)) return kernels.convolve({ ...call, ...inputs(call), weight, bias });
     const second = prepare(other);
     const residual = kernels.convolve({ ...other, ...inputs(other), weight: second.weight, bias: undefined });
-    const both = cached(merged, call.weight, () => keep(bias.add(second.bias)));
+    const both = cached(merged, `${keyOf(call)} + ${keyOf(other)}`, () => keep(bias.add(second.bias)));
     const { input } = inputs({ ...call, residual: undefined }); // reading the residual would compute the other convolution again
     return kernels.convolve({ ...call, input, weight, bias: both, residual });
   };
@@ -136,13 +138,18 @@ interface UpsampledWriter {
   dispose(): void;
 }
 
-function createUpsampledWriter(engine: TorchEngine, upsampled: UpsampledConvolutions, precision: DType): UpsampledWriter {
-  const prepared = new Map<TorchTensor, PartWeights & { readonly bias: TorchTensor }>();
+function createUpsampledWriter(
+  engine: TorchEngine,
+  upsampled: UpsampledConvolutions,
+  { precision, keyOf }: { readonly precision: DType; readonly keyOf: KeyOf },
+): UpsampledWriter {
+  const prepared = new Map<string, PartWeights & { readonly bias: TorchTensor }>();
+  const layout = (parts: InputParts): string => parts.map((part) => `${part.first}${part.upsampled ? " upsampled" : ""}`).join();
   const arranged = (weight: TorchTensor): TorchTensor => keep(engine.channelsLast(weight.cast(precision)));
   return {
     parts: (call) => (isLogit(call) || call.residual || call.input.dtype !== precision ? undefined : upsampled.parts(call)),
     write(call, parts, target, first) {
-      const weights = cached(prepared, call.weight, () => {
+      const weights = cached(prepared, `${keyOf(call)} ${layout(parts)}`, () => {
         const { weight, bias } = folded(engine, call);
         const { own, taps } = upsampled.weights(weight, parts);
         return { own: own && arranged(own), taps: taps.map(arranged), bias: keep(bias) };
@@ -156,7 +163,18 @@ function createUpsampledWriter(engine: TorchEngine, upsampled: UpsampledConvolut
   };
 }
 
-function cached<K, V>(known: Map<K, V>, key: K, make: () => V): V {
+/** All that the folded weights and bias of a convolution are made of, by identity. */
+type KeyOf = (call: Convolution) => string;
+
+function createKeys(): KeyOf {
+  const numbers = new WeakMap<Tensor, number>();
+  let count = 0;
+  const numberOf = (tensor: Tensor | undefined): number | undefined => tensor && cached(numbers, tensor, () => count++);
+  return ({ weight, bias, norm }) =>
+    [...[weight, bias, norm?.weight, norm?.bias, norm?.runningMean, norm?.runningVariance].map(numberOf), norm?.epsilon].join();
+}
+
+function cached<K, V>(known: { get(key: K): V | undefined; set(key: K, value: V): unknown }, key: K, make: () => V): V {
   let value = known.get(key);
   if (value === undefined) known.set(key, (value = make()));
   return value;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Tensor } from "../../../src/engine/engine.ts";
+import type { BatchNormOptions, Tensor } from "../../../src/engine/engine.ts";
 import { scope } from "../../../src/engine/scope.ts";
 import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch/torchEngine.ts";
 import type { Weights } from "../../../src/io/safetensors.ts";
@@ -57,6 +57,27 @@ test("two convolutions that are added share one bias", () => {
   const { got, want } = onBoth(shapes, (x, w, b, v, c) => {
     const skip = x.conv2d(v, { bias: c });
     return (x).conv2d(w, { bias: b, padding: 1 }).add(skip).relu(); // prettier-ignore
+  });
+  assertClose(got, want, 1e-5);
+});
+
+test("one weight with other settings the next time is prepared again", () => {
+  const [H, W] = [8, 6];
+  const shapes = [[2, 3, H, W], [2, 3, H - 1, W], [8, 3, 3, 3], [8], [8], [8, 3, 1, 1], [8, 3, 1, 1]] as const;
+  const { got, want } = onBoth(shapes, (x, odd, w, gain, shift, first, second) => {
+    const [bias, norms] = [gain, [norm(gain, shift), norm(shift, gain), { ...norm(gain, shift), epsilon: 0.5 }]];
+    const samples = [
+      x.conv2d(w, { padding: 1 }),
+      x.conv2d(w, { padding: 1, bias }),
+      ...norms.map((each) => x.conv2d(w, { padding: 1 }).batchNorm(each)),
+      x.conv2d(w, { padding: 1, bias }).batchNorm(norms[0] as BatchNormOptions),
+      x.conv2d(w, { padding: 1, stride: 2 }), // over blocks
+      odd.conv2d(w, { padding: 1, stride: 2 }), // over pixels
+      x.conv2d(w, { padding: 1, stride: 2 }),
+      ...[first, second].map((skip) => x.conv2d(w, { padding: 1 }).add(x.conv2d(skip, { bias }))),
+      ...[gain, shift].map((each) => x.conv2d(w, { padding: 1 }).add(x.conv2d(first, { bias: each }))),
+    ];
+    return samples.map((each) => each.reshape([-1])).reduce((all, each) => all.engine.concat([all, each], 0));
   });
   assertClose(got, want, 1e-5);
 });

@@ -77,6 +77,24 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    name: "one weight over other parts, with another norm or bias the next time",
+    shapes: [[1, 4, 3, 2, 3], [1, 4, 3, 4, 6], [8, 8, 3, 3, 3], [8]],
+    windows: 6,
+    body(engine, small, large, weight, bias) {
+      const up = (): TorchTensor => small.resize2d([4, 6], "bilinear");
+      const over = (...parts: TorchTensor[]): TorchTensor => engine.concat(parts, 1);
+      const results = [
+        over(up(), large).conv3d(weight, { padding: 1 }),
+        over(large, up()).conv3d(weight, { padding: 1 }),
+        over(up(), up()).conv3d(weight, { padding: 1 }),
+        over(up(), large).conv3d(weight, { padding: 1, bias }),
+        over(up(), large).conv3d(weight, { padding: 1 }).batchNorm(normOf(engine, 8)),
+        over(up(), large).conv3d(weight, { padding: 1 }).batchNorm({ ...normOf(engine, 8), epsilon: 0.5 }), // prettier-ignore
+      ];
+      return engine.compute("aten::stack", results);
+    },
+  },
+  {
     name: "not with a residual, with a stride or without padding",
     shapes: [
       [1, 4, 3, 4],
