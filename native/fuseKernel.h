@@ -12,6 +12,9 @@ template <class T, int width> struct alignas(sizeof(T) * width) Pack {
   T values[width];
 };
 
+/** v for v > 0, else slope · v; ReLU (slope 0) of −∞ is 0, not 0 · −∞. NaN stays NaN. */
+FUSE_CODE float activated(float value, float slope) { return value > 0 ? value : slope == 0 && value < 0 ? 0.f : slope * value; }
+
 template <class T, int width> FUSE_CODE void finishPack(const Epilogue& work, int64_t pack) {
   const int64_t start = pack * width;
   const int channel = static_cast<int>(start % work.channels);
@@ -21,7 +24,7 @@ template <class T, int width> FUSE_CODE void finishPack(const Epilogue& work, in
   for (int i = 0; i < width; i++) {
     float value = static_cast<float>(values.values[i]) + bias[i];
     if (work.residual) value += static_cast<float>(residual.values[i]);
-    values.values[i] = static_cast<T>(value > 0 ? value : work.slope * value);
+    values.values[i] = static_cast<T>(activated(value, work.slope));
   }
   *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + start / work.channels * work.toChannels + work.first + channel) = values;
 }
@@ -114,7 +117,7 @@ template <class T, int width> FUSE_CODE void windowPack(const WindowSum& work, i
     }
   }
   Pack<T, width> result;
-  for (int i = 0; i < width; i++) result.values[i] = static_cast<T>(sums[i] > 0 ? sums[i] : work.slope * sums[i]);
+  for (int i = 0; i < width; i++) result.values[i] = static_cast<T>(activated(sums[i], work.slope));
   *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + pixel * work.toChannels + work.first + channel) = result;
 }
 
@@ -191,7 +194,7 @@ template <class T, int width> FUSE_CODE void sumPack(const WeightedSum& work, in
     for (int i = 0; i < width; i++) sums[i] += work.weights[term] * static_cast<float>(values.values[i]);
   }
   Pack<T, width> result;
-  for (int i = 0; i < width; i++) result.values[i] = static_cast<T>(sums[i] > 0 ? sums[i] : work.slope * sums[i]);
+  for (int i = 0; i < width; i++) result.values[i] = static_cast<T>(activated(sums[i], work.slope));
   *reinterpret_cast<Pack<T, width>*>(static_cast<T*>(work.to) + start) = result;
 }
 

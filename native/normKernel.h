@@ -41,7 +41,7 @@ template <class T, int width> FUSE_CODE void normalise(const Norm& work, int64_t
   for (int i = 0; i < width; i++) {
     float value = static_cast<float>(x.values[i]) * scale[i] + shift[i];
     if (work.residual.values) value += static_cast<float>(residual.values[i]);
-    y.values[i] = static_cast<T>(value > 0 ? value : work.slope * value);
+    y.values[i] = static_cast<T>(activated(value, work.slope));
   }
   writePack<T, width>(work.y, pixel, channel, y);
 }
@@ -54,7 +54,8 @@ FUSE_CODE void gradientOf(const NormGradient& work, int64_t pixel, int channel, 
   if (work.y.values) y = readPack<T, width>(work.y, pixel, channel);
   for (int i = 0; i < width; i++) {
     const float v = work.y.values ? static_cast<float>(y.values[i]) : static_cast<float>(x.values[i]) * scale[i] + shift[i];
-    g[i] = static_cast<float>(dy.values[i]) * (v > 0 ? 1.f : work.slope);
+    const float slope = v > 0 ? 1.f : work.slope;
+    g[i] = slope == 0 ? 0.f : slope * static_cast<float>(dy.values[i]); // 0 · ∞ would be NaN
   }
 }
 

@@ -82,6 +82,32 @@ test("one weight with other settings the next time is prepared again", () => {
   assertClose(got, want, 1e-5);
 });
 
+test("ReLU of −∞ is 0 after a convolution, in a sum and after a convolution over upsampled maps; NaN stays", () => {
+  const finished = (engine: TorchEngine): number[][] =>
+    engine.noGradient(() =>
+      scope(() => {
+        const [x, ones] = [engine.full([1, 4, 2, 2], 0.5), engine.full([4, 4, 3, 3], 1)];
+        const bias = engine.constant([-Infinity, NaN, -1000, 1000], { shape: [4] });
+        const residual = bias.reshape([1, 4, 1, 1]).expand([1, 4, 2, 2]);
+        const convolution = (): Tensor => x.conv2d(ones.mul(1), { padding: 1 });
+        const results = [
+          x.conv2d(ones, { padding: 1, bias }).relu(),
+          convolution().add(residual).relu(),
+          convolution().relu().add(residual).relu(),
+          x.resize2d([4, 4], "nearest").conv2d(ones.mul(1), { padding: 1, bias }).relu(),
+        ];
+        return results.map((result) => [...(engine.read(engine.compute("aten::mean.dim", result, [0, 2, 3])) as Float32Array)]);
+      }),
+    );
+  const eager = createTorchEngine({ threads: 2, inference: { precision: "f32", worthwhile: { multiplications: 1, channels: 1 } } });
+  const [want, got] = [finished(plain), finished(eager)];
+  want.forEach((means, i) => {
+    const [infinite, unknown, negative, positive] = got[i] as number[];
+    assert.deepEqual([infinite, unknown, negative], [0, NaN, 0]);
+    assertClose([positive as number], [means[3] as number]);
+  });
+});
+
 test("two convolutions that are added are computed once each", () => {
   scope(() => {
     const [x, w, v] = [[1, 4, 6, 6], [5, 4, 3, 3], [5, 4, 1, 1]].map((shape) => fused.full(shape, 1)) as [TorchTensor, Tensor, Tensor]; // prettier-ignore

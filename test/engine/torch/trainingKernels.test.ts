@@ -189,6 +189,27 @@ test("a deferred result has its gradient if it was asked for with gradients, tho
   assertClose(got, want, 2e-4);
 });
 
+test("ReLU of −∞ is 0 and of NaN NaN, and an infinite gradient does not pass where it is 0", () => {
+  const shape = [1, 4, 1, 4];
+  const added = Float32Array.from({ length: 16 }, (_, i) => [-Infinity, NaN, -100, 100][i % 4] as number);
+  const upstream = Float32Array.from({ length: 16 }, (_, i) => [Infinity, 1, Infinity, 2][i % 4] as number);
+  const [want, got] = [plain, fused].map((engine) =>
+    scope(() => {
+      const residual = engine.requireGradient(engine.constant(added, { shape }));
+      const y = normOf(engine, waves(engine, shape)).add(residual).relu();
+      engine.backward(y, engine.constant(upstream, { shape }));
+      return [y, engine.gradient(residual) as TorchTensor].map((tensor) => [...engine.read(tensor)].map(Number)) as [number[], number[]];
+    }),
+  ) as [[number[], number[]], [number[], number[]]];
+  for (const [values] of [want, got])
+    values.forEach((value, i) => {
+      if (i % 4 === 3) assert.ok(value > 90);
+      else assert.equal(value, i % 4 === 1 ? NaN : 0);
+    });
+  for (const [, gradient] of [want, got])
+    assert.deepEqual(gradient.filter((_, i) => i % 4 !== 1), [0, 0, 2, 0, 0, 2, 0, 0, 2, 0, 0, 2]); // prettier-ignore
+});
+
 interface Operation {
   readonly shapes: readonly (readonly number[])[];
   /** Operands whose gradient is compared; all by default. */
