@@ -1,6 +1,7 @@
-import { symbol, times, type Dim } from "../engine/dims.ts";
+import { over, symbol, times, type Dim } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { createOnnxEngine, type OnnxEngine } from "../engine/onnx/onnxEngine.ts";
+import type { Size } from "../image/image.ts";
 import { checkWeights } from "../io/safetensors.ts";
 import { createParameters } from "../nn/module.ts";
 import type { DualFocusConfig } from "./config.ts";
@@ -29,18 +30,20 @@ export type StageName = (typeof STAGE_NAMES)[number];
 
 export interface StagesRequest extends Pick<GraphRequest, "config" | "weights" | "forCpu"> {
   /** Number of planes for `surface` and `decode`; default: any. */
-  readonly planes?: number;
+  readonly planes?: number | undefined;
+  /** Size of the tiles for `decode`, padded; default: any. */
+  readonly tile?: Size | undefined;
 }
 
 /** The graph of each stage. Axes: plane, channel, row, column; `decode` gives `probability` [N, H, W]. */
-export function recordStages({ config, weights, planes, forCpu = false }: StagesRequest): Record<StageName, Uint8Array> {
+export function recordStages({ config, weights, planes, tile, forCpu = false }: StagesRequest): Record<StageName, Uint8Array> {
   if (config.kind !== "dualfocus")
     throw new Error(`recordStages: ${config.kind} pools over parts of the image in every stage; it cannot be split`);
   checkWeights(stateShapes(config), weights);
   const record = (stage: Stage): Uint8Array => {
     const engine = createOnnxEngine({ planeByPlane: forCpu });
     const network = new DualFocus(createParameters(engine, { weights }).source, config);
-    return engine.finish({ outputs: stage({ engine, network, config, planes: planes ?? N }) });
+    return engine.finish({ outputs: stage({ engine, network, config, planes: planes ?? N, tile }) });
   };
   return { trunk: record(trunk), context: record(context), pyramid: record(pyramid), surface: record(surface), decode: record(decode) };
 }
@@ -50,6 +53,7 @@ interface Recording {
   readonly network: DualFocus;
   readonly config: DualFocusConfig;
   readonly planes: Dim;
+  readonly tile: Size | undefined;
 }
 
 type Stage = (recording: Recording) => Record<string, Tensor>;
@@ -87,8 +91,8 @@ function surface({ engine, network, config, planes }: Recording): Record<string,
   return { coarse: planesToBatch(features) };
 }
 
-function decode({ engine, network, config, planes }: Recording): Record<string, Tensor> {
-  const input = scaleInput(engine, planes);
+function decode({ engine, network, config, planes, tile }: Recording): Record<string, Tensor> {
+  const input = scaleInput(engine, planes, tile && [over(tile.height, 16), over(tile.width, 16)]);
   const volume = (name: string, scale: 0 | 1 | 2): Tensor =>
     augmentFocusVolume(batchToPlanes(input(name, { channels: config.encoder.out[scale], factor: 4 >> scale }), { B: 1, N: planes }));
   const [sixteenth, eighth, quarter] = [volume("volume16", 2), volume("volume8", 1), volume("volume4", 0)];
@@ -107,6 +111,6 @@ interface Scale {
 }
 
 const scaleInput =
-  (engine: OnnxEngine, planes: Dim) =>
+  (engine: OnnxEngine, planes: Dim, [rows, columns]: readonly [Dim, Dim] = [h, w]) =>
   (name: string, { channels, factor }: Scale): Tensor =>
-    engine.input(name, [planes, channels, times(h, factor), times(w, factor)]);
+    engine.input(name, [planes, channels, times(rows, factor), times(columns, factor)]);

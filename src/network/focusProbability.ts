@@ -32,10 +32,10 @@ export interface ProbabilityOptions extends PredictOptions {
   /** Smallest image side the network accepts. */
   readonly least?: number;
   /**
-   * The same network in stages (see `recordStages`) for runs of this many planes, opened if the stack does not fit one run: each plane is then
+   * The same network in stages (see `recordStages`) for runs of this many planes in these tiles, opened if the stack does not fit one run: each plane is then
    * encoded once, and tiles have the context of the whole image. Without stages, tiles differ from the whole by a few hundredths of a plane.
    */
-  readonly stages?: ((planes: number) => Promise<StageSessions>) | undefined;
+  readonly stages?: ((planes: number, tiles: readonly Tile[]) => Promise<StageSessions>) | undefined;
   /** Most planes per run. */
   readonly mostPlanes?: number;
   /** Most pixels per plane and run; larger images are split into overlapping tiles. Default: depends on the number of planes. */
@@ -56,7 +56,7 @@ export async function focusProbability(stack: FocalStack, options: ProbabilityOp
   const [{ width, height }] = stack.images as [Image];
   const tiles = tilesOf({ width, height }, maxPixels);
   const windows = planeWindows(planes, mostPlanes);
-  const staged = tiles.length > 1 || windows.sparse ? await options.stages?.(Math.min(planes, mostPlanes)) : undefined;
+  const staged = tiles.length > 1 || windows.sparse ? await options.stages?.(Math.min(planes, mostPlanes), tiles) : undefined;
   let [done, steps] = [0, Infinity];
   const step: RunnerOptions["step"] = async (body) => {
     options.signal?.throwIfAborted();

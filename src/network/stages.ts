@@ -14,17 +14,17 @@ export type StageSessions = Readonly<Record<StageName, Session>>;
 
 /** The stages of a network, loaded on first use. */
 export interface Stages {
-  /** For runs of this many planes. */
-  readonly open: (planes: number) => Promise<StageSessions>;
+  /** For runs of this many planes in these tiles. */
+  readonly open: (planes: number, tiles: readonly Tile[]) => Promise<StageSessions>;
   readonly dispose: () => Promise<void>;
 }
 
-/** On the CPU the graphs are recorded again for each number of planes. */
+/** On the CPU the graphs are recorded again for each number of planes and size of the tiles. */
 export function createStages(
-  { forCpu, ...model }: Omit<StagesRequest, "planes"> & { readonly forCpu: boolean },
+  { forCpu, ...model }: Omit<StagesRequest, "planes" | "tile"> & { readonly forCpu: boolean },
   load: GraphRuntime["load"],
 ): Stages {
-  let loaded: { readonly planes: number | undefined; readonly stages: Promise<StageSessions> } | undefined;
+  let loaded: { readonly key: string; readonly stages: Promise<StageSessions> } | undefined;
   const dispose = async (): Promise<void> => {
     const stages = await loaded?.stages.catch(() => undefined); // its failure has been reported
     loaded = undefined;
@@ -33,13 +33,20 @@ export function createStages(
   const loadGraph = (graph: Uint8Array): Promise<Session> => load(graph, { keepMemory: false }); // full-size images follow
   return {
     dispose,
-    async open(count) {
-      const planes = forCpu ? count : undefined;
-      if (loaded?.planes !== planes) await dispose();
-      loaded ??= { planes, stages: loadStages(recordStages({ ...model, forCpu, ...(planes === undefined ? {} : { planes }) }), loadGraph) };
+    async open(planes, tiles) {
+      const size = forCpu ? { planes, tile: commonSize(tiles) } : {};
+      const key = JSON.stringify(size);
+      if (loaded?.key !== key) await dispose();
+      loaded ??= { key, stages: loadStages(recordStages({ ...model, forCpu, ...size }), loadGraph) };
       return loaded.stages;
     },
   };
+}
+
+/** The padded size of all tiles; undefined if they differ. */
+function commonSize(tiles: readonly Tile[]): Size | undefined {
+  const [first, ...others] = tiles.map((tile) => paddedSize(tile)) as [Size, ...Size[]];
+  return others.every(({ width, height }) => width === first.width && height === first.height) ? first : undefined;
 }
 
 /** Loads the graphs one after the other. */

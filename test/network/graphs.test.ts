@@ -59,6 +59,19 @@ test("a network that depends on the image's size is recorded for each, and the o
   assert.equal(loaded, 0);
 });
 
+test("on the CPU a stack has a graph for its own size, and stacks that come together one for all sizes", async () => {
+  let loaded = 0;
+  const session = await createGraphs(model, { device: "cpu", load: (graph) => ((loaded += 1), load(graph)) });
+  const loadsFor = async (...inputs: Parameters<typeof stack>): Promise<number> => {
+    const before = loaded;
+    await session.run(stack(...inputs));
+    return loaded - before;
+  };
+  assert.deepEqual([await loadsFor(2, [32, 32]), await loadsFor(2, [32, 64]), await loadsFor(2, [32, 32])], [1, 1, 0]);
+  assert.deepEqual([await loadsFor(2, [32, 32], 2), await loadsFor(2, [32, 64], 3)], [1, 0]);
+  await session.dispose();
+});
+
 test("where one graph serves every stack it is loaded at once, so that a device that does not work fails when it is opened", async () => {
   await assert.rejects(createGraphs(model, { device: "webgpu", load: () => Promise.reject(new Error("no adapter")) }), /no adapter/);
 });

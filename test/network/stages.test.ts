@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { Size } from "../../src/image/image.ts";
+import type { Image, Size } from "../../src/image/image.ts";
 import { focusProbability, type FocusProbability } from "../../src/network/focusProbability.ts";
 import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
+import { paddedSize } from "../../src/network/pad.ts";
 import type { Session } from "../../src/network/session.ts";
-import { disposeStages, loadStages } from "../../src/network/stages.ts";
+import { createStages, disposeStages, loadStages } from "../../src/network/stages.ts";
 import { leastPixels, SEAM, tilesOf, TRUNK_SEAM } from "../../src/network/tiles.ts";
 import { loadModel } from "../../src/network/node/loadModel.ts";
 import { configs, type DualFocusConfig } from "../../src/model/config.ts";
@@ -19,6 +20,7 @@ import { renderScene } from "../../src/optics/render/render.ts";
 import type { Model } from "../../src/network/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
+import { inspect } from "../engine/recorded.ts";
 import { texture } from "../helpers/texturedStack.ts";
 
 const SIZE = { width: 608, height: 288 };
@@ -122,7 +124,8 @@ test("a picture too large for the trunk is put together from what it finds in ti
 test("windows over planes that share their planes' features give what they give run by run", async () => {
   const model = loadModel("small");
   const session = await load(recordGraph(model));
-  const stages = await loadStages(recordStages({ ...model, planes: 4, forCpu: true }), load);
+  const tile = paddedSize(little.images[0] as Image);
+  const stages = await loadStages(recordStages({ ...model, planes: 4, tile, forCpu: true }), load);
   const asked: number[] = [];
   const alone = await focusProbability(little, { session, mostPlanes: 4 });
   const shared = await focusProbability(little, {
@@ -134,6 +137,25 @@ test("windows over planes that share their planes' features give what they give 
   const most = mostApart(alone, shared);
   assert.ok(most < 1e-4, `${most} planes apart`);
   assert.deepEqual(asked, [4]);
+});
+
+test("on the CPU stages are recorded for the size of the tiles, if they have one", async () => {
+  const decoders: Uint8Array[] = [];
+  const load = (graph: Uint8Array): Promise<Session> => {
+    decoders.push(graph);
+    return Promise.resolve({ device: "cpu", inputNames: [], outputNames: [], run: () => assert.fail(), dispose: () => Promise.resolve() });
+  };
+  const stages = createStages({ ...loadModel("small"), forCpu: true }, load);
+  const opened = async (...sizes: (readonly [number, number])[]): Promise<string> => {
+    const tiles = sizes.map(([width, height]) => ({ left: 0, top: 0, width, height }));
+    const before = decoders.length;
+    await stages.open(4, tiles);
+    if (decoders.length === before) return "the same";
+    return inspect(decoders.at(-1) as Uint8Array).dimensions[0]?.join() ?? ""; // of volume16
+  };
+  assert.equal(await opened([64, 96], [60, 90]), "4,16,6,4"); // planes, channels, 96 / 16 rows, 64 / 16 columns
+  assert.equal(await opened([64, 96]), "the same");
+  assert.equal(await opened([64, 96], [64, 64]), "4,16,h,w");
 });
 
 test("stages are loaded only where something does not fit one run", async () => {

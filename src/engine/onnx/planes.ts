@@ -45,10 +45,12 @@ function joined(recorder: Recorder, volume: Volume): Value {
 
 const planesOf = (recorder: Recorder, value: Value): readonly Value[] | undefined => recorder.volumes.get(value.name)?.planes;
 
-/** [B, N, C, h, w] → [B, C, N, h, w]: the start of a volume. */
+/** [B, N, C, h, w] → [B, C, N, h, w]: the start of a volume; and back. */
 export function volumeOfPictures(recorder: Recorder, value: Value, axes: readonly number[]): Value | undefined {
   const [B, N, ...picture] = value.shape as [Dim, Dim, ...Dim[]];
   if (!recorder.planeByPlane || typeof N !== "number" || axes.join() !== "0,2,1,3,4") return undefined;
+  const planes = planesOf(recorder, value);
+  if (planes) return concat(recorder, planes.map((plane) => unsqueeze(recorder, plane, 1)), 1); // prettier-ignore
   const at = (n: number): Value =>
     recorder.emit("Gather", [value, scalar(recorder, n, "i64")], { shape: [B, ...picture], dtype: value.dtype, attributes: { axis: 1 } });
   return joined(recorder, { planes: Array.from({ length: N }, (_, n) => at(n)) });
