@@ -1,7 +1,6 @@
 import { over, symbol, times, type Dim } from "../engine/dims.ts";
 import type { Tensor } from "../engine/engine.ts";
 import { createOnnxEngine, type OnnxEngine } from "../engine/onnx/onnxEngine.ts";
-import type { Size } from "../image/image.ts";
 import { checkWeights } from "../io/safetensors.ts";
 import { createParameters } from "../nn/module.ts";
 import type { DualFocusConfig } from "./config.ts";
@@ -9,7 +8,7 @@ import { DualFocus } from "./dualFocus.ts";
 import { SIZE_MULTIPLE } from "./encoder.ts";
 import { focusProbability } from "./focusHead.ts";
 import { augmentFocusVolume } from "./focusVolume.ts";
-import type { GraphRequest } from "./graph.ts";
+import type { GraphRequest, GraphSize } from "./graph.ts";
 import { stateShapes } from "./state.ts";
 import { batchToPlanes, planeSize, planesToBatch } from "./volume.ts";
 
@@ -28,11 +27,13 @@ import { batchToPlanes, planeSize, planesToBatch } from "./volume.ts";
 export const STAGE_NAMES = ["trunk", "context", "pyramid", "surface", "decode"] as const;
 export type StageName = (typeof STAGE_NAMES)[number];
 
+type TileSize = Required<Pick<GraphSize, "height" | "width">>;
+
 export interface StagesRequest extends Pick<GraphRequest, "config" | "weights" | "forCpu"> {
   /** Number of planes for `surface` and `decode`; default: any. */
   readonly planes?: number | undefined;
   /** Size of the tiles for `decode`, padded; default: any. */
-  readonly tile?: Size | undefined;
+  readonly tile?: TileSize | undefined;
 }
 
 /** The graph of each stage. Axes: plane, channel, row, column; `decode` gives `probability` [N, H, W]. */
@@ -53,7 +54,7 @@ interface Recording {
   readonly network: DualFocus;
   readonly config: DualFocusConfig;
   readonly planes: Dim;
-  readonly tile: Size | undefined;
+  readonly tile: TileSize | undefined;
 }
 
 type Stage = (recording: Recording) => Record<string, Tensor>;
