@@ -19,8 +19,10 @@ export interface DepthEstimate {
   readonly error: Float32Array;
   /** 1 / (1 + (2e)²) with e in planes: 1 is certain, ½ is half a plane off. */
   readonly confidence: Float32Array;
-  /** 0 to 1: how far the depth rests on nothing, being restless in surroundings where no plane is sharper than another: a plain wall. */
+  /** 0 to 1: how far the depth rests on nothing, in surroundings where no plane is sharper than another: a plain wall. 0 where it is founded. */
   readonly unfounded: Float32Array;
+  /** The standard deviation of Σ p_n n around the pixel, in planes: large at depth edges, and where the network guesses. */
+  readonly unrest: Float32Array;
   /** The plane with the largest p. */
   readonly planeIndex: Uint16Array;
   /** −1 at the first plane or nearer, +1 at the last or farther, else 0. The depth is that of the end plane; how far beyond is unknown, and no part of `error`. */

@@ -4,43 +4,54 @@ import { enlarge } from "../image/upsample.ts";
 import type { DepthEstimate } from "./estimate.ts";
 import { expectedPlanes } from "./maps.ts";
 
+/** Two pixels of equal colour are expected to differ by this many planes: it sets the weight of a measured depth against 1 for their smoothness. */
+const STEP = 0.3;
+
 /**
- * Two pixels of equal colour are expected to differ by this many planes: it sets the weight of a measured depth against 1 for their smoothness. Where depth is
- * unfounded the weight is lower by up to this factor: the errors of neighbours are then alike, and their mean is as wrong as each of them.
+ * Where depth is unfounded its weight is lower by up to these factors: by the first where it is calm, since a network sees more than our evidence does, and by the
+ * second where it is restless by this many planes or more: neighbours are then guesses that err alike, and nearly all has to come from around.
  */
-const [STEP, UNFOUNDED] = [0.3, 3e-4];
+const [CALM, GUESSED, RESTLESS] = [0.3, 1e-5, 0.3];
+
+/** The weight of depth that not every frame covers. */
+const UNCOVERED = 1e-8;
 
 /** Errors are taken as at least and at most this many planes: where depth is founded, a large error does not mean that its neighbours are better. */
 const [LEAST_ERROR, MOST_ERROR] = [0.03, 1];
 
-/** Depth that not every frame covers counts as more than unfounded. */
-const UNCOVERED = 2;
-
-/** Depth counts as filled where it is unfounded by more than this. */
-const FILLED = 0.5;
-
 export interface FilledDepth {
   readonly depth: DepthMap;
-  /** 1 where the images show too little and the depth varied, so that it comes from around. 0 where it is unknown: what not every frame covers. */
+  /** 1 where the depth is unfounded, so that some or all of it comes from around; elsewhere it is as measured. 0 where it is unknown: what not every frame covers. */
   readonly filled: Uint8Array;
 }
 
 /**
- * Depth carried from where it was measured into areas where it is unfounded: plain walls, sky, clipped lights. The surface weighs each depth by its expected
- * error e, (0.3 planes / e)². Metres are carried on in dioptres, as blur is measured. `covered` is 0 where a frame was moved out of the image.
+ * Depth carried from where it was measured into areas where it is unfounded: plain walls, sky, clipped lights. With the share u by which a depth d is unfounded, and the
+ * surface z through all of them, each weighed by its expected error e as (0.3 planes / e)², it becomes u z + (1 − u) d: founded depth is untouched.
+ * Metres are carried on in dioptres, as blur is measured. `covered` is 0 where a frame was moved out of the image.
  */
-export function fillDepth(
-  { depth, confidence, unfounded, allInFocus }: Pick<DepthEstimate, "depth" | "confidence" | "unfounded" | "allInFocus">,
-  covered?: Uint8Array,
-): FilledDepth {
+export function fillDepth({ depth, confidence, unfounded, unrest, allInFocus }: FillSource, covered?: Uint8Array): FilledDepth {
   const isCovered = (i: number): boolean => covered?.[i] !== 0;
+  const share = unfounded.map((value, i) => (isCovered(i) ? value : 1));
+  const filled = Uint8Array.from(unfounded, (value, i) => (value > 0 && isCovered(i) ? 1 : 0));
+  if (share.every((value) => value === 0)) return { depth, filled };
   const errorAt = (i: number): number => Math.min(Math.max(expectedPlanes(confidence[i] as number), LEAST_ERROR), MOST_ERROR);
-  const turned = (values: Float32Array): Float32Array => (depth.space === "depth" ? values.map((value) => 1 / value) : values);
-  const weights = unfounded.map((share, i) => (STEP / errorAt(i)) ** 2 * UNFOUNDED ** (isCovered(i) ? share : UNCOVERED));
-  const surface = fillSurface({ width: depth.width, height: depth.height, values: turned(depth.values), weights, guide: allInFocus });
-  const filled = Uint8Array.from(unfounded, (value, i) => (value > FILLED && isCovered(i) ? 1 : 0));
-  return { depth: { ...depth, values: turned(surface) }, filled };
+  const trust = (i: number): number => {
+    const restless = Math.min((unrest[i] as number) / RESTLESS, 1);
+    return (CALM ** (1 - restless) * GUESSED ** restless) ** (unfounded[i] as number);
+  };
+  const weights = share.map((_, i) => (isCovered(i) ? (STEP / errorAt(i)) ** 2 * trust(i) : UNCOVERED));
+  const turned = (value: number): number => (depth.space === "depth" ? 1 / value : value);
+  const { width, height } = depth;
+  const surface = fillSurface({ width, height, values: depth.values.map(turned), weights, guide: allInFocus });
+  const values = depth.values.map((value, i) => {
+    const u = share[i] as number;
+    return u === 0 ? value : u === 1 ? turned(surface[i] as number) : turned(u * (surface[i] as number) + (1 - u) * turned(value));
+  });
+  return { depth: { ...depth, values }, filled };
 }
+
+type FillSource = Pick<DepthEstimate, "depth" | "confidence" | "unfounded" | "unrest" | "allInFocus">;
 
 /** What is to be filled: values with the weight of each, and the image whose edges they follow. */
 export interface FillRequest extends Size {

@@ -13,6 +13,7 @@ export interface DepthMaps {
   readonly error: Float32Array;
   readonly confidence: Float32Array;
   readonly unfounded: Float32Array;
+  readonly unrest: Float32Array;
   readonly planeIndex: Uint16Array;
   readonly beyond: Int8Array;
 }
@@ -23,8 +24,8 @@ const BEYOND = 0.8;
 /** Radius of the squares over which the unrest of the map is measured, as a share of the image's shorter side. */
 const UNREST_REACH = 1 / 32;
 
-/** Depth is unfounded where the mean evidence in squares of this radius is below this, as far as the unrest comes near this many planes. */
-const [SURROUNDINGS, LITTLE_EVIDENCE, RESTLESS] = [1 / 16, 0.05, 0.2];
+/** Depth is unfounded where the mean evidence in squares of this radius, a share of the image's shorter side, is below this. */
+const [SURROUNDINGS, LITTLE_EVIDENCE] = [1 / 16, 0.03];
 
 /** A share of the shorter side, in pixels. */
 const reachOf = ({ width, height }: Size, share: number): number => Math.max(Math.round(share * Math.min(width, height)), 1);
@@ -57,7 +58,8 @@ export function depthMaps(
     spread: new Float32Array(pixels),
     error: new Float32Array(pixels),
     confidence: new Float32Array(pixels),
-    unfounded: new Float32Array(pixels),
+    unfounded: surroundings.map((evidence) => Math.max(1 - evidence / LITTLE_EVIDENCE, 0)),
+    unrest: new Float32Array(pixels),
     planeIndex: new Uint16Array(pixels),
     beyond: new Int8Array(pixels),
   };
@@ -71,7 +73,7 @@ export function depthMaps(
     maps.spread[i] = deviation(column, focusDistances, depth);
     maps.error[i] = off * scale.step(depth);
     maps.confidence[i] = confidenceOf(off);
-    maps.unfounded[i] = Math.max(1 - (surroundings[i] as number) / LITTLE_EVIDENCE, 0) * Math.min(seen.unrest / RESTLESS, 1);
+    maps.unrest[i] = seen.unrest;
     maps.planeIndex[i] = peakOf(column);
     maps.beyond[i] = (column[0] as number) > BEYOND ? -1 : (column[planes - 1] as number) > BEYOND ? 1 : 0;
   }

@@ -94,7 +94,7 @@ test("values are carried to the image's edges and not across them, and trusted v
   });
 });
 
-test("a plain wall takes the depth of its textured frame, and textured depth hardly changes", () => {
+test("a plain wall takes the depth of its textured frame, and depth that is not marked is untouched", () => {
   const [width, height] = [160, 120];
   const random = createRandom(7);
   const isWall = (x: number, y: number): boolean => x >= 30 && x < 130 && y >= 20 && y < 100;
@@ -119,8 +119,8 @@ test("a plain wall takes the depth of its textured frame, and textured depth har
     }
     if (!isWall(x - 8, y - 8) && !isWall(x + 8, y + 8) && !isWall(x, y)) {
       assert.equal(filled[i], 0, `${x}, ${y} is marked`);
-      assert.ok(Math.abs((found.values[i] as number) - 2) < 0.03, `frame ${x}, ${y}: ${found.values[i]} m`);
     }
+    if (!filled[i]) assert.equal(found.values[i], depth.values[i], `${x}, ${y} is changed`);
   }
 });
 
@@ -130,15 +130,66 @@ test("what not all frames cover is carried on but not marked, and metres are car
   const depth = depthMap({ width, height, values, space: "depth" });
   const none = new Float32Array(width * height);
   const covered = Uint8Array.from(values, (value) => (value === 1 ? 1 : 0));
-  const sure = { depth, confidence: none.map(() => 0.95), unfounded: none, allInFocus: grey(width, height, () => 0.5) };
+  const sure = { depth, confidence: none.map(() => 0.95), unfounded: none, unrest: none, allInFocus: grey(width, height, () => 0.5) };
   const { depth: found, filled } = fillDepth(sure, covered);
   assert.ok(
     filled.every((mark) => mark === 0),
     "its depth is unknown",
   );
   found.values.forEach((value, i) => {
-    if (i % width < 44) assert.ok(value < 1.5, `pixel ${i}: ${value} m`); // 9 m at a thousandth of the weight
+    if (i % width < 32) assert.equal(value, 1);
+    else assert.ok(value < 1.001, `pixel ${i}: ${value} m`); // 9 m at 1e-8 of the weight of smoothness
   });
+});
+
+/** Founded depth of plane 0 in the first and last columns, sure to 0.03 planes; between them unfounded depth of plane 1, off by a plane or more. */
+function wall(width: number, { unfounded, unrest }: { readonly unfounded: number; readonly unrest: number }) {
+  const height = 4;
+  const isBorder = (x: number): boolean => x === 0 || x === width - 1;
+  const across = (at: (x: number) => number): Float32Array => map(grey(width, height, at));
+  const depth = depthMap({ width, height, values: across((x) => (isBorder(x) ? 0 : 1)), space: "index" });
+  const { depth: found, filled } = fillDepth({
+    depth,
+    confidence: across((x) => (isBorder(x) ? 1 : 0.1)), // 1 / (1 + (2 · 1.5)²)
+    unfounded: across((x) => (isBorder(x) ? 0 : unfounded)),
+    unrest: across(() => unrest),
+    allInFocus: grey(width, height, () => 0.5),
+  });
+  return { row: found.values.slice(width, 2 * width), filled: filled.slice(width, 2 * width) };
+}
+
+/** By which share of it 1 − z falls from one column to the next: z″ = w (z − 1) on a grid. */
+const decay = (w: number): number => 1 + w / 2 - Math.sqrt(w + (w / 2) ** 2);
+
+test("a calm guess counts: the depth of the borders decays within the wall as the weight 0.3² · 0.3 lets it", () => {
+  const { row, filled } = wall(100, { unfounded: 1, unrest: 0 });
+  const rest = row.map((z) => 1 - z);
+  for (const x of [1, 3, 6, 9]) {
+    const ratio = (rest[x + 1] as number) / (rest[x] as number);
+    assert.ok(Math.abs(ratio - decay(0.3 ** 2 * 0.3)) < 0.004, `column ${x}: ${ratio}, expected ${decay(0.3 ** 2 * 0.3)}`);
+  }
+  assert.deepEqual([row[0], row[99], filled[0], filled[1]], [0, 0, 0, 1]);
+});
+
+test("a restless guess does not: the depth of the borders is carried through a wall of 400 pixels", () => {
+  const restless = wall(400, { unfounded: 1, unrest: 0.3 });
+  const middle = 1 - 1 / Math.cosh(200 * Math.sqrt(0.3 ** 2 * 1e-5)); // 0.018
+  assert.ok(Math.abs((restless.row[200] as number) - middle) < 0.004, `${restless.row[200]}, expected ${middle}`);
+  // Half as restless: between the two, geometrically.
+  const between = wall(400, { unfounded: 1, unrest: 0.15 });
+  const w = 0.3 ** 2 * Math.sqrt(0.3 * 1e-5);
+  const ratio = (1 - (between.row[60] as number)) / (1 - (between.row[20] as number));
+  assert.ok(Math.abs(ratio - decay(w) ** 40) < 0.02, `${ratio}, expected ${decay(w) ** 40}`);
+});
+
+test("depth that is half unfounded is halfway between the surface and the guess", () => {
+  const { row, filled } = wall(400, { unfounded: 0.5, unrest: 0.3 });
+  const w = 0.3 ** 2 * Math.sqrt(1e-5);
+  for (const x of [10, 40, 80]) {
+    const expected = 1 - decay(w) ** x / 2;
+    assert.ok(Math.abs((row[x] as number) - expected) < 0.01, `column ${x}: ${row[x]}, expected ${expected}`);
+  }
+  assert.equal(filled[10], 1);
 });
 
 test("a plane stays a plane where nothing is founded, and a value that is not a number counts nothing", () => {

@@ -85,3 +85,17 @@ test("factors are interpolated geometrically between knots and constant outside;
   assertClose([at(0, 1), at(0.5, 1), at(0.75, 1), at(1, 1), at(3, 1)], [0.6, 0.6, 3 * Math.sqrt(0.2), 3, 9], 1e-9);
   assertClose([at(1, 0), at(1, 0.5), at(1, 2)], [12, 6, 3], 1e-9);
 });
+
+test("depth is unfounded by 1 − evidence / 0.03, averaged within 1/16 of the shorter side, whatever the network makes of it", () => {
+  const [width, height] = [80, 64];
+  const evidence = Float32Array.from({ length: width * height }, (_, i) => (i % width === 40 ? 0.135 : i % width < 20 ? 0.2 : 0));
+  const values = Float32Array.from({ length: 2 * width * height }, (_, i) => ((i % width >= 60 ? 1 : 0) === Math.floor(i / (width * height)) ? 1 : 0)); // prettier-ignore
+  const options = { ...IN_METRES, signs: { evidence, sharpest: new Uint16Array(width * height) } };
+  const { unfounded, unrest } = depthMaps({ planes: 2, width, height, values }, { focusDistances: [1, 2], space: "depth" }, options);
+  const row = 30 * width;
+  // Windows of nine columns: 0.135 / 9 is half of 0.03.
+  assertClose([35, 36, 40, 44, 45].map((x) => unfounded[row + x] as number), [1, 0.5, 0.5, 0.5, 1], 1e-5); // prettier-ignore
+  assert.equal(unfounded[row + 10], 0);
+  // The depth steps at column 60; windows of five columns (1/32) hold 0, 1, 2 of the other side.
+  assertClose([57, 58, 59, 60, 61, 62].map((x) => unrest[row + x] as number), [0, 0.4, Math.sqrt(0.24), Math.sqrt(0.24), 0.4, 0], 1e-5); // prettier-ignore
+});
