@@ -13,24 +13,25 @@ const TO_SRGB = [
 ] as const;
 
 /**
- * Converts RGB of 8 bits from the space of an ICC profile to sRGB, in place, for files that know no profiles. Colours outside sRGB are clipped.
- * Leaves them as they are if the profile is not three primaries and curves, as those of cameras and screens are.
+ * Converts RGB of 8 bits, `step` bytes per pixel, from the space of an ICC profile to sRGB, in place, for files and canvases that know no
+ * profiles. Colours outside sRGB are clipped. Leaves them as they are if the profile is not three primaries and curves, as those of cameras
+ * and screens are.
  */
-export function bytesToSrgb(data: Uint8Array, profile: Uint8Array): void {
+export function bytesToSrgb(data: Uint8Array | Uint8ClampedArray, profile: Uint8Array, step: 3 | 4 = 3): void {
   const space = matrixSpace(profile);
   if (!space) return;
   const light = space.curves.map((curve) => Float64Array.from({ length: 256 }, (_, i) => curve(i / 255)));
   const matrix = TO_SRGB.map((row) => space.primaries.map((column) => row[0] * column[0] + row[1] * column[1] + row[2] * column[2]));
   const encoded = Uint8Array.from({ length: 4096 }, (_, i) => 255 * encodeSrgb((i + 0.5) / 4096) + 0.5);
   const [r, g, b] = light as [Float64Array, Float64Array, Float64Array];
-  for (let at = 0; at < data.length; at += 3) {
+  for (let at = 0; at < data.length; at += step) {
     const [red, green, blue] = [r[data[at] as number] as number, g[data[at + 1] as number] as number, b[data[at + 2] as number] as number];
     for (let c = 0; c < 3; c++) {
       const [fromRed = 0, fromGreen = 0, fromBlue = 0] = matrix[c] as number[];
       const value = fromRed * red + fromGreen * green + fromBlue * blue;
       // Near black the steps of the table would show.
       data[at + c] =
-        value < 0.05 ? 255 * encodeSrgb(Math.max(value, 0)) + 0.5 : (encoded[Math.min(Math.floor(value * 4096), 4095)] as number);
+        value < 0.05 ? Math.round(255 * encodeSrgb(Math.max(value, 0))) : (encoded[Math.min(Math.floor(value * 4096), 4095)] as number);
     }
   }
 }

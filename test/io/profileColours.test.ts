@@ -25,6 +25,12 @@ test("colours become sRGB as Little CMS converts them, from Display P3 (parametr
       wanted.reduce((worst, value, i) => Math.max(worst, Math.abs(value - (bytes[i] as number))), 0);
     assert.ok(most(found) <= 2, `${profile}: ${most(found)}`);
     assert.ok(most(before) > 20, "the profile matters");
+    const withAlpha = Uint8ClampedArray.from({ length: 4 * 64 * 64 }, (_, i) =>
+      i % 4 === 3 ? 77 : (before[3 * (i >> 2) + (i % 4)] as number),
+    );
+    bytesToSrgb(withAlpha, new Uint8Array(icc ?? []), 4);
+    assert.deepEqual([...withAlpha.filter((_, i) => i % 4 !== 3)], [...found]);
+    assert.ok(withAlpha.every((value, i) => i % 4 !== 3 || value === 77));
   }
 });
 

@@ -1,5 +1,6 @@
 import type { Plane } from "../../src/image/boxFilter.ts";
 import type { Image, Size } from "../../src/image/image.ts";
+import { bytesToSrgb } from "../../src/io/profileColours.ts";
 import type { Canvas } from "../../src/output/canvas.ts";
 import { paintDepth, type Coloring } from "../../src/output/colorPicture.ts";
 import { colorTable } from "../../src/output/colorMap.ts";
@@ -36,14 +37,15 @@ export function depthSource({ depth }: Pick<DepthResult, "depth">, { range, hatc
   };
 }
 
-export function imageSource(image: Image): PictureSource {
+/** `profile`: the image's own, if it is not in sRGB. */
+export function imageSource(image: Image, profile?: Uint8Array): PictureSource {
   const { width, height, channels, data } = image;
   return {
     width,
     height,
     paint(region) {
       const part = region ? { ...sizeOf(region), channels, data: cut(data, image, region, channels) } : image;
-      return pixelsOf(shrinkImage(part, sizeWithin(part, SHOWN_SIDE)));
+      return pixelsOf(shrinkImage(part, sizeWithin(part, SHOWN_SIDE)), profile);
     },
   };
 }
@@ -59,11 +61,12 @@ export function valueSource(plane: Plane): PictureSource {
 
 const sizeOf = ({ width, height }: Size): Size => ({ width, height });
 
-/** The image in four bytes per pixel. */
-export function pixelsOf({ width, height, channels, data }: Image): Painting {
+/** The image in four bytes per pixel, in sRGB; `profile` says what its own numbers are, if not that. */
+export function pixelsOf({ width, height, channels, data }: Image, profile?: Uint8Array): Painting {
   const pixels = new Uint8ClampedArray(width * height * 4).fill(255);
   for (let i = 0; i < width * height; i++)
     for (let c = 0; c < 3; c++) pixels[4 * i + c] = 255 * (data[i * channels + (channels === 3 ? c : 0)] as number);
+  if (profile && channels === 3) bytesToSrgb(pixels, profile, 4);
   return { width, height, data: pixels };
 }
 

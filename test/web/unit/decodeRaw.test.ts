@@ -3,6 +3,8 @@ import { test, type TestContext } from "node:test";
 
 import type { RawPixels } from "../../../src/io/libraw.ts";
 import { decodeRaw } from "../../../web/src/raw/decodeRaw.ts";
+import { userFiles } from "../../../web/src/worker/userFiles.ts";
+import { dngFile } from "../../io/dngFile.ts";
 import type { RawReply } from "../../../web/src/raw/rawProtocol.ts";
 
 const PIXELS: RawPixels = { width: 1, height: 1, channels: 3, data: new Uint16Array(3), orientation: 1 };
@@ -78,4 +80,23 @@ test("cancelling ends the worker at once, and files that wait are not begun", as
   controller.abort();
   await Promise.all(both);
   assert.deepEqual(counts, { started: 1, asked: 1, terminated: 1 });
+});
+
+test("cancelling a later call ends the development of a raw file of the stack it works on, and the next call develops it", async (t) => {
+  let isStuck = false;
+  const counts = workers(t, () => (isStuck ? undefined : { pixels: PIXELS }));
+  const dng = dngFile({ width: 4, height: 4, channels: 1, data: new Float32Array(16) }) as Uint8Array<ArrayBuffer>;
+  let call = new AbortController();
+  const files = userFiles([{ path: "a.dng", file: new File([dng], "a.dng") }], { signal: () => call.signal });
+  assert.equal((await files.probe("a.dng")).width, 1);
+  call.abort(); // of the call that opened the stack, which is answered
+  [call, isStuck] = [new AbortController(), true];
+  const reading = assert.rejects(files.readImage("a.dng", { orientation: 1 }), { name: "AbortError" });
+  while (counts.asked < 2) await settle();
+  call.abort();
+  await reading;
+  assert.equal(counts.terminated, 1);
+  [call, isStuck] = [new AbortController(), false];
+  assert.equal((await files.readImage("a.dng", { orientation: 1 })).width, 1);
+  assert.deepEqual(counts, { started: 2, asked: 3, terminated: 1 });
 });

@@ -18,7 +18,7 @@ const MOST_BYTES = 96 * 2 ** 20;
 /** Undefined where the planes do not help: fewer than two, or two of the same nearness. Of too many, some are left out evenly. */
 export function photographs(
   images: readonly Image[],
-  { nearness, allInFocus }: { nearness: readonly number[]; allInFocus: Image },
+  { nearness, allInFocus, profile }: { nearness: readonly number[]; allInFocus: Image; profile?: Uint8Array | undefined },
 ): Photographs | undefined {
   const kept = evenly(images.length, MOST_PLANES);
   const order = kept.sort((a, b) => (nearness[b] as number) - (nearness[a] as number));
@@ -30,7 +30,7 @@ export function photographs(
   const bytes = 4 * size.width * size.height;
   const layers = new Uint8Array(bytes * (order.length + 1));
   for (const [layer, image] of [...order.map((plane) => images[plane] as Image), resized(allInFocus, size)].entries())
-    layers.set(pixelsOf(shrinkImage(image, size)).data, layer * bytes);
+    layers.set(pixelsOf(shrinkImage(image, size), profile).data, layer * bytes);
   return { ...size, nearness: near, layers };
 }
 

@@ -3,6 +3,7 @@ import type { Image } from "../../../src/image/image.ts";
 import { isKnown } from "../../../src/output/result.ts";
 import type { DepthResult } from "../../../src/output/result.ts";
 import { shrinkDepth, shrinkImage, sizeWithin } from "../../../src/image/shrink.ts";
+import { pixelsOf } from "../paint.ts";
 import { lensFor, photographedAt, type LensSetting } from "./lens.ts";
 
 /** A result prepared for refocusing at display size. */
@@ -18,7 +19,7 @@ export interface RefocusPlan {
 }
 
 export function planRefocus(result: DepthResult, { side }: { side: number }): RefocusPlan {
-  const { allInFocus } = result;
+  const { allInFocus, profile } = result;
   if (!allInFocus) throw new Error("refocusing needs the all-in-focus image, which this result does not have");
   const size = sizeWithin(allInFocus.width < result.depth.width ? allInFocus : result.depth, side);
   const depth = shrinkDepth(result.depth, size);
@@ -29,7 +30,7 @@ export function planRefocus(result: DepthResult, { side }: { side: number }): Re
   const scale = size.width / result.depth.width;
   return {
     ...size,
-    light: linearColours(shrinkImage(allInFocus, size)),
+    light: linearColours(shrinkImage(allInFocus, size), profile),
     nearness,
     blur: (setting) => ({
       gain: scale * lens.gain(setting),
@@ -39,8 +40,13 @@ export function planRefocus(result: DepthResult, { side }: { side: number }): Re
   };
 }
 
-function linearColours({ channels, data }: Image): Float32Array {
+function linearColours(image: Image, profile: Uint8Array | undefined): Float32Array {
+  const { channels, data } = image;
   const pixels = data.length / channels;
+  if (profile) {
+    const { data: bytes } = pixelsOf(image, profile);
+    return Float32Array.from({ length: 3 * pixels }, (_, i) => decodeSrgb((bytes[4 * Math.floor(i / 3) + (i % 3)] as number) / 255));
+  }
   return Float32Array.from({ length: 3 * pixels }, (_, i) => decodeSrgb(data[channels === 3 ? i : Math.floor(i / 3)] as number));
 }
 

@@ -53,8 +53,9 @@ export function createRefocus(canvas: HTMLCanvasElement, { result, focusDistance
     },
     use(images) {
       const lens = lensFor(result);
-      const { allInFocus } = result;
-      photos = allInFocus && photographs(images, { nearness: focusDistances.map((value) => lens.nearness(value)), allInFocus });
+      const { allInFocus, profile } = result;
+      const nearness = focusDistances.map((value) => lens.nearness(value));
+      photos = allInFocus && photographs(images, { nearness, allInFocus, profile });
       if (photos) painter.use(photos);
       frame ||= requestAnimationFrame(draw);
       return photos !== undefined;

@@ -83,8 +83,8 @@ function colorsOf({ width, height, data }: Painting, coordinates: Float32Array):
 }
 
 function pictureOf(result: DepthResult): Painting {
-  const { allInFocus } = result;
-  return allInFocus ? pixelsOf(shrinkImage(allInFocus, sizeWithin(allInFocus, TEXTURE_SIDE))) : opaque(paintDepth(result));
+  const { allInFocus, profile } = result;
+  return allInFocus ? pixelsOf(shrinkImage(allInFocus, sizeWithin(allInFocus, TEXTURE_SIDE)), profile) : opaque(paintDepth(result));
 }
 
 /** The first row of the data is the image's first row, as in the texture coordinates. */

@@ -25,7 +25,7 @@ export function CompareView({ result: view, state, controller }: ResultProps): V
   const [share, setShare] = useState(50);
   const { look } = state;
   const { viewport } = look;
-  const before = usePlanePicture(plane, controller);
+  const before = usePlanePicture(plane, view.result.profile, controller);
   const made = useMemo(() => sourceAfter(view, after, look), [view, after, look.map, look.flip, look.range]);
   const moveLine = ({ x }: Place): void => {
     setShare(100 * Math.min(Math.max(x, 0), 1));
@@ -91,20 +91,20 @@ const planeTitle = ({ value, unit }: ViewResult["planes"][number], n: number): s
 
 function sourceAfter({ result }: ViewResult, after: After, { map, flip, range }: Look): PictureSource | undefined {
   if (after === "depth") return depthSource(result, { range: range ?? fullRange(result), map, flip });
-  return result.allInFocus && imageSource(result.allInFocus);
+  return result.allInFocus && imageSource(result.allInFocus, result.profile);
 }
 
 /** The photograph in working size, once it is loaded. */
-function usePlanePicture(plane: number, controller: ResultProps["controller"]): PictureSource | undefined {
+function usePlanePicture(plane: number, profile: Uint8Array | undefined, controller: ResultProps["controller"]): PictureSource | undefined {
   const [source, setSource] = useState<PictureSource>();
   useEffect(() => {
     let isWanted = true;
     void controller.picture(plane).then((image) => {
-      if (isWanted) setSource(imageSource(image));
+      if (isWanted) setSource(imageSource(image, profile));
     });
     return () => {
       isWanted = false;
     };
-  }, [plane, controller]);
+  }, [plane, profile, controller]);
   return source;
 }

@@ -10,9 +10,9 @@ import { ZoomFrame, Zoomed, zoomWords } from "./ZoomFrame.tsx";
 
 /** The all-in-focus image. */
 export function PictureView({ result: { result, planes }, state, controller }: ResultProps): VNode {
-  const { allInFocus } = result;
+  const { allInFocus, profile } = result;
   const { viewport } = state.look;
-  const source = useMemo(() => allInFocus && imageSource(allInFocus), [allInFocus]);
+  const source = useMemo(() => allInFocus && imageSource(allInFocus, profile), [allInFocus, profile]);
   return (
     <figure>
       {source && (

@@ -72,8 +72,15 @@ export interface FinishedJob {
 
 let opened = 0;
 
-/** Rejects once it is cancelled, so that the caller keeps the job it has. */
-export async function openJob({ name, files: given, notes, focus }: Calls["open"]["ask"], { signal, onEvent }: Caller): Promise<Job> {
+/**
+ * Rejects once it is cancelled, so that the caller keeps the job it has. `present` is the signal of the call that is answered at a time: later
+ * calls read the same files.
+ */
+export async function openJob(
+  { name, files: given, notes, focus }: Calls["open"]["ask"],
+  { signal, onEvent }: Caller,
+  present: () => AbortSignal | undefined = () => signal,
+): Promise<Job> {
   const listed = await listUserFiles(name, given);
   const listing = { ...listed, notes: [...notes, ...listed.notes] };
   let done = 0;
@@ -81,7 +88,7 @@ export async function openJob({ name, files: given, notes, focus }: Calls["open"
     onEvent({ kind: "stage", stage: "open", done: (done += 1), of: listing.files.length });
     signal.throwIfAborted();
   };
-  const files = userFiles(given, { onProbed, signal });
+  const files = userFiles(given, { onProbed, signal: present });
   const cache: ImageCache = new Map();
   const source = cachedSource(await openListing(listing, files), cache);
   const names: string[] = [];
@@ -209,7 +216,8 @@ export function withThumbnails({ id, source, shown }: Job, { onEvent }: Pick<Cal
       const frame = source.frames[plane] as number;
       if (!shown.has(frame)) {
         shown.add(frame);
-        onEvent({ kind: "thumbnail", stack: id, frame, picture: await thumbnail(image) });
+        const { profile } = await source.readMetadata(plane);
+        onEvent({ kind: "thumbnail", stack: id, frame, picture: await thumbnail(image, profile) });
       }
       return image;
     },

@@ -56,7 +56,7 @@ const handlers: Handlers = {
   },
   unpack: ({ files }, caller) => unpackFiles(files, caller),
   open: async (ask, caller) => {
-    job = await openJob(ask, caller);
+    job = await openJob(ask, caller, () => present);
     return describeJob(job);
   },
   focus: async (choice) => {
@@ -87,7 +87,7 @@ const handlers: Handlers = {
   },
   pack: () => Promise.resolve(packImages(last().stack.images)),
   restore: async ({ stack, files }, caller) => {
-    job = files && (await openJob(files, caller));
+    job = files && (await openJob(files, caller, () => present));
     finished = { id: job?.id, frames: job?.source.frames ?? [], stack: { ...stack, images: unpackImages(stack) }, figures: undefined };
     return job && describeJob(job);
   },
@@ -113,6 +113,8 @@ function turned({ id, frames, stack, figures }: FinishedJob): FinishedJob {
 
 const running = new Map<number, AbortController>();
 let queue: Promise<void> = Promise.resolve();
+/** Of the call that the queue has come to. */
+let present: AbortSignal | undefined;
 
 scope.addEventListener("message", ({ data }) => {
   if ("cancel" in data) {
@@ -124,7 +126,11 @@ scope.addEventListener("message", ({ data }) => {
   const work = (): Promise<void> => answer(data, controller.signal).finally(() => running.delete(data.id));
   const isAside = data.call === "start" || data.call === "firstLook"; // beside opening and checking
   if (isAside) void work();
-  else queue = queue.then(work);
+  else
+    queue = queue.then(() => {
+      present = controller.signal;
+      return work();
+    });
 });
 
 async function answer(request: Exclude<Request, { cancel: number }>, signal: AbortSignal): Promise<void> {

@@ -24,8 +24,8 @@ const HEAD = 1 << 20;
 export interface Probing {
   /** Called for each header read. */
   readonly onProbed?: () => void;
-  /** Stops the development of a raw file, which is needed to know its size. */
-  readonly signal?: AbortSignal;
+  /** Of the call that is answered now: stops the development of a raw file. */
+  readonly signal?: () => AbortSignal | undefined;
 }
 
 /** Files a person gave to the page. Images are decoded one at a time, on demand. */
@@ -49,7 +49,7 @@ export function userFiles(given: readonly UserFile[], { onProbed, signal }: Prob
   const probeFile = async (path: string): Promise<ImageInfo> => {
     const head = await readHead(path, HEAD);
     if (head.length === 0) throw new FormatError(`${path}: the file is empty`);
-    if (isRaw(head)) return probeRaw(path, await bytesOf(path, find(path)), (bytes) => decodeRaw(bytes, signal));
+    if (isRaw(head)) return probeRaw(path, await bytesOf(path, find(path)), (bytes) => decodeRaw(bytes, signal?.()));
     return isTiff(head) ? tiffImageInfo(await withTiff(path, tiffInfo), path) : probeImage(path, { file: find(path), head });
   };
   return {
@@ -67,7 +67,8 @@ export function userFiles(given: readonly UserFile[], { onProbed, signal }: Prob
       probed.set(path, known);
       return known;
     },
-    readImage: async (path, options) => readImage(path, { ...options, file: find(path), head: await readHead(path, HEAD) }),
+    readImage: async (path, options) =>
+      readImage(path, { ...options, file: find(path), head: await readHead(path, HEAD), signal: signal?.() }),
     readTiffPage: (path, page) => withTiff(path, async (tiff) => readTiffPage(await tiff.getImage(page), find(path).size)),
   };
 }
@@ -85,6 +86,7 @@ interface Opened {
   readonly file: Blob;
   /** Its first bytes. */
   readonly head: Uint8Array;
+  readonly signal?: AbortSignal | undefined;
 }
 
 async function probeImage(path: string, { file, head }: Opened): Promise<ImageInfo> {
@@ -121,9 +123,9 @@ async function readWhole(path: string, wanted: Wanted): Promise<Image> {
   return decodingAsync({ file: path, format: "image" }, () => readBitmap(path, wanted));
 }
 
-async function readRaw(path: string, { file, orientation }: Wanted): Promise<Image> {
+async function readRaw(path: string, { file, orientation, signal }: Wanted): Promise<Image> {
   const bytes = await bytesOf(path, file);
-  const raw = await decodeRaw(bytes);
+  const raw = await decodeRaw(bytes, signal);
   if (raw) return pixelsToImage(turned(raw, orientation));
   const { jpeg } = previewOf(path, bytes);
   const preview = new Blob([jpeg as Uint8Array<ArrayBuffer>], { type: "image/jpeg" });
