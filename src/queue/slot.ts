@@ -4,6 +4,7 @@ import type { DeviceName } from "../network/node/devices.ts";
 
 import { DualFocusError, type ErrorReport } from "../errors.ts";
 import { childEnvironment } from "../system/childEnvironment.ts";
+import { MEMORY_VARIABLE } from "../system/processWatch.ts";
 import type { Job } from "./job.ts";
 import { isBucket } from "./openStore.ts";
 import type { JobProgress } from "./queue.ts";
@@ -17,7 +18,7 @@ export interface SlotOptions {
   readonly device: DeviceName;
   /** CPU threads. */
   readonly threads: number;
-  /** Bytes it may use. */
+  /** Bytes it may use, together with the process that develops a raw file. */
   readonly memory: number;
   /** Jobs it computes at the same time; more than one pays where a device is faster with several stacks at once. */
   readonly together: number;
@@ -78,8 +79,10 @@ export function createSlot(options: SlotOptions & { /** Milliseconds for one job
   child.on("message", (message: FromSlot) => {
     const run = runs.get(message.run);
     if (message.type === "progress") run?.onProgress(message.progress);
-    else if (message.type === "failed") run?.reject(new DualFocusError(message.error.code, message.error.message, message.error));
-    else if (message.type === "stopped") run?.reject(new Error("stopped"));
+    else if (message.type === "failed") {
+      if (message.error.code === "memory-limit") isOpen = false; // a fresh process has more left
+      run?.reject(new DualFocusError(message.error.code, message.error.message, message.error));
+    } else if (message.type === "stopped") run?.reject(new Error("stopped"));
     else {
       if (message.held > TIRED * options.memory) isOpen = false;
       run?.resolve();
@@ -119,14 +122,17 @@ function startProcess({ store, scratch, device, threads, memory, together }: Slo
   const file = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./slotMain.ts" : "./slotMain.js", import.meta.url));
   const child = fork(file, {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    env: {
-      ...childEnvironment(["system", "device", ...(isBucket(store) ? ["bucket" as const] : [])]),
-      VIPS_CONCURRENCY: String(threads), // the decoder's threads
-    },
+    env: slotEnvironment({ store, threads, memory }),
   });
   post(child, { type: "start", options: { store, scratch, device, threads, memory, together } });
   return child;
 }
+
+export const slotEnvironment = ({ store, threads, memory }: Pick<SlotOptions, "store" | "threads" | "memory">): NodeJS.ProcessEnv => ({
+  ...childEnvironment(["system", "device", ...(isBucket(store) ? ["bucket" as const] : [])]),
+  VIPS_CONCURRENCY: String(threads), // the decoder's threads
+  [MEMORY_VARIABLE]: String(memory),
+});
 
 /** A process that is gone is noticed by its end, not by the failure of a message to it. */
 function post(child: ChildProcess, message: ToSlot): void {

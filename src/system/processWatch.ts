@@ -1,5 +1,14 @@
 import { Worker } from "node:worker_threads";
 
+/** The variable that holds how many bytes a process and those that it starts may use together. */
+export const MEMORY_VARIABLE = "DUALFOCUS_PROCESS_MEMORY";
+
+/** Bytes that a process started now may use; Infinity where nothing was said. */
+export function memoryLeft(environment: NodeJS.ProcessEnv = process.env, held = process.memoryUsage.rss()): number {
+  const memory = environment[MEMORY_VARIABLE];
+  return memory === undefined ? Infinity : Math.max(0, Number(memory) - held);
+}
+
 const PERIOD = 20; // milliseconds
 
 const WATCH = `
@@ -15,5 +24,6 @@ const WATCH = `
  * while a decoder keeps the others busy, forever perhaps. Node's own limits do not count typed arrays.
  */
 export function watchProcess({ memory = Infinity }: { readonly memory?: number } = {}): void {
+  if (process.memoryUsage.rss() > memory) process.kill(process.pid, "SIGKILL"); // a short task might end before the thread starts
   new Worker(WATCH, { eval: true, workerData: memory, execArgv: [] }).unref();
 }

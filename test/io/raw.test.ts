@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import sharp from "sharp";
+import { DualFocusError } from "../../src/errors.ts";
 import type { Image } from "../../src/image/image.ts";
 import { readPhotoFacts } from "../../src/io/exif.ts";
 import { developRaw } from "../../src/io/libraw.ts";
@@ -8,6 +9,7 @@ import { decodeRaw, loadLibRaw } from "../../src/stack/node/decodeRaw.ts";
 import { embeddedJpeg, isRaw, largestRawSize } from "../../src/io/raw.ts";
 import { encodeTiff } from "../../src/io/tiff.ts";
 import { createRandom } from "../../src/random.ts";
+import { MEMORY_VARIABLE } from "../../src/system/processWatch.ts";
 import { dngFile } from "./dngFile.ts";
 import { cr3File, rafFile } from "./rawLayouts.ts";
 
@@ -113,6 +115,25 @@ test("a decoder that does not end, or crashes, is given up, and the next file ha
     decodeRaw(Uint8Array.of(1), { program }),
   ]);
   assert.deepEqual([crashed, wrong, good?.width], [undefined, undefined, 96]);
+});
+
+test("where too little memory is left, developing a raw file is an error; its preview would be another image", async (context) => {
+  context.after(() => Reflect.deleteProperty(process.env, MEMORY_VARIABLE));
+  const dng = dngFile(waves);
+  context.mock.method(process.memoryUsage, "rss", () => 2 ** 30);
+  const refused = async (megabytes: number, options: Parameters<typeof decodeRaw>[1]): Promise<string> => {
+    process.env[MEMORY_VARIABLE] = String(2 ** 30 + megabytes * 2 ** 20);
+    const cause: unknown = await decodeRaw(dng, { file: "a.dng", ...options }).catch((error: unknown) => error);
+    assert.ok(cause instanceof DualFocusError && cause.code === "memory-limit");
+    return cause.message;
+  };
+  assert.equal(await refused(100, {}), "a.dng: developing 96×64 pixels takes about 0.2 GB, more than the 0.1 GB of memory that were left");
+  const hungry = new URL("./hungryLibRaw.ts", import.meta.url);
+  const stuck = new URL("./stuckLibRaw.ts", import.meta.url);
+  assert.equal(await refused(512, { program: hungry }), "a.dng: developing it took more than the 0.5 GB of memory that were left");
+  process.env[MEMORY_VARIABLE] = String(4 * 2 ** 30);
+  assert.equal((await decodeRaw(dng))?.width, 96);
+  assert.equal(await decodeRaw(dng, { program: stuck, seconds: 0.5 }), undefined, "given up for its time, not its memory");
 });
 
 test("the largest JPEG inside a raw file is found", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
@@ -10,8 +10,11 @@ import { commitResults, readResults } from "../../src/queue/results.ts";
 import { runJob } from "../../src/queue/runJob.ts";
 import { DualFocusError } from "../../src/errors.ts";
 import { isWorthRetrying } from "../../src/queue/queue.ts";
-import { createSlot } from "../../src/queue/slot.ts";
-import { storedJob, temporaryFolder, writeStack } from "./helpers/stack.ts";
+import { memoryLeft } from "../../src/system/processWatch.ts";
+import { createSlot, slotEnvironment } from "../../src/queue/slot.ts";
+import { frameOf } from "../../src/queue/job.ts";
+import { dngFile } from "../io/dngFile.ts";
+import { storedJob, temporaryFolder, TINY, writeStack } from "./helpers/stack.ts";
 
 const GB = 2 ** 30;
 const quietly = { onProgress: () => undefined, signal: new AbortController().signal };
@@ -52,6 +55,36 @@ test("a job that takes too long, too much memory, or has lost its files fails wi
   assert.match(gone.message, /^jobs\/job-limits\/frames\/frame_0000\.png: is not in /);
   assert.equal(await readResults(store, "job-limits"), undefined);
   assert.deepEqual([await readdir(scratch), await store.list("jobs/job-limits")], [[], []]);
+});
+
+test("what a slot starts may take what the slot has left of its memory", () => {
+  const environment = slotEnvironment({ store: "store", threads: 1, memory: 3 * GB });
+  assert.deepEqual([memoryLeft(environment, GB), memoryLeft(environment, 4 * GB), memoryLeft({}, GB)], [2 * GB, 0, Infinity]);
+});
+
+test("a raw file counts towards the memory of its slot, which is replaced where that is not enough", async (context) => {
+  const folder = await temporaryFolder(context);
+  const store = createDirectoryStore(join(folder, "store"));
+  const [width, height] = [3000, 2000]; // takes 330 MB to develop; the slot itself has about 170 MB by then
+  const dng = dngFile({ width, height, channels: 3, data: new Float32Array(3 * width * height).fill(0.5) });
+  const frames = [0, 1, 2].map((n) => frameOf("job-of-raw-files", n, "dng"));
+  for (const { key } of frames) {
+    await writeFile(join(folder, "frame.dng"), dng);
+    await store.put(key, join(folder, "frame.dng"));
+  }
+  const memory = 350 * 2 ** 20;
+  const slot = createSlot({ store: store.name, scratch: folder, device: "cpu", threads: 1, memory, together: 1, timeLimit: 60_000 });
+  context.after(() => slot.close());
+  await assert.rejects(slot.run({ id: "job-of-raw-files", frames, settings: TINY }, quietly), (cause) => {
+    assert.ok(cause instanceof DualFocusError);
+    assert.match(
+      cause.message,
+      /^frame_0000\.dng: developing 3000×2000 pixels takes about 0\.3 GB, more than the 0\.\d GB of memory that were left$/,
+    );
+    assert.deepEqual([cause.code, isWorthRetrying(cause)], ["memory-limit", true]);
+    return true;
+  });
+  assert.equal(slot.isOpen, false);
 });
 
 test("pictures that need more memory than there is are refused before they are read", async (context) => {

@@ -15,7 +15,7 @@ export const isCameraFile = (head: Uint8Array): boolean => isHeif(head) || isRaw
 /** What the header of such a file says. */
 export async function probeCameraFile(file: string, head: Uint8Array, all: () => Promise<Uint8Array>): Promise<ImageInfo> {
   if (isBmp(head)) return { ...bmpHeader(head, file), orientation: 1 };
-  if (isRaw(head)) return probeRaw(file, await all(), decodeRaw);
+  if (isRaw(head)) return probeRaw(file, await all(), (bytes) => decodeRaw(bytes, { file }));
   const { width, height, orientation, bits } = readHeifHeader(head, file);
   return { width, height, orientation, channels: 3, depth: bits > 8 ? "16" : "8" };
 }
@@ -42,7 +42,7 @@ export async function forSharp(file: string, bytes: Uint8Array, orientation?: nu
 const INVERSE: Readonly<Record<number, number>> = { 6: 8, 8: 6 };
 
 async function developed(file: string, { bytes, orientation }: ForSharp): Promise<ForSharp> {
-  const raw = await decodeRaw(bytes);
+  const raw = await decodeRaw(bytes, { file });
   if (raw) return { bytes: encodeTiff([raw]), orientation: orientation ?? raw.orientation };
   const { jpeg } = previewOf(file, bytes);
   return { bytes: jpeg, orientation: orientation ?? readPhotoFacts(bytes).orientation };

@@ -3,8 +3,11 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { LibRawModule } from "libraw-wasm/dist/libraw.js";
+import { DualFocusError } from "../../errors.ts";
 import { childEnvironment } from "../../system/childEnvironment.ts";
+import { memoryLeft } from "../../system/processWatch.ts";
 import type { RawPixels } from "../../io/libraw.ts";
+import { largestRawSize } from "../../io/raw.ts";
 import { rawSeconds } from "../rawImage.ts";
 
 /** LibRaw, in this process. It reserves a quarter of a gigabyte. */
@@ -15,6 +18,8 @@ export async function loadLibRaw(): Promise<LibRawModule> {
 }
 
 export interface RawOptions {
+  /** For messages. */
+  readonly file?: string;
   /** For one file. */
   readonly seconds?: number;
   /** The program of the process; for tests. */
@@ -23,11 +28,18 @@ export interface RawOptions {
 
 const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./decodeRawMain.ts" : "./decodeRawMain.js", import.meta.url);
 
+/** Bytes: the address space of WebAssembly. The largest images that the service accepts, 100 megapixels, take 3 GB. */
+const MOST_MEMORY = 4 * 2 ** 30;
+
+/** Bytes that developing takes, in all and for each pixel of the sensor. */
+const [PROCESS_BYTES, BYTES_PER_PIXEL] = [0.15 * 2 ** 30, 30];
+
 let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Develops a raw file; undefined if LibRaw cannot, or does not come to an end. Each file has a process of its own: after some damaged files
- * LibRaw refused the good ones that followed, or never finished them. One after the other, for the memory they take.
+ * LibRaw refused the good ones that followed, or never finished them. One after the other, for the memory they take. Where this process
+ * has less left than a file may take, running out of it is an error: with more memory, LibRaw might develop the file.
  */
 export function decodeRaw(bytes: Uint8Array, options: RawOptions = {}): Promise<RawPixels | undefined> {
   const developed = last.then(() => develop(bytes, options));
@@ -40,16 +52,30 @@ export const HEAD_BYTES = 16;
 
 async function develop(
   bytes: Uint8Array,
-  { seconds = rawSeconds(bytes.length), program = PROGRAM }: RawOptions,
+  { file = "a raw file", seconds = rawSeconds(bytes.length), program = PROGRAM }: RawOptions,
 ): Promise<RawPixels | undefined> {
-  const child = fork(fileURLToPath(program), { stdio: ["pipe", "pipe", "ignore", "ipc"], env: childEnvironment(["system"]) });
-  const timer = setTimeout(() => child.kill("SIGKILL"), 1000 * seconds);
+  const memory = Math.min(MOST_MEMORY, memoryLeft());
+  if (memory < MOST_MEMORY) checkMemory(file, bytes, memory);
+  const child = fork(fileURLToPath(program), [String(memory)], {
+    stdio: ["pipe", "pipe", "ignore", "ipc"],
+    env: childEnvironment(["system"]),
+  });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    child.kill("SIGKILL");
+  }, 1000 * seconds);
   try {
     const answer: Buffer[] = [];
     child.stdout?.on("data", (chunk: Buffer) => answer.push(chunk));
     child.stdin?.on("error", () => undefined); // it has ended before it has read all
     child.stdin?.end(bytes);
-    const code = await new Promise<number | null>((resolve, reject) => child.once("error", reject).once("close", resolve));
+    const code = await new Promise<number | null>((resolve, reject) =>
+      child.once("error", reject).once("close", (code, signal) => {
+        if (signal === "SIGKILL" && !isLate && memory < MOST_MEMORY) reject(outOfMemory(`${file}: developing it took more`, memory));
+        else resolve(code);
+      }),
+    );
     const whole = Buffer.concat(answer.splice(0)); // the largest are 600 MB
     return code === 0 ? pixelsOf(whole) : undefined;
   } finally {
@@ -57,6 +83,21 @@ async function develop(
     child.kill("SIGKILL");
   }
 }
+
+/** The sensor's size stands in most files; where it does not, running out of memory shows it. */
+function checkMemory(file: string, bytes: Uint8Array, memory: number): void {
+  const size = largestRawSize(bytes);
+  const needed = size ? PROCESS_BYTES + BYTES_PER_PIXEL * size.width * size.height : 0;
+  if (size && needed > memory)
+    throw outOfMemory(`${file}: developing ${size.width}×${size.height} pixels takes about ${inGigabytes(needed)} GB, more`, memory);
+}
+
+const inGigabytes = (bytes: number): number => Number((bytes / 2 ** 30).toFixed(1));
+
+const outOfMemory = (what: string, memory: number): DualFocusError =>
+  new DualFocusError("memory-limit", `${what} than the ${inGigabytes(memory)} GB of memory that were left`, {
+    facts: { gigabytes: inGigabytes(memory) },
+  });
 
 function pixelsOf(answer: Buffer): RawPixels | undefined {
   if (answer.length < HEAD_BYTES) return undefined;

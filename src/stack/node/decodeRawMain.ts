@@ -3,10 +3,7 @@ import { watchProcess } from "../../system/processWatch.ts";
 import { developRaw } from "../../io/libraw.ts";
 import { HEAD_BYTES, loadLibRaw } from "./decodeRaw.ts";
 
-/** The largest images that the service accepts, 100 megapixels, take 3 GB. */
-const MEMORY = 4 * 2 ** 30;
-
-watchProcess({ memory: MEMORY });
+watchProcess({ memory: Number(process.argv[2]) });
 const chunks: Buffer[] = [];
 for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
 const pixels = developRaw(Buffer.concat(chunks), await loadLibRaw());
