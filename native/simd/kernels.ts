@@ -828,3 +828,74 @@ export function guidedRow(
     store<f32>(out + i, model < floor ? floor : model > ceiling ? ceiling : model);
   }
 }
+
+/** `out` = (one − two)². */
+export function squaredDifferences(out: usize, one: usize, two: usize, count: i32): void {
+  const bytes = (<usize>count) << 2;
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) {
+    const difference = f32x4.sub(v128.load(one + i), v128.load(two + i));
+    v128.store(out + i, f32x4.mul(difference, difference));
+  }
+  for (; i < bytes; i += 4) {
+    const difference = load<f32>(one + i) - load<f32>(two + i);
+    store<f32>(out + i, difference * difference);
+  }
+}
+
+/** The smallest and largest of the values so far, and in `at`, 32-bit numbers, which plane has the largest. */
+export function extendRange(least: usize, most: usize, at: usize, values: usize, count: i32, plane: i32): void {
+  const bytes = (<usize>count) << 2;
+  const planes = i32x4.splat(plane);
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) {
+    const value = v128.load(values + i);
+    const high = v128.load(most + i);
+    const above = f32x4.gt(value, high);
+    v128.store(least + i, f32x4.min(v128.load(least + i), value));
+    v128.store(most + i, v128.bitselect(value, high, above));
+    v128.store(at + i, v128.bitselect(planes, v128.load(at + i), above));
+  }
+  for (; i < bytes; i += 4) {
+    const value = load<f32>(values + i);
+    if (value < load<f32>(least + i)) store<f32>(least + i, value);
+    if (value > load<f32>(most + i)) {
+      store<f32>(most + i, value);
+      store<i32>(at + i, plane);
+    }
+  }
+}
+
+/** Σ (one − two)² over a square whose side is a multiple of 4, in images `width` pixels wide. */
+export function squareError(one: usize, two: usize, width: i32, side: i32): f64 {
+  const stride = (<usize>width) << 2;
+  const bytes = (<usize>side) << 2;
+  let sum = f64x2.splat(0);
+  for (let y = 0; y < side; y++) {
+    let row = f32x4.splat(0);
+    for (let x: usize = 0; x < bytes; x += 16) {
+      const difference = f32x4.sub(v128.load(one + x), v128.load(two + x));
+      row = f32x4.add(row, f32x4.mul(difference, difference));
+    }
+    const folded = f32x4.add(row, i8x16.shuffle(row, row, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+    sum = f64x2.add(sum, f64x2.promote_low_f32x4(folded));
+    one += stride;
+    two += stride;
+  }
+  return f64x2.extract_lane(sum, 0) + f64x2.extract_lane(sum, 1);
+}
+
+/** In place: √ of the values as shares of `most`; 0 where the share is below `least`. */
+export function rootOfShare(values: usize, most: usize, count: i32, least: f32): void {
+  const bytes = (<usize>count) << 2;
+  const limit = f32x4.splat(least);
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) {
+    const share = f32x4.div(v128.load(values + i), v128.load(most + i));
+    v128.store(values + i, v128.andnot(f32x4.sqrt(share), f32x4.lt(share, limit)));
+  }
+  for (; i < bytes; i += 4) {
+    const share = load<f32>(values + i) / load<f32>(most + i);
+    store<f32>(values + i, share < least ? 0 : Mathf.sqrt(share));
+  }
+}

@@ -1,4 +1,6 @@
-import { boxMean, smooth, type Plane } from "../image/boxFilter.ts";
+import { boxMeanBlock, smoothBlock, type Plane } from "../image/boxFilter.ts";
+import { blockOf, type Block } from "../image/pyramid.ts";
+import { workspace } from "../image/simd/workspace.ts";
 import { choosePlanes } from "../stack/focalStack.ts";
 import type { Finding } from "./finding.ts";
 
@@ -65,32 +67,30 @@ interface EnergyRange {
 function energyRanges(planes: readonly Plane[]): EnergyRange[] {
   const { width, height } = planes[0] as Plane;
   const pixels = width * height;
-  const ranges = BLURS.slice(1).map(() => ({
-    least: new Float32Array(pixels).fill(Infinity),
-    most: new Float32Array(pixels),
-    at: new Uint16Array(pixels),
-  }));
-  const squares = new Float32Array(pixels);
-  for (const [n, plane] of planes.entries()) {
-    const blurred = BLURS.map((radius) => (radius === 0 ? plane.values : smooth(plane, radius)));
-    for (const [band, range] of ranges.entries()) {
-      const [sharp, coarse] = [blurred[band] as Float32Array, blurred[band + 1] as Float32Array];
-      for (let i = 0; i < pixels; i++) squares[i] = ((sharp[i] as number) - (coarse[i] as number)) ** 2;
-      extend(range, boxMean({ width, height, values: squares }, WINDOW), n);
+  const { kernels, take, view, scoped } = workspace();
+  return scoped(() => {
+    const ranges = BLURS.slice(1).map(() => ({ least: take(pixels), most: take(pixels), at: take(pixels) }));
+    for (const { least, most, at } of ranges) {
+      view(least, pixels).fill(Infinity);
+      view(most, pixels).fill(0);
+      view(at, pixels).fill(0);
     }
-  }
-  return ranges;
-}
-
-function extend({ least, most, at }: EnergyRange, energy: Float32Array, plane: number): void {
-  for (let i = 0; i < energy.length; i++) {
-    const value = energy[i] as number;
-    if (value < (least[i] as number)) least[i] = value;
-    if (value > (most[i] as number)) {
-      most[i] = value;
-      at[i] = plane;
-    }
-  }
+    for (const [n, { values }] of planes.entries())
+      scoped(() => {
+        const sharp = blockOf({ width, height, channels: 1, data: values });
+        const blurred = BLURS.map((radius) => (radius === 0 ? sharp : smoothBlock(sharp, radius)));
+        const squares = { width, height, channels: 1, address: take(pixels) };
+        for (const [band, { least, most, at }] of ranges.entries()) {
+          kernels.squaredDifferences(squares.address, (blurred[band] as Block).address, (blurred[band + 1] as Block).address, pixels);
+          kernels.extendRange(least, most, at, boxMeanBlock(squares, WINDOW).address, pixels, n);
+        }
+      });
+    return ranges.map(({ least, most, at }) => ({
+      least: view(least, pixels).slice(),
+      most: view(most, pixels).slice(),
+      at: Uint16Array.from(new Uint32Array(view(at, pixels).buffer, at, pixels)),
+    }));
+  });
 }
 
 /** Of every few pixels in large images: sorting all of them would take longer than the rest. */

@@ -1,5 +1,5 @@
 import { boxMeanBlock, type Plane } from "../image/boxFilter.ts";
-import { blockOf, valuesOf } from "../image/pyramid.ts";
+import { blockOf, type Block } from "../image/pyramid.ts";
 import { workspace } from "../image/simd/workspace.ts";
 import { BLOCK, blockSharpness, peakOf, ratioAt, texturedBlocks, type BlockSharpness } from "./sharpness.ts";
 
@@ -33,7 +33,10 @@ interface Steps {
  */
 function addedBlurs({ from, to, blocks }: Steps): (number | undefined)[] {
   if (blocks.length < LEAST_BLOCKS) return to.map(() => undefined);
-  const errors = BLURS.map((blur) => withBlurred(from, blur, (blurred) => to.map((other) => blockErrors(blurred, other, blocks))));
+  const errors = workspace().scoped(() => {
+    const [sharp, ...others] = [from, ...to].map(({ width, height, values }) => blockOf({ width, height, channels: 1, data: values })) as [Block, ...Block[]]; // prettier-ignore
+    return BLURS.map((blur) => withBlurred(sharp, blur, (blurred) => others.map((other) => blockErrors(blurred, other, blocks))));
+  });
   return to.map((_, n) => {
     const best = blocks.map((_, i) => {
       const all = errors.map((perPlane) => perPlane[n]?.[i] as number);
@@ -78,26 +81,23 @@ export function middle(values: readonly (number | undefined)[]): number | undefi
 }
 
 /** Calls `use` with the blurred plane, which exists as long as it runs. */
-function withBlurred<T>(plane: Plane, { radius, passes, share }: Blur, use: (blurred: Plane) => T): T {
+function withBlurred<T>(plane: Block, { radius, passes, share }: Blur, use: (blurred: Block) => T): T {
+  const { kernels, scoped } = workspace();
   if (share === 0) return use(plane);
-  const { width, height, values } = plane;
-  return workspace().scoped(() => {
-    let smooth = blockOf({ width, height, channels: 1, data: values });
+  return scoped(() => {
+    let smooth = plane;
     for (let pass = 0; pass < passes; pass++) smooth = boxMeanBlock(smooth, radius);
-    const mixed = valuesOf(smooth);
-    if (share < 1) for (let i = 0; i < mixed.length; i++) mixed[i] = share * (mixed[i] as number) + (1 - share) * (values[i] as number);
-    return use({ width, height, values: mixed });
+    if (share < 1) kernels.mixTwo(smooth.address, plane.address, smooth.address, plane.width * plane.height, share);
+    return use(smooth);
   });
 }
 
-function blockErrors(one: Plane, other: Plane, blocks: readonly number[]): number[] {
-  const columns = Math.floor(one.width / BLOCK);
+function blockErrors(one: Block, other: Block, blocks: readonly number[]): number[] {
+  const { kernels } = workspace();
+  const { width } = one;
+  const columns = Math.floor(width / BLOCK);
   return blocks.map((block) => {
-    const [left, top] = [(block % columns) * BLOCK, Math.floor(block / columns) * BLOCK];
-    let sum = 0;
-    for (let y = top; y < top + BLOCK; y++)
-      for (let x = left; x < left + BLOCK; x++)
-        sum += ((one.values[y * one.width + x] as number) - (other.values[y * one.width + x] as number)) ** 2;
-    return sum;
+    const at = 4 * (Math.floor(block / columns) * BLOCK * width + (block % columns) * BLOCK);
+    return kernels.squareError(one.address + at, other.address + at, width, BLOCK);
   });
 }

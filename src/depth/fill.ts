@@ -30,7 +30,8 @@ export interface FilledDepth {
  * surface z through all of them, each weighed by its expected error e as (0.3 planes / e)², it becomes u z + (1 − u) d: founded depth is untouched.
  * Metres are carried on in dioptres, as blur is measured. `covered` is 0 where a frame was moved out of the image.
  */
-export function fillDepth({ depth, confidence, unfounded, unrest, allInFocus }: FillSource, covered?: Uint8Array): FilledDepth {
+export function fillDepth(source: FillSource, covered?: Uint8Array): FilledDepth {
+  const { depth, confidence, unfounded, unrest } = source;
   const isCovered = (i: number): boolean => covered?.[i] !== 0;
   const share = unfounded.map((value, i) => (isCovered(i) ? value : 1));
   const filled = Uint8Array.from(unfounded, (value, i) => (value > 0 && isCovered(i) ? 1 : 0));
@@ -43,7 +44,7 @@ export function fillDepth({ depth, confidence, unfounded, unrest, allInFocus }: 
   const weights = share.map((_, i) => (isCovered(i) ? (STEP / errorAt(i)) ** 2 * trust(i) : UNCOVERED));
   const turned = (value: number): number => (depth.space === "depth" ? 1 / value : value);
   const { width, height } = depth;
-  const surface = fillSurface({ width, height, values: depth.values.map(turned), weights, guide: allInFocus });
+  const surface = fillSurface({ width, height, values: depth.values.map(turned), weights, guide: source.allInFocus });
   const values = depth.values.map((value, i) => {
     const u = share[i] as number;
     return u === 0 ? value : u === 1 ? turned(surface[i] as number) : turned(u * (surface[i] as number) + (1 - u) * turned(value));
@@ -131,9 +132,14 @@ function halved({ width: w, height: h, values, weights, guide }: Level): Level {
   const data = new Float32Array(width * height * channels);
   for (let y = 0, i = 0; y < height; y++)
     for (let x = 0; x < width; x++, i++) {
-      let [count, weight, sum, plain] = [0, 0, 0, 0];
-      for (let v = 2 * y; v < Math.min(2 * y + 2, h); v++)
-        for (let u = 2 * x; u < Math.min(2 * x + 2, w); u++) {
+      let count = 0;
+      let weight = 0;
+      let sum = 0;
+      let plain = 0;
+      const bottom = Math.min(2 * y + 2, h);
+      const end = Math.min(2 * x + 2, w);
+      for (let v = 2 * y; v < bottom; v++)
+        for (let u = 2 * x; u < end; u++) {
           const j = v * w + u;
           count += 1;
           weight += weights[j] as number;

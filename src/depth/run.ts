@@ -135,7 +135,7 @@ async function prepared(
   // Neighbours in focus align best: once the frames are sorted, they are compared again.
   const inFocus = order.sorted && alignment === "auto" ? await estimateFrames(sorted, source, { onStage, signal }) : undefined;
   const first = alignedBy && (await alignFrames(sorted, source, inFocus ?? inOrder(alignedBy, order.planes)));
-  const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? sorted }, source, options);
+  const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? sorted, read: sorted }, source, options);
   const findings = confirmed(found, stack);
   return { source, order, aligned, stack, findings, seconds: { load, check: clock(), align } };
 }

@@ -44,13 +44,18 @@ interface Working {
   readonly stack: FocalStack;
 }
 
-/** The same stack, read again in a larger size if its planes differ by too little blur for the network to detect. */
-export async function wellSized({ aligned, stack }: Working, source: StackSource, options: WorkingOptions): Promise<Working> {
+/** The same stack in a larger size if its planes differ by too little blur for the network to detect: `read`, before its alignment, or read again. */
+export async function wellSized(
+  { aligned, stack, read: known }: Working & { readonly read: FocalStack },
+  source: StackSource,
+  options: WorkingOptions,
+): Promise<Working> {
   const enlargement = options.workingSide === "auto" ? goodEnlargement(stack) : 1;
   if (enlargement === 1) return { aligned, stack };
   const [{ width, height }] = stack.images as [Image];
   const size = { width: Math.round(width * enlargement), height: Math.round(height * enlargement) };
-  const read = await readWorking(source, { ...options, workingSide: Math.max(size.width, size.height) });
+  const isWhole = known.images.every((image) => image.width === source.size.width && image.height === source.size.height);
+  const read = isWhole ? known : await readWorking(source, { ...options, workingSide: Math.max(size.width, size.height) });
   const larger = { ...read, images: read.images.map((image) => enlargedTo(image, size)) };
   if (!aligned) return { aligned, stack: larger };
   const again = await alignStack(larger, { alignment: resizeAlignment(aligned.alignment, larger.images[0] as Image) });

@@ -30,7 +30,7 @@ export function localEnergy({ width, height, channels, address }: Block, radius:
 
 /** Two box filters: close to a Gaussian, without side lobes. */
 export const smooth = ({ width, height, values }: Plane, radius: number): Float32Array =>
-  workspace().scoped(() => {
-    const once = boxMeanBlock(blockOf({ width, height, channels: 1, data: values }), radius);
-    return valuesOf(boxMeanBlock(once, radius)).slice();
-  });
+  workspace().scoped(() => valuesOf(smoothBlock(blockOf({ width, height, channels: 1, data: values }), radius)).slice());
+
+/** The same of a block of one channel. */
+export const smoothBlock = (block: Block, radius: number): Block => boxMeanBlock(boxMeanBlock(block, radius), radius);

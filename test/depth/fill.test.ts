@@ -124,6 +124,18 @@ test("a plain wall takes the depth of its textured frame, and depth that is not 
   }
 });
 
+test("where nothing is unfounded the depth is returned as it is, and the all-in-focus image is not computed", () => {
+  const none = new Float32Array(12);
+  const depth = depthMap({ width: 4, height: 3, values: none.map((_, i) => 1 + i), space: "depth" });
+  const source = {
+    ...{ depth, confidence: none, unfounded: none, unrest: none },
+    get allInFocus(): never {
+      return assert.fail("nobody needs it");
+    },
+  };
+  assert.equal(fillDepth(source).depth, depth);
+});
+
 test("what not all frames cover is carried on but not marked, and metres are carried on in dioptres", () => {
   const [width, height] = [64, 48];
   const values = map(grey(width, height, (x) => (x < 32 ? 1 : 9)));

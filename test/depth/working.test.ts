@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boxMean } from "../../src/image/boxFilter.ts";
-import type { Image } from "../../src/image/image.ts";
-import { enlargedTo, goodEnlargement } from "../../src/depth/working.ts";
+import type { Image, Size } from "../../src/image/image.ts";
+import { enlargedTo, goodEnlargement, wellSized } from "../../src/depth/working.ts";
 import { createRandom } from "../../src/random.ts";
+import type { FocalStack } from "../../src/stack/focalStack.ts";
+import type { StackSource } from "../../src/stack/stackSource.ts";
 
 const size = { width: 192, height: 128 };
 
@@ -46,4 +48,21 @@ test("pictures smaller than wanted are interpolated, others left alone", () => {
   assert.deepEqual([large.width, large.height, large.channels, large.data.length], [40, 4, 1, 160]);
   assert.ok(Math.abs((large.data[20] as number) - 9.75) < 0.02, "halfway pixels lie between their neighbours");
   assert.equal(enlargedTo(ramp, { width: 20, height: 2 }), ramp);
+});
+
+test("images that were read whole are enlarged, not read again", async () => {
+  const { images } = stackBlurredBy(0.25);
+  const read: FocalStack = { images, focusDistances: [1, 2], space: "depth" };
+  const reads: number[] = [];
+  const sized = async (shown: Size): Promise<Size> => {
+    const readScaled = (plane: number): Promise<Image> => (reads.push(plane), Promise.resolve(images[plane] as Image));
+    const source = { ...read, size: shown, files: ["a", "b"], readScaled } as unknown as StackSource;
+    const options = { workingSide: "auto", onStage: () => undefined, signal: new AbortController().signal } as const;
+    const { stack } = await wellSized({ aligned: undefined, stack: read, read }, source, options);
+    return stack.images[1] as Image;
+  };
+  assert.equal((await sized(size)).width, 2 * size.width);
+  assert.deepEqual(reads, []);
+  await sized({ width: 4 * size.width, height: 4 * size.height }); // the files are larger than what was read
+  assert.deepEqual(reads, [0, 1]);
 });

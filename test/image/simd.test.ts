@@ -6,6 +6,8 @@ import { test } from "node:test";
 
 import { SOURCE } from "../../src/image/simd/bytes.ts";
 import { workspace } from "../../src/image/simd/workspace.ts";
+import { createRandom } from "../../src/random.ts";
+import { assertClose } from "../helpers/close.ts";
 
 test("the compiled kernels are those of the source (else run scripts/buildKernels.js)", () => {
   const source = readFileSync(join(import.meta.dirname, "..", "..", "native", "simd", "kernels.ts"));
@@ -26,4 +28,49 @@ test("what a scope takes is freed at its end, and survives when the memory grows
     first,
   );
   assert.throws(() => take(1), /inside scoped/);
+});
+
+test("kernels count to the last value, whether it fills four lanes or not", () => {
+  const { kernels, put, take, view, scoped } = workspace();
+  const random = createRandom(2);
+  for (const count of [3, 4, 11]) {
+    const [one, two] = [0, 1].map(() => Float32Array.from({ length: count }, () => random.uniform())) as [Float32Array, Float32Array];
+    scoped(() => {
+      const [a, b, out, least, most, at] = [put(one), put(two), take(count + 1), take(count), take(count), take(count)];
+      view(out, count + 1).fill(-1);
+      kernels.squaredDifferences(out, a, b, count);
+      assertClose(view(out, count), one.map((value, i) => (value - (two[i] as number)) ** 2), 1e-7); // prettier-ignore
+      assert.equal(view(out, count + 1)[count], -1);
+      view(least, count).set(one);
+      view(most, count).set(one);
+      view(at, count).fill(0);
+      kernels.extendRange(least, most, at, b, count, 1); // bits of the plane index: 1 is 1e-45 as f32
+      assert.deepEqual(
+        [...view(least, count)],
+        Array.from(one, (value, i) => Math.min(value, two[i] as number)),
+      );
+      assert.deepEqual(
+        [...view(most, count)],
+        Array.from(one, (value, i) => Math.max(value, two[i] as number)),
+      );
+      assert.deepEqual([...view(at, count)].map((value) => value !== 0), Array.from(one, (value, i) => (two[i] as number) > value)); // prettier-ignore
+      kernels.rootOfShare(least, most, count, 0.25);
+      const shares = Array.from(one, (value, i) => Math.min(value, two[i] as number) / Math.max(value, two[i] as number));
+      assertClose(view(least, count), shares.map((share) => (share < 0.25 ? 0 : Math.sqrt(share))), 1e-6); // prettier-ignore
+    });
+  }
+});
+
+test("the error of a square is the sum over its rows", () => {
+  const { kernels, put, scoped } = workspace();
+  const [width, side, left] = [11, 8, 3];
+  const one = Float32Array.from({ length: width * side }, (_, i) => (i * 37) % 17);
+  const two = Float32Array.from({ length: width * side }, (_, i) => (i * 11) % 13);
+  let want = 0;
+  for (let y = 0; y < side; y++)
+    for (let x = left; x < left + side; x++) want += ((one[y * width + x] as number) - (two[y * width + x] as number)) ** 2;
+  assert.equal(
+    scoped(() => kernels.squareError(put(one) + 4 * left, put(two) + 4 * left, width, side)),
+    want,
+  );
 });

@@ -38,20 +38,34 @@ export function planePrior(probability: FocusProbability, { prefer }: { readonly
   const { planes, width, height } = probability;
   const area = width * height;
   const choice = nearby(probability);
-  const column = new Float32Array(planes);
-  const edges = prefer && depthEdges(probability, prefer);
-  for (let i = 0; i < area; i++) {
-    let most = 0;
-    for (let n = 0; n < planes; n++) most = Math.max(most, (column[n] = choice[n * area + i] as number));
-    for (let n = 0; n < planes; n++) column[n] = (column[n] as number) / most;
-    edges?.discount(column, i);
-    for (let n = 0; n < planes; n++) choice[n * area + i] = (column[n] as number) < LEAST ? 0 : Math.sqrt(column[n] as number);
-  }
+  takeShares(choice, area, () => {
+    if (prefer) discountEdges(choice, probability, prefer);
+  });
   const map = (values: Float32Array, n: number): Plane => ({ width, height, values: values.subarray(n * area, (n + 1) * area) });
   return {
     planes,
     maps: (n) => ({ choice: map(choice, n), share: { width, height, values: shares(map(probability.values, n).values) } }),
   };
+}
+
+/** √ of the share of each plane in the largest of all, in place; 0 below `LEAST`. The planes may be discounted in between. */
+function takeShares(choice: Float32Array, area: number, discount: () => void): void {
+  const { kernels, take, view, scoped } = workspace();
+  scoped(() => {
+    const [most, own] = [take(area), take(area)];
+    const parts = Array.from({ length: choice.length / area }, (_, n) => choice.subarray(n * area, (n + 1) * area));
+    view(most, area).fill(0);
+    for (const part of parts) {
+      view(own, area).set(part);
+      kernels.maxInto(most, own, area);
+    }
+    discount();
+    for (const part of parts) {
+      view(own, area).set(part);
+      kernels.rootOfShare(own, most, area, LEAST);
+      part.set(view(own, area));
+    }
+  });
 }
 
 /** p², never 0. */
@@ -61,27 +75,22 @@ function shares(p: Float32Array): Float32Array {
   return out;
 }
 
-/** Discounts the planes of a pixel at a depth edge. */
-function depthEdges(
-  { planes, width, height, values }: FocusProbability,
-  prefer: Preference,
-): { discount(column: Float32Array, pixel: number): void } {
+/** Discounts the planes of pixels at depth edges. */
+function discountEdges(choice: Float32Array, { planes, width, height, values }: FocusProbability, prefer: Preference): void {
   const area = width * height;
   const mean = new Float32Array(area);
   for (let n = 0; n < planes; n++) for (let i = 0; i < area; i++) mean[i] = (mean[i] as number) + n * (values[n * area + i] as number);
   const farthest = around(mean, { width, height });
   const nearest = around(mean.map((plane) => planes - plane), { width, height }).map((plane) => planes - plane); // prettier-ignore
-  return {
-    discount(column, pixel) {
-      const [first, last] = [nearest[pixel] as number, farthest[pixel] as number];
-      if (last - first < EDGE_PLANES) return;
-      const [from, to] = prefer === "near" ? [first, last] : [last, first];
-      for (let n = 0; n < planes; n++) {
-        const beyond = Math.min(Math.max((n - from) / (to - from), 0), 1);
-        column[n] = (column[n] as number) * DISCOUNT ** beyond;
-      }
-    },
-  };
+  const [from, to] = prefer === "near" ? [nearest, farthest] : [farthest, nearest];
+  for (let i = 0; i < area; i++) {
+    const [start, way] = [from[i] as number, (to[i] as number) - (from[i] as number)];
+    if (Math.abs(way) < EDGE_PLANES) continue;
+    for (let n = 0; n < planes; n++) {
+      const beyond = Math.min(Math.max((n - start) / way, 0), 1);
+      choice[n * area + i] = (choice[n * area + i] as number) * DISCOUNT ** beyond;
+    }
+  }
 }
 
 /** The largest p within reach of each pixel and plane. */

@@ -29,7 +29,11 @@ export type Kernels = Readonly<
     | "bandEnergy"
     | "divideByRoot"
     | "halveRow"
-    | "guidedRow",
+    | "guidedRow"
+    | "squaredDifferences"
+    | "extendRange"
+    | "squareError"
+    | "rootOfShare",
     Kernel
   >
 >;
