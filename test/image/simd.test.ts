@@ -2,12 +2,16 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
 import { SOURCE } from "../../src/image/simd/bytes.ts";
 import { workspace } from "../../src/image/simd/workspace.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
+
+mock.timers.enable({ apis: ["setTimeout"] });
+
+const LARGE = 6 * 2 ** 20; // numbers: more than is kept
 
 test("the compiled kernels are those of the source (else run scripts/buildKernels.js)", () => {
   const source = readFileSync(join(import.meta.dirname, "..", "..", "native", "simd", "kernels.ts"));
@@ -73,4 +77,40 @@ test("the error of a square is the sum over its rows", () => {
     scoped(() => kernels.squareError(put(one) + 4 * left, put(two) + 4 * left, width, side)),
     want,
   );
+});
+
+test("the memory of a large stack is given back ten seconds after its last use; a small one stays", () => {
+  mock.timers.tick(20_000); // what other tests have used
+  const used = (length: number): ReturnType<typeof workspace> => {
+    const own = workspace();
+    own.scoped(() => workspace().take(length));
+    return own;
+  };
+  const small = used(16);
+  mock.timers.tick(60_000);
+  assert.equal(workspace(), small);
+  const large = used(LARGE);
+  mock.timers.tick(9_999);
+  assert.equal(used(16), large);
+  mock.timers.tick(10_000);
+  assert.equal(workspace(), large, "used since");
+  mock.timers.tick(10_000);
+  assert.notEqual(workspace(), large);
+});
+
+test("whoever still holds a workspace that was given back has it to the end of the scope, beside the new one", () => {
+  const old = workspace();
+  old.scoped(() => old.take(LARGE));
+  mock.timers.tick(20_000);
+  const fresh = workspace();
+  assert.notEqual(fresh, old);
+  fresh.scoped(() => {
+    const address = fresh.put(Float32Array.of(4, 5));
+    old.scoped(() => {
+      assert.equal(workspace(), old);
+      old.put(Float32Array.of(6, 7));
+    });
+    assert.equal(workspace(), fresh);
+    assert.deepEqual([...fresh.view(address, 2)], [4, 5]);
+  });
 });

@@ -41,6 +41,10 @@ export type Kernels = Readonly<
 /** Numbers of the workspace begin at multiples of this many bytes; kernels may read as many beyond the last one. */
 const STEP = 16;
 const PAGE = 65536;
+/** Bytes that are kept. WebAssembly's memory never shrinks: one that has grown beyond them is replaced once it has been idle. */
+const SMALL = 16 * 2 ** 20;
+/** Milliseconds: longer than a run waits for its next image. */
+const IDLE = 10_000;
 
 /**
  * The memory of the SIMD kernels: a stack. What is taken inside `scoped` is freed at its end; there are no promises in between. WebAssembly
@@ -51,6 +55,17 @@ function createWorkspace(): Workspace {
   const bytes = Uint8Array.from(atob(MODULE), (letter) => letter.charCodeAt(0));
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } });
   let [top, depth] = [STEP, 0];
+  let [uses, isWatched] = [0, false];
+  /** Forgets this workspace after some time without a use; the next use makes another one. */
+  const releaseWhenIdle = (seen = uses): void => {
+    isWatched = true;
+    const timer: unknown = setTimeout(() => {
+      isWatched = false;
+      if (uses !== seen) releaseWhenIdle();
+      else if (shared === own) shared = undefined;
+    }, IDLE);
+    if (timer instanceof Object) (timer as NodeJS.Timeout).unref(); // Node would wait for it
+  };
   const grow = (pages: number): void => {
     try {
       memory.grow(pages);
@@ -67,7 +82,7 @@ function createWorkspace(): Workspace {
     return address;
   };
   const view = (address: number, length: number): Float32Array => new Float32Array(memory.buffer, address, length);
-  return {
+  const own: Workspace = {
     kernels: exports as unknown as Kernels,
     view,
     bytes: (address, length) => new Uint8Array(memory.buffer, address, length),
@@ -80,16 +95,21 @@ function createWorkspace(): Workspace {
       return address;
     },
     scoped(body) {
-      const before = top;
+      const [before, other] = [top, shared];
+      shared = own; // for all inside, also if it was forgotten since its user got it
       depth += 1;
       try {
         return body();
       } finally {
         depth -= 1;
         top = before;
+        shared = other ?? own;
+        uses += 1;
+        if (depth === 0 && !isWatched && memory.buffer.byteLength > SMALL) releaseWhenIdle();
       }
     },
   };
+  return own;
 }
 
 export interface Workspace {
@@ -116,7 +136,7 @@ let shared: Workspace | undefined;
 export const alignedWith = ({ byteOffset }: Float32Array | Uint8Array | Uint16Array, room: number): number => room + (byteOffset % 8);
 export const WORD = 2;
 
-/** The one workspace, made on first use. */
+/** The one workspace, made on first use; a large one is replaced after a pause. */
 export const workspace = (): Workspace => (shared ??= createWorkspace());
 
 /**
