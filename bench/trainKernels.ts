@@ -1,10 +1,12 @@
 // The addon's operators for training against libtorch's on one device: milliseconds forward and backward, and how far their results and
 // gradients are apart (‖ours − libtorch's‖ / ‖libtorch's‖, in bf16 on CUDA); then a few steps of a network with either.
-//   node --import tsx bench/trainKernels.ts [--device cuda] [--batch-size 48] [--size 224] [--models base,small] [--steps 6]
+//   node --import tsx bench/trainKernels.ts [--device cuda] [--batch-size 48] [--size 224] [--models base,small] [--steps 6] [--cases losses]
 import type { Tensor } from "../src/engine/engine.ts";
 import { scope } from "../src/engine/scope.ts";
 import { createTorchEngine, type TorchEngine, type TorchTensor } from "../src/engine/torch/torchEngine.ts";
+import { totalLoss } from "../src/losses/total.ts";
 import { configs, type ConfigName } from "../src/model/config.ts";
+import { expectedDepth } from "../src/model/focusHead.ts";
 import { render } from "../src/train/presets.ts";
 import { createTrainer } from "../src/train/trainer.ts";
 import { option } from "./timing.ts";
@@ -88,6 +90,32 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
+/** p at full size from logits at a quarter of it, which differ by about 3. */
+const probability = (logits: TorchTensor): Tensor => logits.mul(60).resize2d([size, size], "bilinear").softmax(1);
+
+const LOSSES: Readonly<Record<string, Case>> = {
+  "p from logits at a quarter of its size": {
+    shapes: [[batch, PLANES, quarter, quarter]],
+    exact: [0],
+    body: (_, logits) => probability(logits),
+  },
+  "L_depth, L_fv and the trend loss, with p": {
+    shapes: [
+      [batch, PLANES, quarter, quarter],
+      [batch, 1, size, size],
+    ],
+    exact: [0, 1],
+    fixed: [1],
+    body(engine, logits, noise) {
+      const focusProbability = probability(logits);
+      const focusDistances = engine.full([batch, PLANES], 1).mul(engine.range(PLANES).reshape([1, PLANES]));
+      const truth = { trueDepth: noise.mul(30).add(2), valid: noise.greater(-0.05).cast("f32"), focusDistances };
+      const depth = expectedDepth({ focusProbability, focusDistances });
+      return totalLoss({ depth, focusProbability, spatial: undefined, coarser: [] }, truth, render.loss).total;
+    },
+  },
+};
+
 const engines = [true, false].map((trainingKernels) => createTorchEngine({ device, trainingKernels })) as [TorchEngine, TorchEngine];
 for (const engine of engines) if (device !== "cpu") engine.fastMath({ tf32: false, cudnnBenchmark: true });
 
@@ -106,8 +134,8 @@ function run(engine: TorchEngine, { shapes, exact = [], fixed = [], body }: Case
   });
   const free = operands.filter((_, i) => !fixed.includes(i)).map((operand) => engine.requireGradient(operand));
   const forward = (): Tensor => (device === "cpu" ? body(engine, ...operands) : engine.autocast(() => body(engine, ...operands)));
-  const shape = scope(() => forward().shape); // not randn_like, which fills another layout in another order
-  const probe = engine.compute("aten::randn", shape, "f32", null, device).cast(activations);
+  const { shape, dtype } = scope(forward); // not randn_like, which fills another layout in another order
+  const probe = engine.compute("aten::randn", shape, "f32", null, device).cast(dtype);
   let result: TorchTensor | undefined;
   const once = (): void => {
     for (const operand of free) engine.setGradient(operand);
@@ -126,7 +154,7 @@ const distance = (engine: TorchEngine, a: Tensor, b: Tensor): number => {
   return norm2(a.cast("f32").sub(b.cast("f32"))) / norm2(b.cast("f32"));
 };
 
-for (const [name, each] of Object.entries(CASES))
+for (const [name, each] of Object.entries({ ...LOSSES, ...CASES }).filter(([name]) => option("cases", "all") === "all" || name in LOSSES))
   scope(() => {
     const [ours, libtorch] = engines.map((engine) => run(engine, each)) as [Outcome, Outcome];
     const apart = ours.results.map((result, i) => distance(engines[0], result, libtorch.results[i] as Tensor).toExponential(1));

@@ -149,6 +149,10 @@ export interface Addon {
   trainPool(x: Handle, side: number, stride: number, padding: number): Handle;
   /** `windowSum` for training: one source's upsampled products [B, 9C, (N,) h, w], added to own [B, C, (N,) height, width], with gradients. */
   trainWindow(own: Handle | null, products: Handle, height: number, width: number, nearest: boolean): Handle;
+  /** Logits [B, N, h, w], f32, resized bilinearly, then softmax over N, with gradients. */
+  trainSoftmax(logits: Handle, height: number, width: number): Handle;
+  /** [L_depth, L_fv, trend loss] of p [B, N, H, W], f [B, N], D* and valid [B, 1, H, W], with gradients by p; see native/trainLosses.h. */
+  planeLosses(p: Handle, focusDistances: Handle, trueDepth: Handle, valid: Handle, beta: number, floor: number, slope: number): Handle;
 
   /**
    * The blur of RGB-D sets: `pictures` [B, 3, H, W] into `to` [B, P, 3, H, W], by `peak` and `steepness` [B, P, H, W] of each pixel's

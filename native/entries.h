@@ -17,6 +17,8 @@ void registerGather(napi_env env, napi_value exports);
 void registerNorm(napi_env env, napi_value exports);
 void registerTrainPool(napi_env env, napi_value exports);
 void registerTrainWindow(napi_env env, napi_value exports);
+void registerTrainSoftmax(napi_env env, napi_value exports);
+void registerTrainLosses(napi_env env, napi_value exports);
 void registerFuse(napi_env env, napi_value exports);
 void registerFusePool(napi_env env, napi_value exports);
 void registerFusePlanes(napi_env env, napi_value exports);

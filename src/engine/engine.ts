@@ -131,4 +131,12 @@ export interface Engine {
   concat(tensors: readonly Tensor[], axis: number): Tensor;
   /** Runs `body` in the operands' own precision while reduced precision (autocast) is on. */
   fullPrecision<T>(body: () => T): T;
+  /**
+   * Where there is a kernel for them: L_depth, L_fv and the trend loss (`src/losses`) of p [B, N, H, W], with f [B, N], D* and `valid`
+   * [B, 1, H, W], as one tensor [3] of means over the valid pixels, differentiable by p.
+   */
+  planeLosses?(
+    maps: { readonly p: Tensor; readonly focusDistances: Tensor; readonly trueDepth: Tensor; readonly valid: Tensor },
+    options: { readonly beta: number; readonly floor: number; readonly slope: number },
+  ): Tensor | undefined;
 }

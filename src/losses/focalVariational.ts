@@ -35,14 +35,14 @@ export function wrongSteps(maps: Tensor, peak: Tensor = peakOf(maps)): Tensor {
   return rise.mul(sign);
 }
 
-const FLOOR = 1e-6; // below this a step of p counts as rounding
-const SLOPE = 0.05; // how steep log p should be at least, per plane
+/** Of `focalTrendLoss`: below `floor` a step of p counts as rounding; log p should be at least as steep as `slope`, per plane. */
+export const TREND = { floor: 1e-6, slope: 0.05 } as const;
 
 /**
  * The condition of L_fv (eq. 7) on log p, so that a bump of a thousandth far from the peak counts as much as one next to it. The squares
  * in eq. 7 hardly penalise such bumps, and with ten planes most of p is that small.
  *
- *     mean_x Σ_i max(0, SLOPE + ℓ_i − ℓ_{i+1}) before the peak, max(0, SLOPE + ℓ_{i+1} − ℓ_i) behind it,   ℓ = log(p + FLOOR)
+ *     mean_x Σ_i max(0, slope + ℓ_i − ℓ_{i+1}) before the peak, max(0, slope + ℓ_{i+1} − ℓ_i) behind it,   ℓ = log(p + floor)
  *
  * The two steps next to the peak never go the wrong way and are left out: between two planes p may be even.
  * `focusProbability` p, [B, N, H, W]; `valid` [B, 1, H, W].
@@ -50,6 +50,6 @@ const SLOPE = 0.05; // how steep log p should be at least, per plane
 export function focalTrendLoss({ focusProbability: p, valid }: { readonly focusProbability: Tensor; readonly valid: Tensor }): Tensor {
   const peak = peakOf(p);
   const away = betweenPlanes(p).sub(peak).abs().greater(1).cast(p.dtype);
-  const wrongWay = wrongSteps(p.add(FLOOR).log(), peak).add(SLOPE).relu();
+  const wrongWay = wrongSteps(p.add(TREND.floor).log(), peak).add(TREND.slope).relu();
   return maskedMean(wrongWay.mul(away).sum([MAP_AXIS.plane], { keepAxes: true }), valid);
 }

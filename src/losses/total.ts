@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Tensor } from "../engine/engine.ts";
 import type { Prediction } from "../model/network.ts";
-import { focalTrendLoss, focalVariationalLoss } from "./focalVariational.ts";
+import { focalTrendLoss, focalVariationalLoss, TREND } from "./focalVariational.ts";
 import { smoothL1 } from "./smoothL1.ts";
 import { spatialOptions, spatialVariationalLoss, type SpatialTruth } from "./spatialVariational.ts";
 
@@ -40,18 +40,40 @@ export interface LossParts {
 
 /** L = L_depth + λ_sv L_sv + λ_fv L_fv (eq. 8), each part by name (unweighted). */
 export function totalLoss(prediction: Prediction, truth: SpatialTruth, config: LossConfig): LossParts {
-  const { weights, beta } = config;
-  const { trueDepth, valid } = truth;
-  const zero = trueDepth.engine.full([], 0, { dtype: prediction.depth.dtype });
+  const { weights } = config;
+  const zero = truth.trueDepth.engine.full([], 0, { dtype: prediction.depth.dtype });
 
-  const levels = [prediction, ...prediction.coarser].slice(0, config.levels.length);
-  const depth = levels
-    .map(({ depth }, level) => smoothL1({ depth, trueDepth, valid }, { beta }).mul(config.levels[level] ?? 0))
+  const ofPlanes = planeLosses(prediction, truth, config);
+  const depth = [prediction, ...prediction.coarser]
+    .slice(0, config.levels.length)
+    .map((level, i) => (i === 0 ? ofPlanes.depth() : smoothL1({ ...truth, depth: level.depth }, config)).mul(config.levels[i] ?? 0))
     .reduce((sum, part) => sum.add(part));
   const spatial = prediction.spatial && weights.spatial !== 0 ? spatialVariationalLoss(prediction.spatial, truth, config.spatial) : zero;
-  const focal = weights.focal === 0 ? zero : focalVariationalLoss({ focusProbability: prediction.focusProbability, valid });
+  const focal = weights.focal === 0 ? zero : ofPlanes.focal();
   const eq8 = depth.add(spatial.mul(weights.spatial)).add(focal.mul(weights.focal));
-  const total =
-    weights.trend === 0 ? eq8 : eq8.add(focalTrendLoss({ focusProbability: prediction.focusProbability, valid }).mul(weights.trend));
+  const total = weights.trend === 0 ? eq8 : eq8.add(ofPlanes.trend().mul(weights.trend));
   return { total, depth, spatial, focal };
+}
+
+interface PlaneLosses {
+  readonly depth: () => Tensor;
+  readonly focal: () => Tensor;
+  readonly trend: () => Tensor;
+}
+
+/** The losses of the finest prediction; all from p in one pass, as D̂ = Σ p f (eq. 6), where the engine has a kernel for them. */
+function planeLosses(
+  { depth, focusProbability: p }: Prediction,
+  { trueDepth, valid, focusDistances }: SpatialTruth,
+  { weights, beta }: LossConfig,
+): PlaneLosses {
+  const isDepthAlone = weights.focal === 0 && weights.trend === 0;
+  const means = isDepthAlone ? undefined : p.engine.planeLosses?.({ p, focusDistances, trueDepth, valid }, { beta, ...TREND });
+  const mean = (i: number) => (): Tensor => (means as Tensor).slice(0, { start: i, end: i + 1 }).squeeze(0);
+  if (means) return { depth: mean(0), focal: mean(1), trend: mean(2) };
+  return {
+    depth: () => smoothL1({ depth, trueDepth, valid }, { beta }),
+    focal: () => focalVariationalLoss({ focusProbability: p, valid }),
+    trend: () => focalTrendLoss({ focusProbability: p, valid }),
+  };
 }

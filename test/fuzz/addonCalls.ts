@@ -24,7 +24,7 @@ const FUNCTIONS = [
   ...(["fromArray", "toArray", "writeFrom", "shape", "dtype", "item", "dispose", "setRequiresGrad", "requiresGrad", "backward"] as const),
   ...(["grad", "setGrad", "finishConvolution", "resampleInto", "gatherBlocks", "maxPool", "meanPool", "weightedSum"] as const),
   ...(["logitConvolution", "planeDifference", "readOut", "gatherBlur", "renderLens", "windowSum"] as const),
-  ...(["batchNorm", "trainPool", "trainWindow"] as const),
+  ...(["batchNorm", "trainPool", "trainWindow", "trainSoftmax", "planeLosses"] as const),
 ] satisfies readonly (keyof Addon)[];
 
 const SHAPES = [

@@ -138,6 +138,7 @@ export function createTorchEngine({
     get training() {
       return training;
     },
+    planeLosses: (maps, options) => training?.planeLosses(maps, options),
     defer: (deferred) => track(new TorchTensor(engine, { deferred })),
     ...calls,
     ...gradients,

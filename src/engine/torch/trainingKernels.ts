@@ -1,4 +1,4 @@
-import type { BatchNormOptions, ConvOptions, PoolOptions, Tensor } from "../engine.ts";
+import type { BatchNormOptions, ConvOptions, Engine, PoolOptions, Tensor } from "../engine.ts";
 import type { Deferred } from "../fusion/deferred.ts";
 import { createKernels } from "../fusion/kernels.ts";
 import { createPictureReader } from "../fusion/pictures.ts";
@@ -19,9 +19,10 @@ export interface TrainingKernels {
   convolution(input: TorchTensor, weight: TorchTensor, options: ConvOptions): TorchTensor | undefined;
   /** `images · scale` with one scale per channel, deferred to be fused with the first convolution. */
   scaled(images: TorchTensor, scale: Tensor | number): TorchTensor | undefined;
-  /** Upsampling and concatenation, deferred if a convolution may follow that is better done before them. */
+  /** Upsampling and concatenation, deferred if a convolution may follow that is better done before them, or the softmax of logits. */
   resize(input: TorchTensor, size: readonly [number, number], mode: "nearest" | "bilinear"): TorchTensor | undefined;
   concat(tensors: readonly TorchTensor[], axis: number): TorchTensor | undefined;
+  readonly planeLosses: NonNullable<Engine["planeLosses"]>;
 }
 
 export interface TrainingOptions {
@@ -77,10 +78,15 @@ export function createTrainingKernels(engine: TorchEngine, { worthwhile }: Train
     },
     resize(input, size, mode) {
       const { shape, dtype } = input;
-      if (packs[dtype] === undefined || (shape.length === 4 && mode === "bilinear")) return undefined; // maps of logits
-      if (shape.length === 5 && mode === "nearest") return undefined;
+      if (packs[dtype] === undefined || (shape.length === 5 && mode === "nearest")) return undefined;
       const run = (): TorchTensor => (mode === "bilinear" ? engine.resizeBilinear(input, size) : engine.resizeNearest(input, size));
       const deferred: Deferred = { shape: [...shape.slice(0, -2), ...size], dtype, run };
+      if (shape.length === 4 && mode === "bilinear") {
+        if (dtype !== "f32") return undefined;
+        const softmaxed = (axis: number): TorchTensor | undefined =>
+          axis === 1 ? engine.adopt(engine.native("trainSoftmax", input, ...size)) : undefined;
+        return engine.defer({ ...deferred, softmaxed }); // maps of logits
+      }
       upsampled.note(deferred, { source: input, mode });
       return engine.defer(deferred);
     },
@@ -96,6 +102,12 @@ export function createTrainingKernels(engine: TorchEngine, { worthwhile }: Train
       };
       upsampled.note(deferred, tensors);
       return engine.defer(deferred);
+    },
+    planeLosses({ p, focusDistances, trueDepth, valid }, { beta, floor, slope }) {
+      const maps = [p, focusDistances, trueDepth, valid] as const;
+      const isTaken = p.dtype === "f32" || (p.dtype === "f64" && engine.device === "cpu");
+      if (!isTaken || maps.some(({ dtype }) => dtype !== p.dtype)) return undefined;
+      return engine.adopt(engine.native("planeLosses", ...maps, beta, floor, slope));
     },
   };
 }

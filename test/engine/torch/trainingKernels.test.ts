@@ -4,6 +4,8 @@ import { mock, test } from "node:test";
 import type { Tensor } from "../../../src/engine/engine.ts";
 import { keep, scope } from "../../../src/engine/scope.ts";
 import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch/torchEngine.ts";
+import { render } from "../../../src/train/presets.ts";
+import { totalLoss } from "../../../src/losses/total.ts";
 import { createRandom } from "../../../src/random.ts";
 import { assertClose } from "../../helpers/close.ts";
 
@@ -328,6 +330,73 @@ for (const [name, operation] of Object.entries(OPERATIONS))
     });
   });
 
+for (const [name, from, to] of [
+  ["four times their size", [3, 5], [12, 20]],
+  ["a size that is no multiple", [4, 3], [9, 11]],
+] as const)
+  test(`the softmax of logits upsampled to ${name} has libtorch's values and gradients, and is one operator`, () => {
+    const native = mock.method(fused, "native");
+    const operation = { shapes: [[2, 5, ...from]], body: (_: TorchEngine, x: TorchTensor) => x.mul(3).resize2d(to, "bilinear").softmax(1) }; // prettier-ignore
+    const [want, got] = [plain, fused].map((engine) => differentiate(engine, { ...operation, uses: ["trainSoftmax", 1] })) as [
+      ReturnType<typeof differentiate>,
+      ReturnType<typeof differentiate>,
+    ];
+    assert.equal(native.mock.calls.filter(({ arguments: [called] }) => called === "trainSoftmax").length, 1);
+    native.mock.restore();
+    assertClose(got.values, want.values, 1e-6);
+    assertClose(got.gradients[0] as Float32Array, want.gradients[0] as Float32Array, 5e-6);
+  });
+
+test("upsampled maps that no softmax over planes follows are libtorch's", () => {
+  scope(() => {
+    const values = Float32Array.from({ length: 2 * 3 * 4 }, (_, i) => Math.sin(i));
+    const large = (engine: TorchEngine): Tensor => engine.constant(values, { shape: [1, 2, 3, 4] }).resize2d([6, 8], "bilinear");
+    assert.deepEqual(fused.read(large(fused)), plain.read(large(plain)));
+    assert.deepEqual(fused.read(large(fused).softmax(2)), plain.read(large(plain).softmax(2)));
+  });
+});
+
+/** The parts of the loss, and the gradient of the total by the logits of p. */
+function lossOf(engine: TorchEngine, dtype: "f32" | "f64", valid: (i: number) => number): { parts: number[]; gradient: number[] } {
+  const [B, N, H, W] = [2, 6, 7, 9] as const;
+  const random = createRandom(6);
+  const draw = (shape: readonly number[], value: (i: number) => number): TorchTensor =>
+    engine.constant(Float64Array.from({ length: shape.reduce((a, b) => a * b) }, (_, i) => value(i)), { shape, dtype }); // prettier-ignore
+  return scope(() => {
+    const logits = engine.requireGradient(draw([B, N, H, W], () => 3 * random.normal()));
+    const truth = {
+      trueDepth: draw([B, 1, H, W], () => random.uniform() * (N - 1)),
+      valid: draw([B, 1, H, W], valid),
+      focusDistances: draw([B, N], (i) => (i % N) + 0.1 * random.uniform()),
+    };
+    const focusProbability = logits.softmax(1);
+    const depth = focusProbability.mul(truth.focusDistances.reshape([B, N, 1, 1])).sum([1], { keepAxes: true });
+    const loss = { ...render.loss, weights: { spatial: 0, focal: 7, trend: 0.3 }, beta: 0.6 };
+    const { total, depth: ofDepth, focal } = totalLoss({ depth, focusProbability, spatial: undefined, coarser: [] }, truth, loss);
+    engine.backward(total);
+    const gradient = engine.read(engine.gradient(logits) as Tensor) as Float64Array;
+    return { parts: [total, ofDepth, focal].map((part) => engine.item(part)), gradient: [...gradient] };
+  });
+}
+
+for (const [dtype, tolerance] of [
+  ["f32", 2e-6],
+  ["f64", 1e-12],
+] as const)
+  test(`the losses of p in one pass are those written with engine operations, gradients included: ${dtype}`, () => {
+    for (const valid of [(i: number) => Number(i % 4 !== 0), (i: number) => (i % 3 === 0 ? 0.1 : 1)]) {
+      const native = mock.method(fused, "native");
+      const [want, got] = [lossOf(plain, dtype, valid), lossOf(fused, dtype, valid)];
+      assert.equal(native.mock.calls.filter(({ arguments: [called] }) => called === "planeLosses").length, 1);
+      native.mock.restore();
+      assertClose(got.parts, want.parts, tolerance);
+      assertClose(got.gradient, want.gradient, tolerance);
+      assert.ok(want.parts.every((part) => part > 0.02) && Math.max(...want.gradient) > 1e-3);
+    }
+    const { parts, gradient } = lossOf(fused, dtype, () => 0);
+    assert.ok([...parts, ...gradient].every((value) => value === 0)); // nothing is valid
+  });
+
 test("operands that do not fit are refused by name", () => {
   scope(() => {
     const x = fused.full([1, 4, 2, 2], 1);
@@ -335,6 +404,12 @@ test("operands that do not fit are refused by name", () => {
     assert.throws(() => fused.native("trainPool", fused.full([1, 3, 2, 2], 1), 2, 1, 0), /multiple of 4 channels/);
     assert.throws(() => fused.native("trainWindow", null, x, 4, 4, true), /nine taps/);
     assert.throws(() => fused.native("trainWindow", x, fused.full([1, 9, 2, 2], 1), 4, 4, true), /own: expected the shape/);
+    const [focus, map] = [fused.full([1, 4], 1), fused.full([1, 1, 2, 2], 1)];
+    assert.throws(() => fused.native("planeLosses", x, map, map, map, 1, 1, 1), /focusDistances: expected one for each plane/);
+    assert.throws(() => fused.native("planeLosses", x, focus, x, map, 1, 1, 1), /trueDepth: expected \[B, 1, H, W\]/);
+    assert.throws(() => fused.native("planeLosses", x, focus, map, map.cast("f64"), 1, 1, 1), /valid: expected the dtype/);
+    assert.throws(() => fused.native("trainSoftmax", focus, 4, 4), /logits: expected f32/);
+    assert.throws(() => fused.native("trainSoftmax", x, 0, 4), /height: expected a size/);
     assert.throws(() => fused.native("batchNorm", x, x, x, x, x, 0.1, 1e-5, 0, null), /weight: expected a value for each channel/);
   });
 });
