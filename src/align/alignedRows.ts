@@ -21,4 +21,5 @@ export function withAlignedRows<T>(image: Image | StoredImage, { transform, gain
 /** Whether a frame with this transform must be resampled. */
 export const hasMoved = ({ scale, angle, shift }: Similarity): boolean => scale !== 1 || angle !== 0 || shift[0] !== 0 || shift[1] !== 0;
 
-const hasGain = (gain: FrameAlignment["gain"]): boolean => gain.some((channel) => channel !== 1);
+/** Whether a frame with this gain must be brightened or darkened. */
+export const hasGain = (gain: FrameAlignment["gain"]): boolean => gain.some((channel) => channel !== 1);

@@ -18,6 +18,8 @@ const WEIGHTS = Float32Array.from({ length: (PHASES + 1) * TAPS }, (_, i) => {
   return lanczos(i % TAPS) / sum;
 });
 
+export const LANCZOS = { taps: TAPS, phases: PHASES, weights: WEIGHTS } as const;
+
 /** The frame resampled to the reference; `commonArea` tells where it is defined. */
 export function warpImage(image: Image, transform: Similarity): Image {
   const { width, height, channels } = image;
@@ -37,9 +39,7 @@ export function warpImage(image: Image, transform: Similarity): Image {
  */
 export function withWarpedRows<T>(image: Image | StoredImage, transform: Similarity, use: (rows: PictureRows) => T): T {
   const { width, height, channels } = image;
-  const t = linearOf(transform);
-  if (!(t.a > 0.1))
-    throw new RangeError(`warpImage: a rotation by ${((transform.angle * 180) / Math.PI).toFixed(0)}° is too large for an alignment`);
+  const t = linearOfWarp(transform);
   const { kernels, put, scoped } = workspace();
   return scoped(() => {
     const weights = put(WEIGHTS);
@@ -54,6 +54,14 @@ export function withWarpedRows<T>(image: Image | StoredImage, transform: Similar
       }
     });
   });
+}
+
+/** The transform, if it turns by little enough for two passes. */
+export function linearOfWarp(transform: Similarity): Linear {
+  const t = linearOf(transform);
+  if (!(t.a > 0.1))
+    throw new RangeError(`warpImage: a rotation by ${((transform.angle * 180) / Math.PI).toFixed(0)}° is too large for an alignment`);
+  return t;
 }
 
 /** Columns per resampled chunk. */
@@ -111,7 +119,7 @@ function missingChunks(made: Uint8Array, { from, to }: Span, width: number): Spa
 }
 
 /** I(x, v) = image(u, v) with u where the output's column x crosses row v: u = x (a + b²/a) - (b/a) (v - t_y) + t_x, from the centre. */
-function rowPath({ width, height }: Size, t: Linear, row: number): { origin: number; step: number } {
+export function rowPath({ width, height }: Size, t: Linear, row: number): { origin: number; step: number } {
   const step = t.a + t.b ** 2 / t.a;
   const origin = t.x + (width - 1) / 2 - (t.b / t.a) * (row - (height - 1) / 2 - t.y) - (step * (width - 1)) / 2;
   return { origin, step };

@@ -75,7 +75,8 @@ function sample({ columns, rows, channels, values }: LightGrid, channel: number,
 const mix = (values: Float32Array, one: number, two: number, share: number): number =>
   one === two ? (values[one] as number) : (values[one] as number) * (1 - share) + (values[two] as number) * share;
 
-const TABLE = 4096;
+/** Steps of the table. */
+export const TABLE = 4096;
 
 /** The image with each channel's linear light multiplied by its gain. */
 export function applyGain(image: Image, gain: Gain): Image {
@@ -107,7 +108,7 @@ export function withGainRows<T>(rows: PictureRows, channels: Image["channels"], 
 }
 
 /** [channels, TABLE + 2]: the stored value that takes the place of each; the last one is repeated for the interpolation. */
-function gainTables(gain: Gain, channels: number): Float32Array {
+export function gainTables(gain: Gain, channels: number): Float32Array {
   const tables = new Float32Array(channels * (TABLE + 2));
   for (let c = 0; c < channels; c++)
     for (let i = 0; i < TABLE + 2; i++)

@@ -28,7 +28,9 @@ const MARGIN = 64;
 /** Energy is compared over squares of this radius, at each level in its own pixels. */
 const RADIUS = 1;
 /** What the reserve counts where it is not likely. */
-const RESERVE = 1e-6;
+export const RESERVE = 1e-6;
+/** Added to the energy so that the prior decides where there is no detail; as in native/simd/kernels.ts. */
+export const LEAST_ENERGY = 1e-12;
 
 /**
  * The all-in-focus image of images in memory: the Laplacian pyramid (Burt and Adelson 1983) whose every detail is taken from the plane in
@@ -92,13 +94,20 @@ export interface Level extends Size {
 export function createLevels({ width, height, channels }: Shape, { isShared = false } = {}): Level[] {
   const array = (length: number): Float32Array =>
     isShared ? new Float32Array(new SharedArrayBuffer(4 * length)) : new Float32Array(length);
-  const levels: Level[] = [];
-  for (let level = 0, side: Size = { width, height }; level <= LEVELS; level++, side = halfSize(side)) {
+  return levelSizes({ width, height }).map((side) => {
     const area = side.width * side.height;
-    levels.push({ ...side, channels, data: array(area * channels), score: array(area) });
+    return { ...side, channels, data: array(area * channels), score: array(area) };
+  });
+}
+
+/** Of the image itself and of each coarser level. */
+export function levelSizes({ width, height }: Size): Size[] {
+  const sizes: Size[] = [];
+  for (let level = 0, side: Size = { width, height }; level <= LEVELS; level++, side = halfSize(side)) {
+    sizes.push(side);
     if (Math.min(side.width, side.height) < 2) break; // too small to be halved
   }
-  return levels;
+  return sizes;
 }
 
 interface Tile extends Window {
