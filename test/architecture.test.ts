@@ -26,7 +26,7 @@ const PLAN: Readonly<Record<string, readonly string[]>> = {
   output: ["stack", "image", "io"],
   data: ["optics", "stack", "image", "io"],
   network: ["model", "nn", "engine", "stack", "image", "io", "system"],
-  depth: ["network", "align", "check", "output", "data", "metrics", "stack", "image", "system"],
+  depth: ["network", "engine", "align", "check", "output", "data", "metrics", "stack", "image", "system"],
   train: ["network", "losses", "model", "nn", "engine", "data", "optics", "output", "stack", "image", "io", "system"],
   evaluate: ["depth", "train", "network", "data", "optics", "classical", "metrics", "stack", "image", "system"],
   bench: ["network", "model", "engine"],

@@ -9,6 +9,7 @@ import type { FocusProbability } from "../../src/network/focusProbability.ts";
 import { texture } from "../helpers/texturedStack.ts";
 
 const engine = createTorchEngine({ threads: 2 });
+const onEngine = deviceFusion(engine, () => assert.fail("there is room"));
 const [width, height] = [401, 254]; // odd, and not a multiple of any level's pixels
 
 /** Three planes, each likeliest in a third of the image. */
@@ -50,12 +51,16 @@ async function fused(fusion: StackFusion, frames: readonly Frame[]): Promise<Ima
 }
 
 for (const [name, frames] of Object.entries(STACKS))
-  for (const size of [{ width: 100, height: 64 }, { width, height }]) // prettier-ignore
+  for (const size of [
+    { width: 100, height: 64 },
+    { width, height },
+  ])
+    // prettier-ignore
     test(`the image computed with engine operations is the CPU's: ${name}, p at ${size.width}×${size.height}`, async () => {
       const shape = { width, height, channels: frames[0]?.image.channels as Image["channels"] };
       const p = probability(size);
       const want = await fused(createStackFusion(shape, p, {}), frames);
-      const got = await fused(deviceFusion(engine)(shape, p, {}), frames);
+      const got = await fused(onEngine(shape, p, {}), frames);
       assert.deepEqual({ ...got, data: got.data.length }, { ...want, data: want.data.length });
       const apart = want.data.map((value, i) => Math.abs(value - (got.data[i] as number)));
       const far = apart.filter((value) => value > 1e-3).length; // where two planes are equally strong either may win
@@ -67,9 +72,20 @@ for (const [name, frames] of Object.entries(STACKS))
 
 test("a frame that is turned too far is refused as on the CPU", async () => {
   const upside: Frame = { image: one, isReference: false, alignment: { transform: { ...still, angle: 2 }, gain: [1, 1, 1], ok: true } };
-  for (const create of [createStackFusion, deviceFusion(engine)]) {
+  for (const create of [createStackFusion, onEngine]) {
     const fusion = create({ width, height, channels: 3 }, probability({ width: 10, height: 10 }), {});
     await assert.rejects(async () => fusion.add(upside, 0), /a rotation by 115° is too large/);
     await fusion.close();
   }
+});
+
+test("without room on the device it is computed elsewhere, and every tensor is freed in the end", async (context) => {
+  const shape = { width, height, channels: 3 } as const;
+  const p = probability({ width: 10, height: 10 });
+  const before = engine.liveTensors();
+  await fused(onEngine(shape, p, {}), STACKS["frames that moved, turned and changed brightness"] as readonly Frame[]);
+  assert.equal(engine.liveTensors(), before);
+  context.mock.method(engine, "memory", () => ({ allocated: 0, reserved: 0, peak: 0, free: 1e6 }));
+  const elsewhere = createStackFusion(shape, p, {});
+  assert.equal(deviceFusion(engine, () => elsewhere)(shape, p, {}), elsewhere);
 });

@@ -17,13 +17,18 @@ interface DeviceLevel extends Size {
   readonly score: TorchTensor;
 }
 
+/** What a warp takes at its peak, positions in double precision included. */
+const BYTES_PER_PIXEL = 200;
+
 /**
  * The all-in-focus image on the engine's device: the same steps as `addPlane`, each over the whole image, warp included. Frames are uploaded as
- * their files store them. The result is that of the CPU up to rounding: where two planes show a detail equally strongly, the other one may win.
+ * their files store them. The result is that of the CPU up to rounding: where two planes show a detail equally strongly, the other one may
+ * win. If the device has too little memory free, it is computed by `otherwise`.
  */
 export const deviceFusion =
-  (engine: TorchEngine): CreateStackFusion =>
+  (engine: TorchEngine, otherwise: CreateStackFusion): CreateStackFusion =>
   (shape, probability, options) => {
+    if (engine.memory().free < BYTES_PER_PIXEL * shape.width * shape.height) return otherwise(shape, probability, options);
     const prior = planePrior(probability, options);
     const steps = createSteps(engine);
     const levels = levelSizes(shape).map(({ width, height }): DeviceLevel => {
@@ -82,15 +87,14 @@ function createSteps(engine: TorchEngine) {
     const first = below.cast("i64");
     const shape = image.shape as readonly number[];
     let sum: TorchTensor | undefined;
-    for (let k = 0; k < taps; k++) {
-      const part = scope(() => {
+    for (let k = 0; k < taps; k++)
+      sum = scope(() => {
         const place = first.add(k - (taps / 2 - 1)).clamp({ min: 0, max: (shape[axis] as number) - 1 });
         const values = compute("aten::gather", image, axis, compute("aten::expand", place.unsqueeze(0), shape));
         const weight = compute("aten::index_select", table.slice(1, { start: k, end: k + 1 }).reshape([-1]), 0, phase);
-        return values.mul(weight.reshape([1, ...shape.slice(1)]));
+        const part = values.mul(weight.reshape([1, ...shape.slice(1)]));
+        return sum ? compute("aten::add_.Tensor", sum, part) : part;
       });
-      sum = sum ? compute("aten::add_.Tensor", sum, part) : part;
-    }
     return sum as TorchTensor;
   };
 
@@ -100,7 +104,10 @@ function createSteps(engine: TorchEngine) {
     const t = linearOfWarp(transform);
     const [rows, columns] = [count(height).reshape([height, 1]), count(width).reshape([1, width])];
     const [start, next] = [rowPath({ width, height }, t, 0), rowPath({ width, height }, t, 1)]; // linear in the row
-    const across = columns.mul(start.step).add(rows.mul(next.origin - start.origin)).add(start.origin);
+    const across = columns
+      .mul(start.step)
+      .add(rows.mul(next.origin - start.origin))
+      .add(start.origin);
     const straight = scope(() => resampled(image, columnAxis, across));
     const top = (height - 1) / 2 + t.y - (t.a * (height - 1)) / 2 - (t.b * (width - 1)) / 2;
     const down = rows.mul(t.a).add(columns.mul(t.b)).add(top);
@@ -111,7 +118,10 @@ function createSteps(engine: TorchEngine) {
   const brightened = (image: TorchTensor, gain: FrameAlignment["gain"]): TorchTensor => {
     const [channels, height, width] = image.shape as [number, number, number];
     const tables = engine.constant(gainTables(gain, channels), { shape: [channels, TABLE + 2] });
-    const place = image.clamp({ min: 0, max: 1 }).mul(TABLE).reshape([channels, height * width]);
+    const place = image
+      .clamp({ min: 0, max: 1 })
+      .mul(TABLE)
+      .reshape([channels, height * width]);
     const below = compute("aten::floor", place);
     const index = below.cast("i64");
     const value = compute("aten::gather", tables, 1, index);
@@ -123,7 +133,9 @@ function createSteps(engine: TorchEngine) {
   const halved = (padded: TorchTensor, axis: number): TorchTensor => {
     const small = ((padded.shape[axis] as number) - 4 + 1) >> 1;
     const tap = (k: number): TorchTensor => compute("aten::slice.Tensor", padded, axis, k, k + 2 * small - 1, 2);
-    const outer = tap(0).add(tap(4)).add(tap(1).add(tap(3)).mul(4));
+    const outer = tap(0)
+      .add(tap(4))
+      .add(tap(1).add(tap(3)).mul(4));
     return outer.add(tap(2).mul(6)).mul(1 / 16);
   };
   const reduced = (image: TorchTensor): TorchTensor =>
@@ -145,7 +157,7 @@ function createSteps(engine: TorchEngine) {
     reduced,
     expanded,
     aligned(image: Image | StoredImage, alignment: FrameAlignment | undefined): TorchTensor {
-      const samples = upload(image);
+      const samples = scope(() => upload(image));
       if (!alignment) return samples;
       const placed = hasMoved(alignment.transform) ? scope(() => warped(samples, alignment.transform)) : samples;
       return hasGain(alignment.gain) ? scope(() => brightened(placed, alignment.gain)) : placed;

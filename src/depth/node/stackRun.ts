@@ -15,6 +15,7 @@ import { encodeResultJson } from "../../output/resultJson.ts";
 import { makeResultPage, type PageViewer } from "../../output/resultPage.ts";
 import { withStack, type StackSource } from "../../stack/node/openStack.ts";
 import type { Unit } from "../../stack/stackFormat.ts";
+import type { CreateStackFusion } from "../allInFocus/stackFusion.ts";
 import type { Preference } from "../allInFocus/prior.ts";
 import { describeRun, type DepthDocument } from "../document.ts";
 import { readingInput } from "../../system/errno.ts";
@@ -124,7 +125,8 @@ async function depthOfSource(
     const opened = await network();
     const model = (performance.now() - before) / 1000;
     opened.notes.forEach(report.onNote);
-    const createFusion = threadedFusion({ threads: threads === 0 ? availableParallelism() : threads });
+    const inThreads = threadedFusion({ threads: threads === 0 ? availableParallelism() : threads });
+    const createFusion = opened.device === "cuda" ? await onCuda(inThreads) : inThreads;
     const run = await runDepthWith(createFusion, source, {
       network: opened,
       disposeNetwork,
@@ -151,6 +153,15 @@ async function depthOfSource(
     });
   });
   return { document: { ...summary, files: placed(summary.files, folder) }, folder };
+}
+
+/** Loaded only by those who have libtorch. */
+async function onCuda(otherwise: CreateStackFusion): Promise<CreateStackFusion> {
+  const [{ createTorchEngine }, { deviceFusion }] = await Promise.all([
+    import("../../engine/torch/torchEngine.ts"),
+    import("./deviceFusion.ts"),
+  ]);
+  return deviceFusion(createTorchEngine({ device: "cuda", trainingKernels: false }), otherwise);
 }
 
 export const defaultOutput = (name: string): string => `${basename(resolve(name)).replace(/\.[^.]*$/, "")}-depth`;
