@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createStackFusion, type Frame, type StackFusion } from "../../src/depth/allInFocus/stackFusion.ts";
-import { deviceFusion } from "../../src/depth/node/deviceFusion.ts";
+import { deviceFusion } from "../../src/depth/node/device/deviceFusion.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import type { Image, StoredImage } from "../../src/image/image.ts";
 import type { FocusProbability } from "../../src/network/focusProbability.ts";

@@ -159,7 +159,7 @@ async function depthOfSource(
 async function onCuda(otherwise: CreateStackFusion): Promise<CreateStackFusion> {
   const [{ createTorchEngine }, { deviceFusion }] = await Promise.all([
     import("../../engine/torch/torchEngine.ts"),
-    import("./deviceFusion.ts"),
+    import("./device/deviceFusion.ts"),
   ]);
   return deviceFusion(createTorchEngine({ device: "cuda", trainingKernels: false }), otherwise);
 }
