@@ -91,7 +91,7 @@ export async function attempt(
     run.signal.throwIfAborted();
     return {
       entry: failed({ name, output }, failure),
-      isTooLarge: failure instanceof DualFocusError && failure.code === "image-too-large",
+      isTooLarge: failure instanceof DualFocusError && (failure.code === "image-too-large" || failure.code === "memory-limit"),
     };
   }
 }

@@ -1,8 +1,5 @@
-import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
-
 import { DualFocusError } from "../errors.ts";
-import { childEnvironment } from "../system/childEnvironment.ts";
+import { programBeside, startComputing } from "../system/childProgram.ts";
 import type { Attempt, DepthOptions, Place } from "./depthFolders.ts";
 import { failed } from "./depthResults.ts";
 
@@ -22,26 +19,12 @@ export interface Lane {
   close(): Promise<void>;
 }
 
-/** Milliseconds in which a process tidies up after it was asked to stop. */
-const STOP_PATIENCE = 5000;
-
 export function createLane(options: DepthOptions, { memory, signal }: { readonly memory: number; readonly signal: AbortSignal }): Lane {
-  const file = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./depthLaneMain.ts" : "./depthLaneMain.js", import.meta.url));
-  const child = fork(file, {
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-    env: { ...childEnvironment(["system", "device"]), VIPS_CONCURRENCY: String(options.threads) }, // the decoder's threads
-  });
-  const post = (message: ToLane): void => {
-    if (child.connected) child.send(message, () => undefined); // a process that is gone is noticed by its end
-  };
-  const ended = new Promise<string>((resolve) => {
-    child.once("exit", (code, how) => { resolve(how ?? `exit code ${code}`); }); // prettier-ignore
-    child.once("error", ({ message }) => { resolve(message); }); // prettier-ignore
-  });
-  let killing: NodeJS.Timeout | undefined;
+  const worker = startComputing<ToLane>(programBeside(import.meta.url, "depthLaneMain"), { threads: options.threads, memory });
+  const { child, post, ended } = worker;
+  let spare: (() => void) | undefined;
   const stop = (): void => {
-    post({ type: "stop" });
-    killing ??= setTimeout(() => child.kill("SIGKILL"), STOP_PATIENCE);
+    spare = worker.stop({ type: "stop" });
   };
   signal.addEventListener("abort", stop, { once: true });
   post({ type: "start", options, memory });
@@ -61,7 +44,7 @@ export function createLane(options: DepthOptions, { memory, signal }: { readonly
     async close() {
       if (child.connected) child.disconnect();
       await ended;
-      clearTimeout(killing);
+      spare?.();
       signal.removeEventListener("abort", stop);
     },
   };

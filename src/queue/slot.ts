@@ -1,10 +1,7 @@
-import { fork, type ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import type { DeviceName } from "../network/node/devices.ts";
 
 import { DualFocusError, type ErrorReport } from "../errors.ts";
-import { childEnvironment } from "../system/childEnvironment.ts";
-import { MEMORY_VARIABLE } from "../system/processWatch.ts";
+import { programBeside, startComputing, type ComputingProcess } from "../system/childProgram.ts";
 import type { Job } from "./job.ts";
 import { isBucket } from "./openStore.ts";
 import type { JobProgress } from "./queue.ts";
@@ -49,8 +46,6 @@ export interface Slot {
   close(): Promise<void>;
 }
 
-/** Milliseconds a job has to stop before its process is ended. */
-const STOP_PATIENCE = 5000;
 /** A process that holds more than this share of its memory after a job is replaced by a fresh one. */
 const TIRED = 0.8;
 
@@ -60,21 +55,13 @@ interface Running extends Pick<RunOptions, "onProgress"> {
 }
 
 export function createSlot(options: SlotOptions & { /** Milliseconds for one job. */ readonly timeLimit: number }): Slot {
-  const child = startProcess(options);
+  const worker = startProcess(options);
+  const { child, post } = worker;
   const runs = new Map<number, Running>();
   let [count, isOpen] = [0, true];
-  const ended = new Promise<void>((resolve) => {
-    const onEnd = (how: string): void => {
-      isOpen = false;
-      for (const { reject } of runs.values()) reject(lost(how));
-      resolve();
-    };
-    child.once("error", (cause) => {
-      onEnd(cause.message);
-    });
-    child.once("exit", (code, signal) => {
-      onEnd(signal ?? `exit code ${code}`);
-    });
+  const ended = worker.ended.then((how) => {
+    isOpen = false;
+    for (const { reject } of runs.values()) reject(lost(how));
   });
   child.on("message", (message: FromSlot) => {
     const run = runs.get(message.run);
@@ -105,10 +92,10 @@ export function createSlot(options: SlotOptions & { /** Milliseconds for one job
       const run = (count += 1);
       const settled = new Promise<void>((resolve, reject) => {
         runs.set(run, { onProgress, resolve, reject });
-        post(child, { type: "run", run, job });
+        post({ type: "run", run, job });
       });
       try {
-        await stoppable(settled, { signal, timeLimit: options.timeLimit, child, run });
+        await stoppable(settled, { signal, timeLimit: options.timeLimit, stop: () => worker.stop({ type: "stop", run }) });
       } finally {
         runs.delete(run);
         if (!isOpen && runs.size === 0) void close();
@@ -118,25 +105,11 @@ export function createSlot(options: SlotOptions & { /** Milliseconds for one job
   };
 }
 
-function startProcess({ store, scratch, device, threads, memory, together }: SlotOptions): ChildProcess {
-  const file = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./slotMain.ts" : "./slotMain.js", import.meta.url));
-  const child = fork(file, {
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-    env: slotEnvironment({ store, threads, memory }),
-  });
-  post(child, { type: "start", options: { store, scratch, device, threads, memory, together } });
-  return child;
-}
-
-export const slotEnvironment = ({ store, threads, memory }: Pick<SlotOptions, "store" | "threads" | "memory">): NodeJS.ProcessEnv => ({
-  ...childEnvironment(["system", "device", ...(isBucket(store) ? ["bucket" as const] : [])]),
-  VIPS_CONCURRENCY: String(threads), // the decoder's threads
-  [MEMORY_VARIABLE]: String(memory),
-});
-
-/** A process that is gone is noticed by its end, not by the failure of a message to it. */
-function post(child: ChildProcess, message: ToSlot): void {
-  child.send(message, () => undefined);
+function startProcess({ store, scratch, device, threads, memory, together }: SlotOptions): ComputingProcess<ToSlot> {
+  const needs = isBucket(store) ? (["bucket"] as const) : [];
+  const worker = startComputing<ToSlot>(programBeside(import.meta.url, "slotMain"), { needs, threads, memory });
+  worker.post({ type: "start", options: { store, scratch, device, threads, memory, together } });
+  return worker;
 }
 
 const lost = (how: string): DualFocusError =>
@@ -144,25 +117,23 @@ const lost = (how: string): DualFocusError =>
 
 interface Stopping extends Pick<RunOptions, "signal"> {
   readonly timeLimit: number;
-  readonly child: ChildProcess;
-  readonly run: number;
+  readonly stop: () => () => void;
 }
 
 /** Waits for the run, but no longer than it may take; a run that does not stop when asked takes its process with it. */
-async function stoppable(settled: Promise<void>, { signal, timeLimit, child, run }: Stopping): Promise<void> {
+async function stoppable(settled: Promise<void>, { signal, timeLimit, stop }: Stopping): Promise<void> {
   let reason: unknown;
-  let killing: NodeJS.Timeout | undefined;
-  const stop = (why: unknown): void => {
+  let spare: (() => void) | undefined;
+  const stopFor = (why: unknown): void => {
     if (reason !== undefined) return;
     reason = why;
-    post(child, { type: "stop", run });
-    killing = setTimeout(() => child.kill("SIGKILL"), STOP_PATIENCE);
+    spare = stop();
   };
   const onAbort = (): void => {
-    stop(signal.reason);
+    stopFor(signal.reason);
   };
   const limit = setTimeout(() => {
-    stop(tooLong(timeLimit));
+    stopFor(tooLong(timeLimit));
   }, timeLimit);
   signal.addEventListener("abort", onAbort);
   if (signal.aborted) onAbort();
@@ -172,7 +143,7 @@ async function stoppable(settled: Promise<void>, { signal, timeLimit, child, run
     throw reason ?? cause;
   } finally {
     clearTimeout(limit);
-    clearTimeout(killing);
+    spare?.();
     signal.removeEventListener("abort", onAbort);
   }
 }

@@ -1,6 +1,7 @@
 import { fork } from "node:child_process";
 
 import { DualFocusError, type ErrorReport } from "../errors.ts";
+import { programBeside } from "../system/childProgram.ts";
 import type { JobContext, jobs } from "./jobs.ts";
 
 type JobName = keyof typeof jobs;
@@ -27,7 +28,7 @@ export type Message =
   | { readonly kind: "result"; readonly result: unknown }
   | { readonly kind: "failure"; readonly error: ErrorReport | { readonly message: string } };
 
-const WORKER = new URL(`./worker.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
+const WORKER = programBeside(import.meta.url, "worker");
 
 /**
  * Does each job in a process of its own: several can run at a time, and what one holds on the device is free when it ends. The process

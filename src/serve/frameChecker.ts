@@ -1,10 +1,10 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { stat } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 
 import { DualFocusError, type ErrorReport } from "../errors.ts";
 import { childEnvironment } from "../system/childEnvironment.ts";
+import { limitTime, programBeside } from "../system/childProgram.ts";
 import type { CheckedFrame } from "./frames.ts";
 import type { Limits } from "./limits.ts";
 import { invalid, Problem, tooLarge, type ProblemCode } from "./problem.ts";
@@ -54,7 +54,7 @@ export function createFrameChecker({
   memory = CHECK_MEMORY,
   seconds = CHECK_SECONDS,
   idleSeconds = 60,
-  program = new URL(import.meta.url.endsWith(".ts") ? "./frameCheckerMain.ts" : "./frameCheckerMain.js", import.meta.url),
+  program = programBeside(import.meta.url, "frameCheckerMain"),
 }: CheckerOptions = {}): (files: readonly string[], limits: Limits) => Promise<CheckedFrame[]> {
   const idle: Checker[] = [];
   const release = (checker: Checker): void => {
@@ -87,7 +87,7 @@ interface Checker {
 }
 
 function startChecker({ memory, program }: { memory: number; program: URL }): Checker {
-  const child = fork(fileURLToPath(program), [String(memory)], {
+  const child = fork(program, [String(memory)], {
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     env: childEnvironment(["system"]),
   });
@@ -130,23 +130,19 @@ async function answerOf(
   { seconds, memory }: { seconds: number; memory: number },
 ): Promise<FromChecker> {
   const settled = new AbortController();
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    child.kill("SIGKILL");
-  }, 1000 * seconds);
+  const time = limitTime(child, seconds);
   try {
     child.send(message, () => undefined); // a process that is gone is noticed by its end
     const answer = once(child, "message", settled).then(([value]) => value as FromChecker);
     const end = once(child, "exit", settled).then(([, signal]): FromChecker => {
-      const why = isLate
+      const why = time.isOver
         ? `it took longer than ${Math.round(seconds)} s`
         : signal === null ? "the decoder stopped" : `it needed more than ${memory >> 20} MB of memory, or crashed the decoder`; // prettier-ignore
       throw invalid(new DualFocusError("bad-file", `${message.name} could not be checked: ${why}`));
     });
     return await Promise.race([answer, end]);
   } finally {
-    clearTimeout(timer);
+    time.clear();
     settled.abort();
   }
 }

@@ -6,8 +6,10 @@ import { test } from "node:test";
 
 import { createLane } from "../../src/cli/depthLane.ts";
 import type { DepthOptions } from "../../src/cli/depthFolders.ts";
+import type { Image } from "../../src/image/image.ts";
 import { encodePng } from "../../src/io/png.ts";
 import { put, temporaryFolder } from "../data/files.ts";
+import { dngFile } from "../io/dngFile.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
 
 const root = temporaryFolder();
@@ -47,6 +49,10 @@ test("a process computes one stack after the other, and reports one that is too 
   const small = createLane(options(1), { memory: 1000, signal: new AbortController().signal });
   try {
     assert.equal((await small.run(place("c", "lane"))).isTooLarge, true);
+    put(join(root, "raw", "a.dng"), dngFile(stack.images[0] as Image));
+    const raw = await small.run({ folder: join(root, "raw"), name: "raw", output: join(root, "lane", "raw") });
+    assert.match(raw.entry.error?.message ?? "", /a\.dng: developing 96×64 pixels takes about 0\.2 GB, more than the 0 GB/);
+    assert.equal(raw.isTooLarge, true);
   } finally {
     await small.close();
   }

@@ -11,7 +11,8 @@ import { runJob } from "../../src/queue/runJob.ts";
 import { DualFocusError } from "../../src/errors.ts";
 import { isWorthRetrying } from "../../src/queue/queue.ts";
 import { memoryLeft } from "../../src/system/processWatch.ts";
-import { createSlot, slotEnvironment } from "../../src/queue/slot.ts";
+import { createSlot } from "../../src/queue/slot.ts";
+import { computingEnvironment } from "../../src/system/childProgram.ts";
 import { frameOf } from "../../src/queue/job.ts";
 import { dngFile } from "../io/dngFile.ts";
 import { storedJob, temporaryFolder, TINY, writeStack } from "./helpers/stack.ts";
@@ -58,7 +59,7 @@ test("a job that takes too long, too much memory, or has lost its files fails wi
 });
 
 test("what a slot starts may take what the slot has left of its memory", () => {
-  const environment = slotEnvironment({ store: "store", threads: 1, memory: 3 * GB });
+  const environment = computingEnvironment({ threads: 1, memory: 3 * GB });
   assert.deepEqual([memoryLeft(environment, GB), memoryLeft(environment, 4 * GB), memoryLeft({}, GB)], [2 * GB, 0, Infinity]);
 });
 

@@ -1,10 +1,10 @@
 import { fork } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import type { LibRawModule } from "libraw-wasm/dist/libraw.js";
 import { DualFocusError } from "../../errors.ts";
 import { childEnvironment } from "../../system/childEnvironment.ts";
+import { limitTime, programBeside } from "../../system/childProgram.ts";
 import { memoryLeft } from "../../system/processWatch.ts";
 import type { RawPixels } from "../../io/libraw.ts";
 import { largestRawSize } from "../../io/raw.ts";
@@ -26,7 +26,7 @@ export interface RawOptions {
   readonly program?: URL;
 }
 
-const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./decodeRawMain.ts" : "./decodeRawMain.js", import.meta.url);
+const PROGRAM = programBeside(import.meta.url, "decodeRawMain");
 
 /** Bytes: the address space of WebAssembly. The largest images that the service accepts, 100 megapixels, take 3 GB. */
 const MOST_MEMORY = 4 * 2 ** 30;
@@ -56,15 +56,11 @@ async function develop(
 ): Promise<RawPixels | undefined> {
   const memory = Math.min(MOST_MEMORY, memoryLeft());
   if (memory < MOST_MEMORY) checkMemory(file, bytes, memory);
-  const child = fork(fileURLToPath(program), [String(memory)], {
+  const child = fork(program, [String(memory)], {
     stdio: ["pipe", "pipe", "ignore", "ipc"],
     env: childEnvironment(["system"]),
   });
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    child.kill("SIGKILL");
-  }, 1000 * seconds);
+  const time = limitTime(child, seconds);
   try {
     const answer: Buffer[] = [];
     child.stdout?.on("data", (chunk: Buffer) => answer.push(chunk));
@@ -72,14 +68,14 @@ async function develop(
     child.stdin?.end(bytes);
     const code = await new Promise<number | null>((resolve, reject) =>
       child.once("error", reject).once("close", (code, signal) => {
-        if (signal === "SIGKILL" && !isLate && memory < MOST_MEMORY) reject(outOfMemory(`${file}: developing it took more`, memory));
+        if (signal === "SIGKILL" && !time.isOver && memory < MOST_MEMORY) reject(outOfMemory(`${file}: developing it took more`, memory));
         else resolve(code);
       }),
     );
     const whole = Buffer.concat(answer.splice(0)); // the largest are 600 MB
     return code === 0 ? pixelsOf(whole) : undefined;
   } finally {
-    clearTimeout(timer);
+    time.clear();
     child.kill("SIGKILL");
   }
 }
