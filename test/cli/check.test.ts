@@ -12,7 +12,7 @@ import { UserError } from "../../src/system/userError.ts";
 import { encodePng } from "../../src/io/png.ts";
 import { withStack } from "../../src/stack/node/openStack.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
-import { runCommand } from "../helpers/command.ts";
+import { capture, runCommand } from "../helpers/command.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
 
 const hasFfmpeg = spawnSync("ffmpeg", ["-version"]).status === 0;
@@ -43,22 +43,16 @@ interface CheckDocument {
 
 /** What the command prints, and the error it ends with. */
 async function run(context: TestContext, ...args: string[]): Promise<{ printed: string; error: unknown }> {
-  let printed = "";
-  const pass = process.stdout.write.bind(process.stdout);
-  const out = context.mock.method(
-    process.stdout,
-    "write",
-    (text: string | Uint8Array) => (typeof text === "string" ? ((printed += text), true) : pass(text)), // bytes are the test runner's own
-  );
-  const progress = context.mock.method(process.stderr, "write", () => true);
+  const out = capture(context, process.stdout);
+  const progress = capture(context, process.stderr);
   try {
     await checkCommand().exitOverride().parseAsync(args, { from: "user" });
-    return { printed, error: undefined };
+    return { printed: out.text(), error: undefined };
   } catch (error) {
-    return { printed, error };
+    return { printed: out.text(), error };
   } finally {
-    out.mock.restore();
-    progress.mock.restore();
+    out.restore();
+    progress.restore();
   }
 }
 

@@ -13,7 +13,7 @@ import { openRendered } from "../../src/evaluate/renderedSet.ts";
 import { put, putDepthMm, putNpy, putPicture, temporaryFolder } from "../data/files.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
 import { writeHdf5 } from "../io/hdf5Files.ts";
-import { reported } from "../helpers/command.ts";
+import { capture, reported } from "../helpers/command.ts";
 
 const root = temporaryFolder();
 
@@ -25,24 +25,20 @@ interface Entry extends Readonly<Record<"dataset" | "model" | "protocol", string
   readonly perImage?: readonly { readonly index: number; readonly name: string; readonly metrics: Readonly<Record<string, number>> }[];
 }
 
-/** Runs the command with its output caught. The test runner reports through stdout too, in bytes: those pass. */
+/** Runs the command with its output caught. */
 async function run(context: TestContext, args: readonly string[], load?: LoadPredictor): Promise<{ out: string; progress: string }> {
-  const written = { out: "", progress: "" };
-  const pass = process.stdout.write.bind(process.stdout);
-  const out = context.mock.method(process.stdout, "write", (text: string | Uint8Array) =>
-    typeof text === "string" ? ((written.out += text), true) : pass(text),
-  );
-  const progress = context.mock.method(process.stderr, "write", (text: string) => ((written.progress += text), true));
+  const out = capture(context, process.stdout);
+  const progress = capture(context, process.stderr);
   try {
     await evaluateCommand(load ? { load } : {})
       .exitOverride()
       .parseAsync(args, { from: "user" })
       .catch(reported);
   } finally {
-    out.mock.restore();
-    progress.mock.restore();
+    out.restore();
+    progress.restore();
   }
-  return written;
+  return { out: out.text(), progress: progress.text() };
 }
 
 /** Knows the truth, `left` in the left half of the picture and `right` in the other, and answers scale · truth + shift. */

@@ -3,14 +3,11 @@ import { test, type TestContext } from "node:test";
 
 import { aborted, stoppable } from "../../src/cli/stop.ts";
 import { UserError } from "../../src/system/userError.ts";
+import { capture } from "../helpers/command.ts";
 
 /** Standard error as text, and a process that does not end when it should exit. */
 function watched(context: TestContext, { isTTY }: { isTTY: boolean }): { text: () => string; exits: () => unknown[] } {
-  let text = "";
-  const write = process.stderr.write.bind(process.stderr);
-  context.mock.method(process.stderr, "write", (chunk: string | Uint8Array) =>
-    typeof chunk === "string" ? ((text += chunk), true) : write(chunk),
-  );
+  const { text } = capture(context, process.stderr);
   const before = Object.getOwnPropertyDescriptor(process.stderr, "isTTY");
   Object.defineProperty(process.stderr, "isTTY", { value: isTTY, configurable: true });
   const { mock } = context.mock.method(process, "exit", () => undefined as never);
@@ -18,7 +15,7 @@ function watched(context: TestContext, { isTTY }: { isTTY: boolean }): { text: (
     if (before) Object.defineProperty(process.stderr, "isTTY", before);
     else delete (process.stderr as { isTTY?: boolean }).isTTY;
   });
-  return { text: () => text, exits: () => mock.calls.map((call) => call.arguments[0]) };
+  return { text, exits: () => mock.calls.map((call) => call.arguments[0]) };
 }
 
 test("the first signal asks the work to stop and ends the progress line; the second ends the program with 130", async (context) => {

@@ -14,7 +14,7 @@ import { readStack } from "../../src/stack/stackSource.ts";
 import { laplacianDepth } from "../../src/classical/modifiedLaplacian.ts";
 import { absoluteRelativeError } from "../../src/metrics/depthErrors.ts";
 import { texture } from "../helpers/texturedStack.ts";
-import { reported } from "../helpers/command.ts";
+import { capture, reported } from "../helpers/command.ts";
 
 const size = { width: 64, height: 48 };
 const millimetres = Uint16Array.from({ length: 64 * 48 }, (_, i) => (i === 0 ? 0 : 1000 + 30 * (i % 64)));
@@ -32,21 +32,15 @@ async function pair(context: TestContext): Promise<{ folder: string; image: stri
 
 /** Runs the command with its output caught. */
 async function run(context: TestContext, ...args: string[]): Promise<string> {
-  let printed = "";
-  const pass = process.stdout.write.bind(process.stdout);
-  const out = context.mock.method(
-    process.stdout,
-    "write",
-    (text: string | Uint8Array) => (typeof text === "string" ? ((printed += text), true) : pass(text)), // bytes are the test runner's own
-  );
-  const progress = context.mock.method(process.stderr, "write", () => true);
+  const out = capture(context, process.stdout);
+  const progress = capture(context, process.stderr);
   try {
     await synthesizeCommand().exitOverride().parseAsync(args, { from: "user" }).catch(reported);
   } finally {
-    out.mock.restore();
-    progress.mock.restore();
+    out.restore();
+    progress.restore();
   }
-  return printed;
+  return out.text();
 }
 
 test("a picture and its depth become a stack folder that reads back, with every parameter beside it", async (context) => {

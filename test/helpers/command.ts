@@ -22,7 +22,8 @@ export async function runCommand(context: TestContext, ...args: readonly string[
   }
 }
 
-function capture(context: TestContext, stream: NodeJS.WriteStream): { text: () => string; restore: () => void } {
+/** Collects what is written to a stream instead of writing it. */
+export function capture(context: TestContext, stream: NodeJS.WriteStream): { text: () => string; restore: () => void } {
   let text = "";
   const write = stream.write.bind(stream);
   // The test runner sends its own messages, as bytes, through the same stream.
