@@ -52,8 +52,19 @@ export const differenceEigenvalue = (k: number, n: number): number => 4 * Math.s
  * it is z*. With C the DCT of each axis and λ the eigenvalues above, (PᵀP)⁺ = G:
  *
  *     G_{(i,j),(k,l)} = Σ_{(u,v) ≠ 0} C_{u,i} C_{u,k} C_{v,j} C_{v,l} / (λ_u + λ_v),    rows of the result: G_{r+1} − G_r
+ *
+ * Computed once for each size and shared by all networks: it must not be changed.
  */
 export function surfaceOperator(h: number, w: number): Float64Array {
+  const key = `${h}×${w}`;
+  const known = operators.get(key) ?? computeSurfaceOperator(h, w);
+  operators.set(key, known);
+  return known;
+}
+
+const operators = new Map<string, Float64Array>();
+
+function computeSurfaceOperator(h: number, w: number): Float64Array {
   const pixels = h * w;
   const green = greenFunction(h, w);
   const matrix = new Float64Array(2 * pixels * pixels);

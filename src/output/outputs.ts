@@ -145,8 +145,10 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
       },
     };
   },
-  aif: ({ allInFocus, bits = 8, exif, profile }, { deflate }) =>
-    allInFocus && { bytes: encodePng(allInFocus, { depth: bits, exif, profile, deflate }), encoding: { bits } },
+  aif: ({ allInFocus, bits = 8, exif, profile }, { deflate }) => {
+    const ofPhoto = deflate && bits === 8 ? (bytes: Uint8Array): Uint8Array => deflate(bytes, "photo") : deflate;
+    return allInFocus && { bytes: encodePng(allInFocus, { depth: bits, exif, profile, deflate: ofPhoto }), encoding: { bits } };
+  },
   aifTiff: ({ allInFocus, bits = 8, exif, profile }) =>
     allInFocus && {
       bytes: encodeTiff([{ ...allInFocus, data: integers(allInFocus.data, bits), profile }], { exif }),

@@ -114,3 +114,15 @@ test("whoever still holds a workspace that was given back has it to the end of t
     assert.deepEqual([...fresh.view(address, 2)], [4, 5]);
   });
 });
+
+test("the view of the whole memory follows when the memory moves", () => {
+  const { put, take, heap, scoped } = workspace();
+  scoped(() => {
+    const address = put(Float32Array.of(7, 8));
+    const before = heap();
+    assert.equal(heap(), before);
+    take(before.length); // more than there is
+    assert.deepEqual([...heap().subarray(address / 4, address / 4 + 2)], [7, 8]);
+    assert.ok(heap().length > before.length);
+  });
+});

@@ -215,10 +215,11 @@ interface Place {
 }
 
 function chooseStrongest(detail: Block, prior: Block, { level, seen, part, scale, covers, least }: Place): void {
-  const { kernels, take, view } = workspace();
+  const { kernels, take, heap } = workspace();
   const { channels } = level;
   const energy = localEnergy(detail, RADIUS);
   const [scoreRoom, dataRoom, chosen] = [take(part.width + WORD), take(part.width * channels + WORD), take(2)];
+  const values = heap(); // one view for all rows: to make one takes as long as to copy a row
   for (let y = 0; y < part.height; y++) {
     const { from, to } = coveredSpan(covers, { y: (part.top + y) * scale, left: part.left, width: part.width, scale });
     if (from >= to) continue;
@@ -226,16 +227,16 @@ function chooseStrongest(detail: Block, prior: Block, { level, seen, part, scale
     const inLevel = (part.top + y) * level.width + part.left + from;
     const scores = level.score.subarray(inLevel, inLevel + to - from);
     const score = alignedWith(scores, scoreRoom);
-    view(score, scores.length).set(scores);
+    values.set(scores, score / 4);
     const [own, weights] = [energy.address + 4 * inSeen, prior.address + 4 * (y * part.width + from)];
     if (!kernels.findStronger(chosen, score, own, weights, to - from, least)) continue;
-    const [first, end] = view(chosen, 2) as unknown as [number, number];
+    const [first, end] = [values[chosen / 4] as number, values[chosen / 4 + 1] as number];
     const details = level.data.subarray((inLevel + first) * channels, (inLevel + end) * channels);
     const data = alignedWith(details, dataRoom);
-    view(data, details.length).set(details);
+    values.set(details, data / 4);
     kernels.chooseRow(score + 4 * first, data, own + 4 * first, weights + 4 * first, detail.address + 4 * (inSeen + first) * channels, end - first, channels, least); // prettier-ignore
-    scores.subarray(first, end).set(view(score + 4 * first, end - first));
-    details.set(view(data, details.length));
+    scores.set(values.subarray(score / 4 + first, score / 4 + end), first);
+    details.set(values.subarray(data / 4, data / 4 + details.length));
   }
 }
 

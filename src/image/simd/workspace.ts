@@ -82,9 +82,11 @@ function createWorkspace(): Workspace {
     return address;
   };
   const view = (address: number, length: number): Float32Array => new Float32Array(memory.buffer, address, length);
+  let whole = new Float32Array(memory.buffer);
   const own: Workspace = {
     kernels: exports as unknown as Kernels,
     view,
+    heap: () => (whole.buffer === memory.buffer ? whole : (whole = new Float32Array(memory.buffer))),
     bytes: (address, length) => new Uint8Array(memory.buffer, address, length),
     doubles: (address, length) => new Float64Array(memory.buffer, address, length),
     take: (length) => takeBytes(4 * length),
@@ -120,6 +122,8 @@ export interface Workspace {
   readonly put: (values: Float32Array | Uint32Array) => number;
   /** The f32 at an address, valid until more room is taken: the memory may move then. */
   readonly view: (address: number, length: number) => Float32Array;
+  /** All of the memory as f32, valid as long: the number at an address is at a quarter of it. */
+  readonly heap: () => Float32Array;
   /** The bytes or f64 at an address, valid as long. */
   readonly bytes: (address: number, length: number) => Uint8Array;
   readonly doubles: (address: number, length: number) => Float64Array;
