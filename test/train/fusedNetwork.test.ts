@@ -9,24 +9,30 @@ import type { DualFocusConfig } from "../../src/model/config.ts";
 import { createNetwork } from "../../src/model/network.ts";
 import { createParameters } from "../../src/nn/module.ts";
 import { createRandom } from "../../src/random.ts";
-import { randomImages, tinyWithImages } from "../helpers/network.ts";
+import { randomImages, tiny, tinyWithImages } from "../helpers/network.ts";
 
 const [B, N, H, W] = [2, 3, 32, 64];
 
-/** Every part of the network, with the paper's 3×3 convolutions after upsampling. */
-const everything: DualFocusConfig = {
-  ...tinyWithImages,
-  encoder: { ...tinyWithImages.encoder, upStep: "conv3", pooling: "sliding" },
+/** With the paper's 3×3 convolutions after upsampling. */
+const asInPaper = (config: DualFocusConfig): DualFocusConfig => ({
+  ...config,
+  encoder: { ...config.encoder, upStep: "conv3", pooling: "sliding" },
   upKernel: 3,
-};
+});
 
-/** By name: the losses of eq. 8, the gradients of the parameters, and the running statistics after the step. */
+const OPERATORS = ["batchNorm", "trainPool", "trainWindow", "gatherBlocks", "planeLosses"] as const;
+const NETWORKS = {
+  "the paper's network": { config: asInPaper(tiny), operators: [...OPERATORS, "trainSoftmax"] },
+  "the network with what is ours in the decoder": { config: asInPaper(tinyWithImages), operators: OPERATORS },
+} as const;
+
+/** By name: the losses of eq. 8 and of the trend, the gradients of the parameters, and the running statistics after the step. */
 type Step = ReadonlyMap<string, readonly number[]>;
 
-function stepOf(engine: TorchEngine): Step {
+function stepOf(engine: TorchEngine, config: DualFocusConfig): Step {
   return scope(() => {
     const tree = createParameters(engine, { random: createRandom(5) });
-    const network = createNetwork(tree.source, everything);
+    const network = createNetwork(tree.source, config);
     tree.mode.training = true;
     for (const [name, parameter] of tree.parameters) {
       const random = createRandom(6).split(name); // some parameters start at zero, which would stop the gradients of others
@@ -44,7 +50,10 @@ function stepOf(engine: TorchEngine): Step {
     const focusDistances = engine.constant([1, 2, 3, 1.2, 1.9, 2.8], { shape: [B, N] });
     const images = engine.constant(randomImages({ B, N, H, W }), { shape: [B, N, 3, H, W] });
     const truth = { trueDepth: map((x, y) => 2 + Math.sin(0.1 * x + 0.07 * y)), valid: map((x) => (x % 7 === 0 ? 0 : 1)), focusDistances };
-    const losses = totalLoss(network.forward({ images, focusDistances }), truth, paperLoss);
+    const losses = totalLoss(network.forward({ images, focusDistances }), truth, {
+      ...paperLoss,
+      weights: { ...paperLoss.weights, trend: 1 },
+    });
     engine.backward(losses.total);
     const gradients = [...tree.parameters].map(([name, parameter]) => [`gradient of ${name}`, engine.gradient(parameter)] as const);
     const all = [...Object.entries(losses), ...gradients, ...tree.buffers] as readonly (readonly [string, Tensor])[];
@@ -77,21 +86,24 @@ function inDouble<T>(engine: TorchEngine, body: () => T): T {
 
 const norm = (values: readonly number[]): number => Math.hypot(...values);
 
-test("a training step of the whole network with fused operators has the losses, gradients and statistics of float64 without them", () => {
-  const plain = createTorchEngine({ threads: 2 });
-  const fused = createTorchEngine({ threads: 2, trainingKernels: { worthwhile: { multiplications: 1, channels: 1 } } });
-  const want = inDouble(plain, () => stepOf(plain));
-  const native = mock.method(fused, "native");
-  const got = stepOf(fused);
-  const modes = native.mock.calls.flatMap(({ arguments: [name, ...args] }) => (name === "trainWindow" ? [args[4]] : []));
-  const used = new Set(native.mock.calls.map(({ arguments: [name] }) => name));
-  for (const name of ["batchNorm", "trainPool", "trainWindow", "gatherBlocks"] as const) assert.ok(used.has(name), `${name} was not used`);
-  assert.deepEqual(new Set(modes), new Set([true, false]), "convolutions before nearest and bilinear upsampling");
+const plain = createTorchEngine({ threads: 2 });
+const fused = createTorchEngine({ threads: 2, trainingKernels: { worthwhile: { multiplications: 1, channels: 1 } } });
 
-  assert.deepEqual([...got.keys()], [...want.keys()]);
-  for (const [name, expected] of want) {
-    const off = norm(expected.map((value, i) => (got.get(name)?.[i] as number) - value));
-    const allowed = (name.startsWith("gradient") ? 3e-3 : 3e-5) * norm(expected) + 1e-5; // the logits' bias, which softmax ignores, has gradient 0
-    assert.ok(off <= allowed, `${name}: off by ${off}, allowed are ${allowed}`);
-  }
-});
+for (const [network, { config, operators }] of Object.entries(NETWORKS))
+  test(`a training step of ${network} with fused operators has the losses, gradients and statistics of float64 without them`, () => {
+    const want = inDouble(plain, () => stepOf(plain, config));
+    const native = mock.method(fused, "native");
+    const got = stepOf(fused, config);
+    const modes = native.mock.calls.flatMap(({ arguments: [name, ...args] }) => (name === "trainWindow" ? [args[4]] : []));
+    const used = new Set(native.mock.calls.map(({ arguments: [name] }) => name));
+    native.mock.restore();
+    for (const name of operators) assert.ok(used.has(name), `${name} was not used`);
+    assert.deepEqual(new Set(modes), new Set([true, false]), "convolutions before nearest and bilinear upsampling");
+
+    assert.deepEqual([...got.keys()], [...want.keys()]);
+    for (const [name, expected] of want) {
+      const off = norm(expected.map((value, i) => (got.get(name)?.[i] as number) - value));
+      const allowed = (name.startsWith("gradient") ? 3e-3 : 3e-5) * norm(expected) + 1e-5; // the logits' bias, which softmax ignores, has gradient 0
+      assert.ok(off <= allowed, `${name}: off by ${off}, allowed are ${allowed}`);
+    }
+  });
