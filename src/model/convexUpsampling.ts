@@ -4,6 +4,7 @@ import { Conv2d } from "../nn/conv.ts";
 import { convNorm2d, type ConvNorm } from "../nn/convNorm.ts";
 import { kaimingNormal, zeros } from "../nn/init.ts";
 import type { Initialiser, ParameterSource } from "../nn/module.ts";
+import { planeSize } from "./volume.ts";
 
 /** From 1/4 of the image's size to all of it. */
 const FACTOR = 4;
@@ -30,8 +31,8 @@ export class ConvexUpsampling {
   forward({ logits, features, images }: { readonly logits: Tensor; readonly features: Tensor; readonly images: Tensor }): Tensor {
     const { B, N, h, w } = dims(logits, "B 1 N h w", "convex upsampling");
     const p = logits.cast("f32").softmax(AXIS.plane);
-    const inFocus = (volume: Tensor): Tensor => volume.mul(p).sum([AXIS.plane]);
-    const sharp = [inFocus(features), inFocus(folded(images).permute([0, 2, 1, 3, 4]))];
+    const picture = images.mul(p.resize2d(planeSize(images), "nearest").permute([0, 2, 1, 3, 4])).sum([1]); // the sum first: N times less to fold
+    const sharp = [features.mul(p).sum([AXIS.plane]), folded(picture)];
     const scores = this.weigh
       .forward(this.mix.forward(logits.engine.concat(sharp, AXIS.channel)))
       .cast("f32")
@@ -47,14 +48,14 @@ export class ConvexUpsampling {
   }
 }
 
-/** [B, N, 3, H, W] → [B, N, 48, H/4, W/4]: the pixels of a cell as channels. */
-function folded(images: Tensor): Tensor {
-  const { B, N, H, W } = dims(images, "B N 3 H W", "convex upsampling");
+/** [B, 3, H, W] → [B, 48, H/4, W/4]: the pixels of a cell as channels. */
+function folded(picture: Tensor): Tensor {
+  const { B, H, W } = dims(picture, "B 3 H W", "convex upsampling");
   const [h, w] = [over(H, FACTOR), over(W, FACTOR)];
-  return images
-    .reshape([B, N, 3, h, FACTOR, w, FACTOR])
-    .permute([0, 1, 2, 4, 6, 3, 5])
-    .reshape([B, N, 3 * FACTOR ** 2, h, w]);
+  return picture
+    .reshape([B, 3, h, FACTOR, w, FACTOR])
+    .permute([0, 1, 3, 5, 2, 4])
+    .reshape([B, 3 * FACTOR ** 2, h, w]);
 }
 
 /** The 3×3 around every place, row by row: nine maps of the size of `map`; those beyond the edge are those on it. */

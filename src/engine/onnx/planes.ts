@@ -1,7 +1,7 @@
 import { formatShape, sameDim, type Dim } from "../dims.ts";
 import type { NumericArray } from "../engine.ts";
 import { conv, resize2d, type Convolution } from "./conv.ts";
-import { concat, unsqueeze } from "./layout.ts";
+import { concat, squeeze, unsqueeze } from "./layout.ts";
 import { binary, scalar, unary } from "./math.ts";
 import { constantAffine, scaleRows, type BatchNorm } from "./norm.ts";
 import type { Recorder, Value } from "./recorder.ts";
@@ -74,10 +74,17 @@ export const resizePlanes = (
 export function binaryPlanes(recorder: Recorder, operator: string, [a, b]: readonly [Value, Value]): Value | undefined {
   const [left, right] = [recorder.volumes.get(a.name), recorder.volumes.get(b.name)];
   if (left && b.shape.length === 0) return mapPlanes(recorder, a, (plane) => binary(recorder, operator, [plane, b]));
+  if (left && !right && isSharedByPlanes(b)) {
+    const map = squeeze(recorder, b, PLANE);
+    return mapPlanes(recorder, a, (plane) => binary(recorder, operator, [plane, map]));
+  }
   if (!left || !right || formatShape(a.shape) !== formatShape(b.shape)) return undefined;
   if (operator === "Add" && left.convolution) return joined(recorder, { planes: convolve(recorder, left.convolution, right.planes) });
   return joined(recorder, { planes: left.planes.map((plane, n) => binary(recorder, operator, [plane, right.planes[n] as Value])) });
 }
+
+/** One map for all planes, [B, C, 1, h, w]. */
+const isSharedByPlanes = ({ shape }: Value): boolean => shape.length === 5 && shape[PLANE] === 1;
 
 export function concatPlanes(recorder: Recorder, values: readonly Value[], axis: number): Value | undefined {
   const lists = values.map((value) => planesOf(recorder, value));

@@ -51,6 +51,15 @@ test("a convolution spends nothing on planes that are not there: 13 of 15 taps w
   assert.equal(work(true), 13 * 16 * 6 * 2 * 9);
 });
 
+test("a map that all planes share is added plane by plane, so that the convolution after it is one of images", async () => {
+  const operators = await agree((volume, engine) => {
+    const shared = volume.sub(volume.max(2, { keepAxes: true })); // e_n / max_m e_m in logarithms
+    const context = volume.mean([2]).unsqueeze(2);
+    return shared.add(context).conv3d(normal(engine, "weight", [2, C, 3, 3, 3]), { padding: 1 });
+  });
+  assert.equal(operators.filter((operator) => operator === "Conv").length, 10, "3·4 − 2 taps in place of one 3-D convolution");
+});
+
 test("differences, concatenations, resizing and numbers are the same plane by plane", async () => {
   const operators = await agree((volume, engine) => {
     const change = volume.slice(2, { start: 1 }).sub(volume.slice(2, { end: -1 }));
