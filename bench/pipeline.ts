@@ -2,6 +2,7 @@
 // the machine needs at least (decoding every file, the network alone) and beside focus-stack and enfuse where they are installed.
 //   npm run build && nice node --import tsx bench/pipeline.ts [--cases desk,10x3.1,30x24,FOLDER] [--model small] [--threads 0] [--rounds 1]
 //       [--before FOLDER]      another built version, run alternately: ratios of one run, and the largest difference of the depth in planes
+//       [--fill off]           without filling, to compare with a version that fills otherwise
 //       [--growth yes]         how the time grows with planes and pixels, instead of the cases
 //       [--photos FOLDER]      what the stacks are made of: by default ../shared/data/real/pcb, or examples/macro if that is not there
 //       [--batch 20]           that many stacks in one call against one call for each, instead of the cases
@@ -124,7 +125,7 @@ async function measureCommand(
     [cpu, wall] = [now.cpu, time];
   };
   const command = [process.execPath, main, "depth", folder, "-o", output, "--force", "--device", "cpu"];
-  const options = ["--model", option("model", "small"), "--threads", option("threads", "0"), ...more];
+  const options = ["--model", option("model", "small"), "--threads", option("threads", "0"), "--fill", option("fill", "on"), ...more];
   const total = await measured([...command, ...options], (line, pid) => {
     const name = line.startsWith("device:") ? "start" : /^(\w+): done in/.exec(line)?.[1];
     const now = name === undefined ? undefined : usageOf(pid);

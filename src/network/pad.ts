@@ -19,14 +19,18 @@ export function mirrored(i: number, side: number): number {
 export function packImages(images: readonly Image[], { width, height }: Size): Float32Array {
   const packed = new Float32Array(images.length * 3 * width * height);
   const columns = (side: number): Int32Array => Int32Array.from({ length: width }, (_, x) => mirrored(x, side));
-  for (const [n, image] of images.entries()) {
-    const across = columns(image.width);
-    for (let c = 0; c < 3; c++) {
-      const channel = image.channels === 1 ? 0 : c;
-      for (let y = 0; y < height; y++) {
-        const row = mirrored(y, image.height) * image.width;
-        const to = ((n * 3 + c) * height + y) * width;
-        for (let x = 0; x < width; x++) packed[to + x] = image.data[(row + (across[x] as number)) * image.channels + channel] as number;
+  const area = width * height;
+  for (const [n, { data, channels, ...size }] of images.entries()) {
+    const across = columns(size.width);
+    const [green, blue] = channels === 1 ? [0, 0] : [1, 2];
+    for (let y = 0; y < height; y++) {
+      const row = mirrored(y, size.height) * size.width;
+      let to = n * 3 * area + y * width;
+      for (let x = 0; x < width; x++, to++) {
+        const from = (row + (across[x] as number)) * channels;
+        packed[to] = data[from] as number;
+        packed[to + area] = data[from + green] as number;
+        packed[to + 2 * area] = data[from + blue] as number;
       }
     }
   }
