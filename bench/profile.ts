@@ -1,13 +1,12 @@
 // The kernels of one training step and of one inference on CUDA: how long each runs, and how long none does.
 //   node --import tsx bench/profile.ts [--device cuda] [--train base,small] [--infer base,small] [--batch-size 48] [--planes 5] [--size 224]
-//     [--height 384] [--width 576] [--list infer] [--rows 40] [--out FOLDER]
+//     [--height 384] [--width 576] [--list infer] [--rows 40] [--out FOLDER] [--parts detail=6,context=16,convex=24]
 // `--list` prints the kernels of those cases one by one, in order; FOLDER gets the traces (chrome://tracing) and the lists.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scope } from "../src/engine/scope.ts";
 import { createTorchEngine, type TorchEngine } from "../src/engine/torch/torchEngine.ts";
-import { configs, type ConfigName } from "../src/model/config.ts";
 import { createNetwork } from "../src/model/network.ts";
 import { initialWeights } from "../src/model/state.ts";
 import { predict } from "../src/network/node/cudaSession.ts";
@@ -15,6 +14,7 @@ import { createParameters } from "../src/nn/module.ts";
 import { createRandom } from "../src/random.ts";
 import { render } from "../src/train/presets.ts";
 import { createTrainer } from "../src/train/trainer.ts";
+import { networkOf } from "./parts.ts";
 import { option } from "./timing.ts";
 
 const device = option("device", "cuda");
@@ -98,7 +98,7 @@ function table(kernels: readonly Kernel[], busy: number): string[] {
     );
 }
 
-function profileTraining(name: ConfigName): void {
+function profileTraining(name: string): void {
   const engine = createTorchEngine({ device });
   engine.fastMath({ tf32: false, cudnnBenchmark: true });
   const uniform = (shape: readonly number[]) => engine.compute("aten::rand", shape, "f32", null, device);
@@ -108,7 +108,7 @@ function profileTraining(name: ConfigName): void {
     trueDepth: uniform([batch, 1, size, size]).mul(planes - 1),
     valid: engine.full([batch, 1, size, size], 1),
   };
-  const trainer = createTrainer({ engine, config: { ...render, model: configs[name] } });
+  const trainer = createTrainer({ engine, config: { ...render, model: networkOf(name) } });
   let step = 0;
   const once = (): void => {
     trainer.step(stacks, { step: (step += 1), rate: 1e-4 });
@@ -121,11 +121,11 @@ function profileTraining(name: ConfigName): void {
   profile(engine, `train ${name}`, once);
 }
 
-function profileInference(name: ConfigName): void {
+function profileInference(name: string): void {
   const engine = createTorchEngine({ device, inference: { precision: "f16", tuned: true } });
   engine.fastMath({ tf32: false, cudnnBenchmark: true });
-  const tree = createParameters(engine, { weights: initialWeights(configs[name], createRandom(0)) });
-  const network = createNetwork(tree.source, configs[name]);
+  const tree = createParameters(engine, { weights: initialWeights(networkOf(name), createRandom(0)) });
+  const network = createNetwork(tree.source, networkOf(name));
   const [height, width] = [number("height", 384), number("width", 576)];
   const bytes = Uint8Array.from({ length: planes * 3 * height * width }, (_, i) => (i * 2654435761) >>> 24);
   const images = engine.constant(bytes, { shape: [1, planes, 3, height, width], dtype: "u8" });
@@ -145,5 +145,5 @@ function profileInference(name: ConfigName): void {
 const engine = createTorchEngine({ device });
 engine.native("profileBegin");
 engine.native("profileEnd", join(folder, "empty.json"));
-for (const name of names("infer", "base,small")) scope(() => { profileInference(name as ConfigName); }); // prettier-ignore
-for (const name of names("train", "base,small")) scope(() => { profileTraining(name as ConfigName); }); // prettier-ignore
+for (const name of names("infer", "base,small")) scope(() => { profileInference(name); }); // prettier-ignore
+for (const name of names("train", "base,small")) scope(() => { profileTraining(name); }); // prettier-ignore

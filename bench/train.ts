@@ -2,16 +2,16 @@
 // fixed batch, on the batches of the rendered recipe and, with --data, on those of a set from files. `ofRendered` is the data's share of
 // the rendered recipe's speed.
 //   node --import tsx bench/train.ts [--device cuda] [--models base,small,dfv] [--batch-size 20] [--planes 5] [--size 224] [--steps 30]
-//     [--pool 240] [--data DIR] [--kind nyu]
+//     [--pool 240] [--data DIR] [--kind nyu] [--parts detail=6,context=16,convex=24]
 import { scope } from "../src/engine/scope.ts";
 import { createTorchEngine } from "../src/engine/torch/torchEngine.ts";
-import { configs, type ConfigName } from "../src/model/config.ts";
 import { createRandom } from "../src/random.ts";
 import { disposeBatch, type TrainBatch } from "../src/train/batch.ts";
 import { checkConfig, type TrainConfig } from "../src/train/config.ts";
 import { nyu, render } from "../src/train/presets.ts";
 import { openSource } from "../src/train/source.ts";
 import { createTrainer } from "../src/train/trainer.ts";
+import { networkOf } from "./parts.ts";
 import { option } from "./timing.ts";
 
 const device = option("device", "cpu");
@@ -65,7 +65,7 @@ const sources: readonly (readonly [string, NextBatch])[] = [
 
 const rows = [];
 for (const name of option("models", "base,small,dfv").split(",")) {
-  const trainer = createTrainer({ engine, config: { ...render, model: configs[name as ConfigName] } });
+  const trainer = createTrainer({ engine, config: { ...render, model: networkOf(name) } });
   let step = 0;
   const run = async (source: string, next: NextBatch, count: number): Promise<number> => {
     engine.synchronize();

@@ -1,14 +1,17 @@
 // The addon's operators for training against libtorch's on one device: milliseconds forward and backward, and how far their results and
 // gradients are apart (‖ours − libtorch's‖ / ‖libtorch's‖, in bf16 on CUDA); then a few steps of a network with either.
-//   node --import tsx bench/trainKernels.ts [--device cuda] [--batch-size 48] [--size 224] [--models base,small] [--steps 6] [--cases losses]
+//   node --import tsx bench/trainKernels.ts [--device cuda] [--batch-size 48] [--size 224] [--models base,small] [--steps 6]
+//     [--cases parts,losses,others] [--parts detail=6,context=16,convex=24]
 import type { Tensor } from "../src/engine/engine.ts";
 import { scope } from "../src/engine/scope.ts";
 import { createTorchEngine, type TorchEngine, type TorchTensor } from "../src/engine/torch/torchEngine.ts";
 import { totalLoss } from "../src/losses/total.ts";
-import { configs, type ConfigName } from "../src/model/config.ts";
+import { convexUpsample, inFocus } from "../src/model/convexUpsampling.ts";
 import { expectedDepth } from "../src/model/focusHead.ts";
+import { planeContext } from "../src/model/planeContext.ts";
 import { render } from "../src/train/presets.ts";
 import { createTrainer } from "../src/train/trainer.ts";
+import { networkOf } from "./parts.ts";
 import { option } from "./timing.ts";
 
 const device = option("device", "cpu");
@@ -116,6 +119,43 @@ const LOSSES: Readonly<Record<string, Case>> = {
   },
 };
 
+const volume = (channels: number, side: number): number[] => [batch, channels, PLANES, side, side];
+
+const PARTS: Readonly<Record<string, Case>> = {
+  ...Object.fromEntries(
+    (
+      [
+        [24, quarter],
+        [64, sixteenth],
+      ] as const
+    ).map(([channels, side]) => [
+      // prettier-ignore
+      `context of the planes, ${channels} channels at ${side}²`,
+      {
+        shapes: [volume(channels, side), [channels, 2 * channels, 1, 1]],
+        exact: [1],
+        body: (engine, x, weight) => planeContext(engine.channelsLast(x), (pooled) => pooled.conv2d(weight)),
+      } satisfies Case,
+    ]),
+  ),
+  "what is in focus, features and images": {
+    shapes: [volume(16, quarter), [batch, PLANES, 3, size, size], volume(1, quarter), [24, 64, 1, 1]],
+    exact: [1, 2, 3],
+    fixed: [1],
+    body: (engine, x, images, logits, weight) =>
+      inFocus({ features: engine.channelsLast(x), images, p: logits.mul(60).softmax(2) }).conv2d(weight),
+  },
+  "convex upsampling": {
+    shapes: [
+      [batch, PLANES, quarter, quarter],
+      [batch, 144, quarter, quarter],
+      [144, 1, 1],
+    ],
+    exact: [0, 2],
+    body: (engine, logits, scores, start) => convexUpsample({ logits: logits.mul(60), scores: engine.channelsLast(scores), start }),
+  },
+};
+
 const engines = [true, false].map((trainingKernels) => createTorchEngine({ device, trainingKernels })) as [TorchEngine, TorchEngine];
 for (const engine of engines) if (device !== "cpu") engine.fastMath({ tf32: false, cudnnBenchmark: true });
 
@@ -154,7 +194,9 @@ const distance = (engine: TorchEngine, a: Tensor, b: Tensor): number => {
   return norm2(a.cast("f32").sub(b.cast("f32"))) / norm2(b.cast("f32"));
 };
 
-for (const [name, each] of Object.entries({ ...LOSSES, ...CASES }).filter(([name]) => option("cases", "all") === "all" || name in LOSSES))
+const GROUPS: Readonly<Record<string, Readonly<Record<string, Case>>>> = { parts: PARTS, losses: LOSSES, others: CASES };
+const chosen = option("cases", Object.keys(GROUPS).join(",")).split(",");
+for (const [name, each] of chosen.flatMap((group) => Object.entries(GROUPS[group] ?? {})))
   scope(() => {
     const [ours, libtorch] = engines.map((engine) => run(engine, each)) as [Outcome, Outcome];
     const apart = ours.results.map((result, i) => distance(engines[0], result, libtorch.results[i] as Tensor).toExponential(1));
@@ -173,7 +215,7 @@ for (const name of option("models", "base,small").split(",").filter(Boolean)) {
         trueDepth: uniform([batch, 1, size, size]).mul(PLANES - 1),
         valid: engine.full([batch, 1, size, size], 1),
       };
-      const trainer = createTrainer({ engine, config: { ...render, model: configs[name as ConfigName] } });
+      const trainer = createTrainer({ engine, config: { ...render, model: networkOf(name) } });
       return Array.from({ length: steps }, (_, step) => {
         trainer.step(stacks, { step: step + 1, rate: 1e-4 });
         const { total = NaN, gradient = NaN } = trainer.takeLosses() ?? {};

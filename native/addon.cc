@@ -4,7 +4,8 @@ NAPI_MODULE_INIT() {
   try {
     using namespace dualfocus;
     for (const auto add : {registerDispatch, registerMemory, registerAutograd, registerDevice, registerCuda, registerDistributed,
-                           registerBenchmark, registerLens, registerGather, registerNorm, registerTrainPool, registerTrainWindow, registerTrainSoftmax, registerTrainLosses, registerFuse, registerFusePool, registerFusePlanes})
+                           registerBenchmark, registerLens, registerGather, registerNorm, registerTrainPool, registerTrainWindow, registerTrainSoftmax, registerTrainLosses, registerTrainPlanes,
+                           registerTrainUpsample, registerFuse, registerFusePool, registerFusePlanes})
       add(env, exports);
   } catch (...) {
     dualfocus::rethrow(env);

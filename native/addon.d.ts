@@ -153,6 +153,14 @@ export interface Addon {
   trainSoftmax(logits: Handle, height: number, width: number): Handle;
   /** [L_depth, L_fv, trend loss] of p [B, N, H, W], f [B, N], D* and valid [B, 1, H, W], with gradients by p; see native/trainLosses.h. */
   planeLosses(p: Handle, focusDistances: Handle, trueDepth: Handle, valid: Handle, beta: number, floor: number, slope: number): Handle;
+  /** Mean and maximum over the planes of [B, C, N, h, w] as [B, 2C, h, w], and the volume for its other uses; see native/trainPlanes.h. */
+  planePool(volume: Handle): [Handle, Handle];
+  /** Volume [B, C, N, h, w] + map [B, C, h, w] at each plane, with gradients. */
+  planeSpread(volume: Handle, map: Handle): Handle;
+  /** Σ_n p_n of a volume and of the 4×4 pixels of each cell, [B, C + 48, h, w]: p [B, 1, N, h, w], images [B, N, 3, 4h, 4w] without gradient. */
+  inFocus(volume: Handle, images: Handle, p: Handle): Handle;
+  /** Logits [B, N, h, w] at four times their size by scores [B, 144, h, w] + start [144, 1, 1], with gradients; see native/trainUpsample.h. */
+  convexUpsample(logits: Handle, scores: Handle, start: Handle): Handle;
 
   /**
    * The blur of RGB-D sets: `pictures` [B, 3, H, W] into `to` [B, P, 3, H, W], by `peak` and `steepness` [B, P, H, W] of each pixel's

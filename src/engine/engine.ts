@@ -139,4 +139,12 @@ export interface Engine {
     maps: { readonly p: Tensor; readonly focusDistances: Tensor; readonly trueDepth: Tensor; readonly valid: Tensor },
     options: { readonly beta: number; readonly floor: number; readonly slope: number },
   ): Tensor | undefined;
+  /**
+   * Where there are kernels for it: a volume [B, C, N, h, w] with `contextOf`(its mean, then its maximum over the planes, [B, 2C, h, w])
+   * added to every plane.
+   */
+  addPlaneContext?(volume: Tensor, contextOf: (pooled: Tensor) => Tensor): Tensor | undefined;
+  /** Where there are kernels for them: the functions of the same name in `src/model/convexUpsampling.ts`, of constant images. */
+  inFocus?(maps: { readonly features: Tensor; readonly images: Tensor; readonly p: Tensor }): Tensor | undefined;
+  convexUpsample?(maps: { readonly logits: Tensor; readonly scores: Tensor; readonly start: Tensor }): Tensor | undefined;
 }

@@ -29,23 +29,40 @@ export class ConvexUpsampling {
    * `logits` [B, 1, N, h, w], `features` [B, C, N, h, w], `images` [B, N, 3, 4h, 4w] → [B, 1, N, 4h, 4w].
    */
   forward({ logits, features, images }: { readonly logits: Tensor; readonly features: Tensor; readonly images: Tensor }): Tensor {
-    const { B, N, h, w } = dims(logits, "B 1 N h w", "convex upsampling");
+    dims(logits, "B 1 N h w", "convex upsampling");
     const p = logits.cast("f32").softmax(AXIS.plane);
-    const picture = images.mul(p.resize2d(planeSize(images), "nearest").permute([0, 2, 1, 3, 4])).sum([1]); // the sum first: N times less to fold
-    const sharp = [features.mul(p).sum([AXIS.plane]), folded(picture)];
-    const scores = this.weigh
-      .forward(this.mix.forward(logits.engine.concat(sharp, AXIS.channel)))
-      .cast("f32")
-      .add(this.start);
-    const weights = scores.reshape([B, 9, FACTOR ** 2, h, w]).softmax(1);
-    const neighbours = neighbourhood(logits.squeeze(AXIS.channel).cast("f32"));
-    const parts = neighbours.map((neighbour, k) => neighbour.unsqueeze(2).mul(weights.slice(1, { start: k, end: k + 1 }))); // [B, N, 16, h, w]
-    return parts
-      .reduce((sum, part) => sum.add(part))
-      .reshape([B, N, FACTOR, FACTOR, h, w])
-      .permute([0, 1, 4, 2, 5, 3])
-      .reshape([B, 1, N, times(h, FACTOR), times(w, FACTOR)]);
+    const scores = this.weigh.forward(this.mix.forward(inFocus({ features, images, p })));
+    return convexUpsample({ logits: logits.squeeze(AXIS.channel).cast("f32"), scores, start: this.start });
   }
+}
+
+/** Σ_n p_n of the features and of the 4×4 pixels of each cell: p [B, 1, N, h, w] → [B, C + 48, h, w]. */
+export function inFocus(maps: { readonly features: Tensor; readonly images: Tensor; readonly p: Tensor }): Tensor {
+  const { features, images, p } = maps;
+  const { engine } = features;
+  const fused = engine.inFocus?.(maps);
+  if (fused) return fused;
+  const picture = images.mul(p.resize2d(planeSize(images), "nearest").permute([0, 2, 1, 3, 4])).sum([1]); // the sum first: N times less to fold
+  return engine.concat([features.mul(p).sum([AXIS.plane]), folded(picture)], AXIS.channel);
+}
+
+/** Σ_k w_k of the 3×3 around each cell, w = softmax_k(scores + start): `logits` [B, N, h, w], `scores` [B, 9·16, h, w] → [B, 1, N, 4h, 4w]. */
+export function convexUpsample(maps: { readonly logits: Tensor; readonly scores: Tensor; readonly start: Tensor }): Tensor {
+  const { logits, scores, start } = maps;
+  const fused = logits.engine.convexUpsample?.(maps);
+  if (fused) return fused.unsqueeze(AXIS.channel);
+  const { B, N, h, w } = dims(logits, "B N h w", "convex upsampling");
+  const weights = scores
+    .cast(logits.dtype)
+    .add(start)
+    .reshape([B, 9, FACTOR ** 2, h, w])
+    .softmax(1);
+  const parts = neighbourhood(logits).map((neighbour, k) => neighbour.unsqueeze(2).mul(weights.slice(1, { start: k, end: k + 1 }))); // [B, N, 16, h, w]
+  return parts
+    .reduce((sum, part) => sum.add(part))
+    .reshape([B, N, FACTOR, FACTOR, h, w])
+    .permute([0, 1, 4, 2, 5, 3])
+    .reshape([B, 1, N, times(h, FACTOR), times(w, FACTOR)]);
 }
 
 /** [B, 3, H, W] → [B, 48, H/4, W/4]: the pixels of a cell as channels. */

@@ -21,7 +21,15 @@ export class PlaneContext {
 
   /** `features` [B, C, N, h, w]; the same shape. */
   forward(features: Tensor): Tensor {
-    const pooled = [features.mean([AXIS.plane]), features.max(AXIS.plane)];
-    return features.add(this.expand.forward(this.squeeze.forward(features.engine.concat(pooled, AXIS.channel))).unsqueeze(AXIS.plane));
+    return planeContext(features, (pooled) => this.expand.forward(this.squeeze.forward(pooled)));
   }
+}
+
+/** `features` [B, C, N, h, w] + `contextOf`(their mean, then their maximum over the planes, [B, 2C, h, w]) at each plane. */
+export function planeContext(features: Tensor, contextOf: (pooled: Tensor) => Tensor): Tensor {
+  const { engine } = features;
+  const fused = engine.addPlaneContext?.(features, contextOf);
+  if (fused) return fused;
+  const pooled = engine.concat([features.mean([AXIS.plane]), features.max(AXIS.plane)], AXIS.channel);
+  return features.add(contextOf(pooled).unsqueeze(AXIS.plane));
 }

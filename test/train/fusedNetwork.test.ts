@@ -21,9 +21,10 @@ const asInPaper = (config: DualFocusConfig): DualFocusConfig => ({
 });
 
 const OPERATORS = ["batchNorm", "trainPool", "trainWindow", "gatherBlocks", "planeLosses"] as const;
+const PARTS = ["planePool", "planeSpread", "inFocus", "convexUpsample"] as const;
 const NETWORKS = {
   "the paper's network": { config: asInPaper(tiny), operators: [...OPERATORS, "trainSoftmax"] },
-  "the network with what is ours in the decoder": { config: asInPaper(tinyWithImages), operators: OPERATORS },
+  "the network with what is ours in the decoder": { config: asInPaper(tinyWithImages), operators: [...OPERATORS, ...PARTS] },
 } as const;
 
 /** By name: the losses of eq. 8 and of the trend, the gradients of the parameters, and the running statistics after the step. */

@@ -139,6 +139,9 @@ export function createTorchEngine({
       return training;
     },
     planeLosses: (maps, options) => training?.planeLosses(maps, options),
+    addPlaneContext: (volume, contextOf) => training?.addPlaneContext(volume, contextOf),
+    inFocus: (maps) => training?.inFocus(maps),
+    convexUpsample: (maps) => training?.convexUpsample(maps),
     defer: (deferred) => track(new TorchTensor(engine, { deferred })),
     ...calls,
     ...gradients,

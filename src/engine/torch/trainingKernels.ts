@@ -4,11 +4,13 @@ import { createKernels } from "../fusion/kernels.ts";
 import { createPictureReader } from "../fusion/pictures.ts";
 import { blocksOf, isOverBlocks, weightOverBlocks } from "../fusion/shortcuts.ts";
 import { createUpsampledConvolutions, type InputParts, type Threshold } from "../fusion/upsampled.ts";
+import { isChecked, isPacked, packs } from "./packs.ts";
 import { TorchTensor } from "./tensor.ts";
 import type { TorchEngine } from "./torchEngine.ts";
+import { createPartKernels, type PartKernels } from "./trainingParts.ts";
 
 /** Kernels for training, with gradients. Each returns undefined where libtorch's must do. */
-export interface TrainingKernels {
+export interface TrainingKernels extends PartKernels {
   /** Batch norm with the batch's statistics, deferred until it is known what follows it. */
   norm(x: TorchTensor, options: BatchNormOptions): TorchTensor | undefined;
   maxPool(x: TorchTensor, options: PoolOptions): TorchTensor | undefined;
@@ -105,10 +107,10 @@ export function createTrainingKernels(engine: TorchEngine, { worthwhile }: Train
     },
     planeLosses({ p, focusDistances, trueDepth, valid }, { beta, floor, slope }) {
       const maps = [p, focusDistances, trueDepth, valid] as const;
-      const isTaken = p.dtype === "f32" || (p.dtype === "f64" && engine.device === "cpu");
-      if (!isTaken || maps.some(({ dtype }) => dtype !== p.dtype)) return undefined;
+      if ((p.dtype !== "f32" && !isChecked(engine, p)) || maps.some(({ dtype }) => dtype !== p.dtype)) return undefined;
       return engine.adopt(engine.native("planeLosses", ...maps, beta, floor, slope));
     },
+    ...createPartKernels(engine),
   };
 }
 
@@ -123,16 +125,6 @@ interface Call {
 }
 
 const IMAGE_CHANNELS = 3;
-
-/** Channels that the kernels take at a time: 16 bytes. */
-const packs: Partial<Record<string, number>> = { f32: 4, f16: 8, bf16: 8 };
-const MOST_PACKS = 256;
-
-function isPacked({ shape, dtype }: TorchTensor): boolean {
-  const width = packs[dtype];
-  const channels = shape[1] ?? 0;
-  return width !== undefined && channels % width === 0 && channels / width <= MOST_PACKS;
-}
 
 /**
  * The statistics, the normalisation, the sum with a residual and the activation in one operator (native/norm.h) instead of libtorch's four: a

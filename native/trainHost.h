@@ -1,0 +1,47 @@
+// Shared by the operators for training that take f64 as well on the CPU, where their gradients are checked.
+#pragma once
+
+#include "fuseHost.h"
+
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace dualfocus {
+
+/** On the CPU, calls `body` with a value of the tensor's element type; on CUDA, `launch` with that type and the stream, if nvcc compiled the kernels. */
+template <class Body, class Launch> void runAs(const at::Tensor& on, Body body, Launch launch) {
+  if (on.is_cpu() && on.scalar_type() == at::kDouble) return body(double{});
+  const Element element = elementOf(on);
+  if (on.is_cpu()) {
+    if (element == Element::f32) return body(float{});
+    if (element == Element::f16) return body(at::Half{});
+    return body(at::BFloat16{});
+  }
+#ifdef DUALFOCUS_NVCC
+  const c10::cuda::CUDAGuard guard(on.device());
+  if (const char* failure = launch(element, static_cast<void*>(c10::cuda::getCurrentCUDAStream().stream()))) throw std::runtime_error(failure);
+#else
+  (void)launch;
+  throw std::runtime_error("this build has no CUDA kernels; build it where nvcc is installed");
+#endif
+}
+
+/** The type of sums over values of `tensor`. */
+inline at::ScalarType wideType(const at::Tensor& tensor) { return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat; }
+
+inline void checkType(const at::Tensor& tensor, const char* name) {
+  if (tensor.scalar_type() == at::kDouble && tensor.is_cpu()) return;
+  elementOf(tensor);
+  if (tensor.numel() == 0) throw std::invalid_argument(std::string(name) + ": expected values, got none");
+}
+
+/** `tensor` holds sums over values of `on`, on the same device, with these sizes. */
+inline void checkWide(const at::Tensor& tensor, const at::Tensor& on, at::IntArrayRef sizes, const char* name) {
+  if (tensor.scalar_type() != wideType(on) || tensor.device() != on.device()) throw std::invalid_argument(std::string(name) + ": expected f32 (f64 with f64) on the same device as the others");
+  if (tensor.sizes() != sizes) {
+    std::string shape;
+    for (const int64_t size : sizes) shape += (shape.empty() ? "" : ", ") + std::to_string(size);
+    throw std::invalid_argument(std::string(name) + ": expected [" + shape + "]");
+  }
+}
+
+} // namespace dualfocus
