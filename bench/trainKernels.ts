@@ -8,6 +8,7 @@ import { createTorchEngine, type TorchEngine, type TorchTensor } from "../src/en
 import { totalLoss } from "../src/losses/total.ts";
 import { convexUpsample, inFocus } from "../src/model/convexUpsampling.ts";
 import { expectedDepth } from "../src/model/focusHead.ts";
+import { detailEnergies } from "../src/model/fineDetail.ts";
 import { planeContext } from "../src/model/planeContext.ts";
 import { render } from "../src/train/presets.ts";
 import { createTrainer } from "../src/train/trainer.ts";
@@ -144,6 +145,15 @@ const PARTS: Readonly<Record<string, Case>> = {
     fixed: [1],
     body: (engine, x, images, logits, weight) =>
       inFocus({ features: engine.channelsLast(x), images, p: logits.mul(60).softmax(2) }).conv2d(weight),
+  },
+  "energies of detail, 6 filters": {
+    shapes: [
+      [batch, PLANES, 3, size, size],
+      [6, 3, 3, 3],
+    ],
+    exact: [0, 1],
+    fixed: [0],
+    body: (engine, images, filters) => engine.fullPrecision(() => engine.concat(detailEnergies(images, filters), 1)),
   },
   "convex upsampling": {
     shapes: [

@@ -5,7 +5,7 @@ NAPI_MODULE_INIT() {
     using namespace dualfocus;
     for (const auto add : {registerDispatch, registerMemory, registerAutograd, registerDevice, registerCuda, registerDistributed,
                            registerBenchmark, registerLens, registerGather, registerNorm, registerTrainPool, registerTrainWindow, registerTrainSoftmax, registerTrainLosses, registerTrainPlanes,
-                           registerTrainUpsample, registerFuse, registerFusePool, registerFusePlanes})
+                           registerTrainUpsample, registerTrainDetail, registerFuse, registerFusePool, registerFusePlanes})
       add(env, exports);
   } catch (...) {
     dualfocus::rethrow(env);

@@ -161,6 +161,11 @@ export interface Addon {
   inFocus(volume: Handle, images: Handle, p: Handle): Handle;
   /** Logits [B, N, h, w] at four times their size by scores [B, 144, h, w] + start [144, 1, 1], with gradients; see native/trainUpsample.h. */
   convexUpsample(logits: Handle, scores: Handle, start: Handle): Handle;
+  /**
+   * Of images [B, N, 3, H, W] and filters [F, 3, 3, 3]: the means of r_n² and of (r_{n+1} − r_n)² over cells of 4×4, both [B·N, F, H/4, W/4],
+   * with the gradient of the filters; see native/trainDetail.h.
+   */
+  detailEnergies(images: Handle, filters: Handle): [Handle, Handle];
 
   /**
    * The blur of RGB-D sets: `pictures` [B, 3, H, W] into `to` [B, P, 3, H, W], by `peak` and `steepness` [B, P, H, W] of each pixel's

@@ -21,6 +21,7 @@ void registerTrainSoftmax(napi_env env, napi_value exports);
 void registerTrainLosses(napi_env env, napi_value exports);
 void registerTrainPlanes(napi_env env, napi_value exports);
 void registerTrainUpsample(napi_env env, napi_value exports);
+void registerTrainDetail(napi_env env, napi_value exports);
 void registerFuse(napi_env env, napi_value exports);
 void registerFusePool(napi_env env, napi_value exports);
 void registerFusePlanes(napi_env env, napi_value exports);

@@ -25,6 +25,14 @@ template <class Body, class Launch> void runAs(const at::Tensor& on, Body body, 
 #endif
 }
 
+/** A JavaScript array of handles. */
+inline napi_value wrapAll(napi_env env, const torch::autograd::variable_list& tensors) {
+  napi_value result;
+  check(env, napi_create_array_with_length(env, tensors.size(), &result));
+  for (uint32_t i = 0; i < tensors.size(); i++) check(env, napi_set_element(env, result, i, wrap(env, tensors[i])));
+  return result;
+}
+
 /** The type of sums over values of `tensor`. */
 inline at::ScalarType wideType(const at::Tensor& tensor) { return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat; }
 

@@ -152,11 +152,7 @@ const at::Tensor& volumeOf(const Arguments& arguments) {
 
 /** planePool(volume): [mean and maximum over the planes, [B, 2C, h, w]; the volume for its other uses], with gradients. */
 napi_value planePool(napi_env env, const Arguments& arguments) {
-  const variable_list both = PlanePoolFunction::apply(volumeOf(arguments));
-  napi_value result;
-  check(env, napi_create_array_with_length(env, both.size(), &result));
-  for (uint32_t i = 0; i < both.size(); i++) check(env, napi_set_element(env, result, i, wrap(env, both[i])));
-  return result;
+  return wrapAll(env, PlanePoolFunction::apply(volumeOf(arguments)));
 }
 
 /** planeSpread(volume, map): volume [B, C, N, h, w] + map [B, C, h, w] at each plane, with gradients. */

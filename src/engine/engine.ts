@@ -147,4 +147,6 @@ export interface Engine {
   /** Where there are kernels for them: the functions of the same name in `src/model/convexUpsampling.ts`, of constant images. */
   inFocus?(maps: { readonly features: Tensor; readonly images: Tensor; readonly p: Tensor }): Tensor | undefined;
   convexUpsample?(maps: { readonly logits: Tensor; readonly scores: Tensor; readonly start: Tensor }): Tensor | undefined;
+  /** Where there are kernels for it: the function of the same name in `src/model/fineDetail.ts`, of constant images. */
+  detailEnergies?(images: Tensor, filters: Tensor): readonly [Tensor, Tensor] | undefined;
 }

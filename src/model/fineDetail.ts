@@ -43,10 +43,9 @@ export class FineDetail {
 
   /** `images` [B, N, 3, H, W]. */
   forward(images: Tensor): DetailPyramid {
-    const { B, N, H, W } = dims(images, "B N 3 H W", "fine detail");
+    const { B, N } = dims(images, "B N 3 H W", "fine detail");
     return images.engine.fullPrecision(() => {
-      const responses = this.filters.forward(images.cast("f32").reshape([times(B, N), 3, H, W]));
-      const energies = [responses, changesOf(responses, { B, N })].map((each) => cellMeans(each.square(), 4));
+      const energies = detailEnergies(images.cast("f32"), this.filters.weight);
       const at = (cells: number): Tensor => {
         const logs = energies.map((energy) => batchToPlanes(logOf(cells === 1 ? energy : cellMeans(energy, cells)), { B, N }));
         const [sharpness, change] = logs as [Tensor, Tensor];
@@ -55,6 +54,15 @@ export class FineDetail {
       return { quarter: at(1), eighth: at(2), sixteenth: at(4) };
     });
   }
+}
+
+/** The means of r_n² and (r_{n+1} − r_n)² over cells of 4×4 pixels, r being images [B, N, 3, H, W] filtered by [C, 3, 3, 3]: [B·N, C, H/4, W/4] both. */
+export function detailEnergies(images: Tensor, filters: Tensor): readonly [Tensor, Tensor] {
+  const { B, N, H, W } = dims(images, "B N 3 H W", "fine detail");
+  const fused = images.engine.detailEnergies?.(images, filters);
+  if (fused) return fused;
+  const responses = images.reshape([times(B, N), 3, H, W]).conv2d(filters, { padding: 1 });
+  return [cellMeans(responses.square(), 4), cellMeans(changesOf(responses, { B, N }).square(), 4)];
 }
 
 /** r_{n+1} − r_n, the last repeated; [B·N, C, H, W] both. */

@@ -142,6 +142,7 @@ export function createTorchEngine({
     addPlaneContext: (volume, contextOf) => training?.addPlaneContext(volume, contextOf),
     inFocus: (maps) => training?.inFocus(maps),
     convexUpsample: (maps) => training?.convexUpsample(maps),
+    detailEnergies: (images, filters) => training?.detailEnergies(images, filters),
     defer: (deferred) => track(new TorchTensor(engine, { deferred })),
     ...calls,
     ...gradients,

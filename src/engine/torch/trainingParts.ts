@@ -5,10 +5,15 @@ import { TorchTensor } from "./tensor.ts";
 import type { TorchEngine } from "./torchEngine.ts";
 
 /** Kernels for training the optional parts of the network, with gradients. Each returns undefined where libtorch's must do. */
-export type PartKernels = { readonly [Name in "addPlaneContext" | "inFocus" | "convexUpsample"]: NonNullable<Engine[Name]> };
+export type PartKernels = {
+  readonly [Name in "addPlaneContext" | "inFocus" | "convexUpsample" | "detailEnergies"]: NonNullable<Engine[Name]>;
+};
 
 /** A plane's index is a byte. */
 const MOST_PLANES = 255;
+
+/** Sides of the cells over which details are averaged, in pixels. */
+const CELL = 4;
 
 /** The dtype of sums over values of a tensor. */
 const wide = ({ dtype }: Tensor): DType => (dtype === "f64" ? "f64" : "f32");
@@ -37,6 +42,13 @@ export function createPartKernels(engine: TorchEngine): PartKernels {
       const isTaken = packs[scores.dtype] !== undefined || isChecked(engine, scores);
       if (!isTaken || logits.dtype !== wide(scores) || start.dtype !== wide(scores)) return undefined;
       return engine.adopt(engine.native("convexUpsample", logits, scores, start));
+    },
+    detailEnergies(images, filters) {
+      const isTaken = (images.dtype === "f32" || isChecked(engine, images)) && filters.dtype === images.dtype;
+      const [, planes, , height, width] = images.shape as readonly number[] as [number, number, number, number, number];
+      const fits = planes > 1 && height % CELL === 0 && width % CELL === 0;
+      if (!isTaken || !fits || engine.native("requiresGrad", images)) return undefined;
+      return engine.native("detailEnergies", images, filters).map(engine.adopt) as [TorchTensor, TorchTensor];
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Tensor } from "../../../src/engine/engine.ts";
 import { scope } from "../../../src/engine/scope.ts";
 import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch/torchEngine.ts";
 import { convexUpsample, inFocus } from "../../../src/model/convexUpsampling.ts";
+import { detailEnergies } from "../../../src/model/fineDetail.ts";
 import { planeContext } from "../../../src/model/planeContext.ts";
 import { createRandom } from "../../../src/random.ts";
 import { assertClose } from "../../helpers/close.ts";
@@ -59,6 +60,14 @@ const PARTS: Readonly<Record<string, Part>> = Object.fromEntries(
         body: (logits, scores, start) => convexUpsample({ logits, scores, start }),
         uses: ["convexUpsample"],
       },
+      ...(N !== 1 && {
+        [`energies of detail in ${size}`]: {
+          shapes: [images, [3, 3, 3, 3]],
+          fixed: [0],
+          body: (pictures, filters) => pictures.engine.concat(detailEnergies(pictures, filters), 1).add(1).log(), // some changes are zero
+          uses: ["detailEnergies"],
+        },
+      }),
     } satisfies Record<string, Part>);
   }),
 );
@@ -113,6 +122,8 @@ test("operands that do not fit are refused by name", () => {
     const volume = fused.full([1, 4, 3, 2, 2], 1);
     assert.throws(() => fused.native("planeSpread", volume, map), /map: expected \[B, C, h, w\] of the volume/);
     assert.throws(() => fused.native("inFocus", volume, x, map), /images: expected \[1, 3, 3, 8, 8\]/);
+    assert.throws(() => fused.native("detailEnergies", fused.full([1, 3, 3, 8, 6], 1), x), /images: expected .* multiples of 4/);
+    assert.throws(() => fused.native("detailEnergies", fused.full([1, 3, 3, 8, 8], 1), x), /filters: expected \[1, 3, 3, 3\]/);
     assert.throws(() => fused.native("convexUpsample", x, x, x), /scores: expected \[B, 144, h, w\]/);
     assert.throws(() => fused.native("convexUpsample", x.cast("f64"), fused.full([1, 144, 2, 2], 1), x), /logits: expected f32/);
     assert.throws(() => fused.native("trainSoftmax", x, 0, 4), /height: expected a size/);
