@@ -57,7 +57,7 @@ export async function benchCpu({
     const model = load(name);
     const size = name === "dfv" ? { batch: 1, planes, height, width } : {};
     const open = async (name: string, forCpu: boolean): Promise<Contender> => {
-      const graph = recordGraph({ ...model, size: forCpu ? { ...size, planes } : size, forCpu });
+      const graph = recordGraph({ ...model, size: forCpu ? { batch: 1, planes, height, width } : size, forCpu });
       const session = await createOnnxSession(graph, { threads });
       return { name, run: () => session.run(inputs), dispose: () => session.dispose() };
     };

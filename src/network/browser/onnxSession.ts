@@ -21,6 +21,7 @@ export async function createOnnxSession(
       executionProviders: [device],
       graphOptimizationLevel: "all",
       logSeverityLevel: 3, // errors; the warnings are about where operations were placed
+      extra: { session: { intra_op: { allow_spinning: "0" } } }, // threads that wait busily take the cores from the page and from one another
     }),
   );
   return wrapSession(session, { Tensor, device });
