@@ -8,7 +8,7 @@ import { createTorchEngine, type TorchEngine, type TorchTensor } from "../src/en
 import { totalLoss } from "../src/losses/total.ts";
 import { convexUpsample, inFocus } from "../src/model/convexUpsampling.ts";
 import { expectedDepth } from "../src/model/focusHead.ts";
-import { detailEnergies } from "../src/model/fineDetail.ts";
+import { detailEnergies, detailLogs } from "../src/model/fineDetail.ts";
 import { planeContext } from "../src/model/planeContext.ts";
 import { render } from "../src/train/presets.ts";
 import { createTrainer } from "../src/train/trainer.ts";
@@ -154,6 +154,14 @@ const PARTS: Readonly<Record<string, Case>> = {
     exact: [0, 1],
     fixed: [0],
     body: (engine, images, filters) => engine.fullPrecision(() => engine.concat(detailEnergies(images, filters), 1)),
+  },
+  "logarithms of detail, 6 filters": {
+    shapes: [
+      [pictures, 6, quarter, quarter],
+      [pictures, 6, quarter, quarter],
+    ],
+    exact: [0, 1],
+    body: (_, energies, changes) => detailLogs([energies.square(), changes.square()], { B: batch, N: PLANES }),
   },
   "convex upsampling": {
     shapes: [

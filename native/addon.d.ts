@@ -166,6 +166,8 @@ export interface Addon {
    * with the gradient of the filters; see native/trainDetail.h.
    */
   detailEnergies(images: Handle, filters: Handle): [Handle, Handle];
+  /** Of both, [B·N, F, h, w]: ℓ(e), ℓ(e) less its maximum over the planes, ℓ(change), [B, 3F, N, h, w]; ℓ(x) = (log(x + floor) + centre) · scale. */
+  detailLogs(energies: Handle, changes: Handle, planes: number, floor: number, centre: number, scale: number): Handle;
 
   /**
    * The blur of RGB-D sets: `pictures` [B, 3, H, W] into `to` [B, P, 3, H, W], by `peak` and `steepness` [B, P, H, W] of each pixel's

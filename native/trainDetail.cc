@@ -90,13 +90,83 @@ struct DetailFunction : torch::autograd::Function<DetailFunction> {
   }
 };
 
+struct LogOptions {
+  int64_t planes;
+  double floor, centre, scale;
+};
+
+/** `from`: energies and changes, [B · N, F, h, w]; `to`: [B, 3F, N, h, w], the channels innermost. */
+template <class W> DetailLogs<W> logsOf(const variable_list& from, const at::Tensor& to, const LogOptions& options) {
+  const at::Tensor& energies = from[0];
+  return {energies.data_ptr<W>(), from[1].data_ptr<W>(), to.data_ptr<W>(), energies.size(0) / options.planes, energies.size(2) * energies.size(3),
+          static_cast<int>(options.planes), static_cast<int>(energies.size(1)), static_cast<W>(options.floor), static_cast<W>(options.centre), static_cast<W>(options.scale)};
+}
+
+template <class W> DetailLogsGradient<W> logsGradientOf(const variable_list& from, const at::Tensor& by, const variable_list& to, const LogOptions& options) {
+  return {logsOf<W>(from, by, options), by.data_ptr<W>(), to[0].data_ptr<W>(), to[1].data_ptr<W>()};
+}
+
+struct LogsFunction : torch::autograd::Function<LogsFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& energies, const at::Tensor& changes, int64_t planes, double floor, double centre, double scale) {
+    const variable_list from{energies.contiguous(), changes.contiguous()};
+    const LogOptions options{planes, floor, centre, scale};
+    const at::Tensor to = at::empty({energies.size(0) / planes, 3 * energies.size(1), planes, energies.size(2), energies.size(3)},
+                                    energies.options().memory_format(at::MemoryFormat::ChannelsLast3d));
+    runAs(
+        to,
+        [&](auto kind) {
+          const auto work = logsOf<Wide<decltype(kind)>>(from, to, options);
+          for (int64_t i = 0; i < work.stacks * work.count * work.area; i++) writeLogs(work, i);
+        },
+        [&](Element, void* stream) { return launchDetailLogs(logsOf<float>(from, to, options), stream); });
+    context->save_for_backward(from);
+    context->saved_data["planes"] = planes;
+    context->saved_data["floor"] = floor;
+    context->saved_data["centre"] = centre;
+    context->saved_data["scale"] = scale;
+    return to;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const variable_list from = context->get_saved_variables();
+    const LogOptions options{context->saved_data["planes"].toInt(), context->saved_data["floor"].toDouble(), context->saved_data["centre"].toDouble(),
+                             context->saved_data["scale"].toDouble()};
+    const at::Tensor by = gradients[0].contiguous(at::MemoryFormat::ChannelsLast3d);
+    const variable_list to{at::empty_like(from[0]), at::empty_like(from[1])};
+    runAs(
+        by,
+        [&](auto kind) {
+          const auto work = logsGradientOf<Wide<decltype(kind)>>(from, by, to, options);
+          for (int64_t i = 0; i < work.stacks * work.count * work.area; i++) unwriteLogs(work, i);
+        },
+        [&](Element, void* stream) { return launchDetailLogsGradient(logsGradientOf<float>(from, by, to, options), stream); });
+    const at::Tensor none;
+    return {to[0], to[1], none, none, none, none};
+  }
+};
+
+void checkDetail(const at::Tensor& tensor, const char* name) {
+  if (tensor.scalar_type() != at::kFloat && !(tensor.scalar_type() == at::kDouble && tensor.is_cpu()))
+    throw std::invalid_argument(std::string(name) + ": expected f32 (or f64 on the CPU)");
+}
+
+/** detailLogs(energies, changes, planes, floor, centre, scale): both [B · N, F, h, w]; see DetailLogs. Returns [B, 3F, N, h, w], with gradients. */
+napi_value detailLogs(napi_env env, const Arguments& arguments) {
+  const at::Tensor &energies = arguments.tensor(0, "energies"), &changes = arguments.tensor(1, "changes");
+  const int64_t planes = arguments.integer(2, "planes");
+  checkDetail(energies, "energies");
+  if (energies.dim() != 4 || energies.numel() == 0 || planes < 1 || energies.size(0) % planes != 0) throw std::invalid_argument("energies: expected [B · N, F, h, w]");
+  checkWide(changes, energies, energies.sizes(), "changes");
+  return wrap(env, LogsFunction::apply(energies, changes, planes, arguments.number(3, "floor"), arguments.number(4, "centre"), arguments.number(5, "scale")));
+}
+
 /**
  * detailEnergies(images, filters): of images [B, N, 3, H, W] and filters [F, 3, 3, 3], the means of r_n² and of (r_{n+1} − r_n)² over cells of
  * 4×4 pixels, both [B · N, F, H/4, W/4], with the gradient of the filters.
  */
 napi_value detailEnergies(napi_env env, const Arguments& arguments) {
   const at::Tensor &images = arguments.tensor(0, "images"), &filters = arguments.tensor(1, "filters");
-  if (images.scalar_type() != at::kFloat && !(images.scalar_type() == at::kDouble && images.is_cpu())) throw std::invalid_argument("images: expected f32 (or f64 on the CPU)");
+  checkDetail(images, "images");
   if (images.dim() != 5 || images.numel() == 0 || images.size(1) < 2 || images.size(2) != 3 || images.size(3) % SIDE != 0 || images.size(4) % SIDE != 0)
     throw std::invalid_argument("images: expected [B, N, 3, H, W] of at least two planes, H and W multiples of 4");
   if (filters.dim() != 4 || filters.numel() == 0 || filters.size(0) > 65535) throw std::invalid_argument("filters: expected [F, 3, 3, 3]");
@@ -106,6 +176,9 @@ napi_value detailEnergies(napi_env env, const Arguments& arguments) {
 
 } // namespace
 
-void registerTrainDetail(napi_env env, napi_value exports) { define<detailEnergies>(env, exports, "detailEnergies"); }
+void registerTrainDetail(napi_env env, napi_value exports) {
+  define<detailEnergies>(env, exports, "detailEnergies");
+  define<detailLogs>(env, exports, "detailLogs");
+}
 
 } // namespace dualfocus

@@ -35,6 +35,16 @@ __global__ void __launch_bounds__(THREADS) differentiateAll(const DetailGradient
   work.groups[(static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x) * TAPS + threadIdx.x] = sum;
 }
 
+__global__ void __launch_bounds__(THREADS) writeLogsAll(const DetailLogs<float> work, int64_t items) {
+  const int64_t item = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (item < items) writeLogs(work, item);
+}
+
+__global__ void __launch_bounds__(THREADS) unwriteLogsAll(const DetailLogsGradient<float> work, int64_t items) {
+  const int64_t item = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+  if (item < items) unwriteLogs(work, item);
+}
+
 dim3 gridOf(const Responses<float>& work) {
   return dim3(static_cast<unsigned>(detailGroups(work.stacks, static_cast<int64_t>(work.height) * work.width)), static_cast<unsigned>(work.count));
 }
@@ -50,6 +60,18 @@ const char* launchDetailEnergies(const DetailEnergies<float>& work, void* stream
 
 const char* launchDetailGradient(const DetailGradient<float>& work, void* stream) {
   differentiateAll<<<gridOf(work), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(work);
+  return failure();
+}
+
+const char* launchDetailLogs(const DetailLogs<float>& work, void* stream) {
+  const int64_t items = work.stacks * work.count * work.area;
+  writeLogsAll<<<blocksFor(items), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(work, items);
+  return failure();
+}
+
+const char* launchDetailLogsGradient(const DetailLogsGradient<float>& work, void* stream) {
+  const int64_t items = work.stacks * work.count * work.area;
+  unwriteLogsAll<<<blocksFor(items), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(work, items);
   return failure();
 }
 

@@ -30,9 +30,30 @@ template <class W> struct DetailGradient : Responses<W> {
   W* groups; // [count, detailGroups, TAPS]: sums over groups of cells, added up afterwards in one order
 };
 
+/**
+ * Three channels of each filter from its energy e_n and change c_n: ℓ(e_n), ℓ(e_n) − max_m ℓ(e_m) and ℓ(c_n), with
+ * ℓ(x) = (log(x + floor) + centre) · scale.
+ */
+template <class W> struct DetailLogs {
+  const W* energies; // [stacks, planes, count, area], as changes
+  const W* changes;
+  W* to; // [stacks, planes, area, 3 · count]
+  int64_t stacks, area;
+  int planes, count;
+  W floor, centre, scale;
+};
+
+template <class W> struct DetailLogsGradient : DetailLogs<W> {
+  const W* by; // as DetailLogs's `to`, which is not used
+  W* toEnergies;
+  W* toChanges;
+};
+
 int64_t detailGroups(int64_t stacks, int64_t area);
 
 const char* launchDetailEnergies(const DetailEnergies<float>& work, void* stream);
 const char* launchDetailGradient(const DetailGradient<float>& work, void* stream);
+const char* launchDetailLogs(const DetailLogs<float>& work, void* stream);
+const char* launchDetailLogsGradient(const DetailLogsGradient<float>& work, void* stream);
 
 } // namespace dualfocus

@@ -129,3 +129,53 @@ template <class W> FUSE_CODE void addGradients(const DetailGradient<W>& work, in
   }
   addToFilter(pixels, work.planes - 1, waiting, sums);
 }
+
+FUSE_CODE float naturalLog(float x) { return logf(x); }
+FUSE_CODE double naturalLog(double x) { return log(x); }
+
+template <class W> FUSE_CODE W levelOf(const DetailLogs<W>& work, W energy) { return (naturalLog(energy + work.floor) + work.centre) * work.scale; }
+
+/** A filter at a place of a stack: where its energy and its channels are on the first plane, and its sharpest plane, the first of equal ones. */
+struct Sharpest {
+  int64_t energy, channel; // from plane to plane: count · area, and three times that
+  int plane;
+};
+
+/** `item` counts the places of all stacks and filters, the place fastest. */
+template <class W> FUSE_CODE Sharpest sharpestOf(const DetailLogs<W>& work, int64_t item) {
+  const int64_t at = item % work.area, filter = item / work.area % work.count, stack = item / work.area / work.count;
+  Sharpest place{(stack * work.planes * work.count + filter) * work.area + at, (stack * work.planes * work.area + at) * 3 * work.count + filter, 0};
+  W highest = levelOf(work, work.energies[place.energy]);
+  for (int n = 1; n < work.planes; n++) {
+    const W level = levelOf(work, work.energies[place.energy + n * work.count * work.area]);
+    if (level > highest) highest = level, place.plane = n;
+  }
+  return place;
+}
+
+template <class W> FUSE_CODE void writeLogs(const DetailLogs<W>& work, int64_t item) {
+  const Sharpest place = sharpestOf(work, item);
+  const int64_t step = work.count * work.area;
+  const W highest = levelOf(work, work.energies[place.energy + place.plane * step]);
+  for (int n = 0; n < work.planes; n++) {
+    const W level = levelOf(work, work.energies[place.energy + n * step]);
+    W* to = work.to + place.channel + 3 * n * step;
+    to[0] = level;
+    to[work.count] = level - highest;
+    to[2 * work.count] = levelOf(work, work.changes[place.energy + n * step]);
+  }
+}
+
+template <class W> FUSE_CODE void unwriteLogs(const DetailLogsGradient<W>& work, int64_t item) {
+  const Sharpest place = sharpestOf(work, item);
+  const int64_t step = work.count * work.area;
+  W ofHighest = 0;
+  for (int n = 0; n < work.planes; n++) ofHighest += work.by[place.channel + 3 * n * step + work.count];
+  for (int n = 0; n < work.planes; n++) {
+    const W* by = work.by + place.channel + 3 * n * step;
+    const int64_t at = place.energy + n * step;
+    const W byLevel = by[0] + by[work.count] - (n == place.plane ? ofHighest : W(0));
+    work.toEnergies[at] = byLevel * work.scale / (work.energies[at] + work.floor);
+    work.toChanges[at] = by[2 * work.count] * work.scale / (work.changes[at] + work.floor);
+  }
+}

@@ -149,4 +149,9 @@ export interface Engine {
   convexUpsample?(maps: { readonly logits: Tensor; readonly scores: Tensor; readonly start: Tensor }): Tensor | undefined;
   /** Where there are kernels for it: the function of the same name in `src/model/fineDetail.ts`, of constant images. */
   detailEnergies?(images: Tensor, filters: Tensor): readonly [Tensor, Tensor] | undefined;
+  /** Where there is a kernel for it: what `detailLogs` in `src/model/fineDetail.ts` makes of them, with ℓ(x) = (log(x + floor) + centre) · scale. */
+  detailLogs?(
+    energies: readonly [Tensor, Tensor],
+    options: { readonly planes: number; readonly floor: number; readonly centre: number; readonly scale: number },
+  ): Tensor | undefined;
 }

@@ -47,9 +47,8 @@ export class FineDetail {
     return images.engine.fullPrecision(() => {
       const energies = detailEnergies(images.cast("f32"), this.filters.weight);
       const at = (cells: number): Tensor => {
-        const logs = energies.map((energy) => batchToPlanes(logOf(cells === 1 ? energy : cellMeans(energy, cells)), { B, N }));
-        const [sharpness, change] = logs as [Tensor, Tensor];
-        return images.engine.concat([sharpness, sharpness.sub(sharpness.max(AXIS.plane, { keepAxes: true })), change], AXIS.channel);
+        const [energy, change] = energies.map((each) => (cells === 1 ? each : cellMeans(each, cells))) as [Tensor, Tensor];
+        return detailLogs([energy, change], { B, N });
       };
       return { quarter: at(1), eighth: at(2), sixteenth: at(4) };
     });
@@ -63,6 +62,15 @@ export function detailEnergies(images: Tensor, filters: Tensor): readonly [Tenso
   if (fused) return fused;
   const responses = images.reshape([times(B, N), 3, H, W]).conv2d(filters, { padding: 1 });
   return [cellMeans(responses.square(), 4), cellMeans(changesOf(responses, { B, N }).square(), 4)];
+}
+
+/** The logarithms of energies e and changes, [B·N, C, h, w] both, and of e_n / max_m e_m between them: [B, 3C, N, h, w]. */
+export function detailLogs(energies: readonly [Tensor, Tensor], { B, N }: { readonly B: Dim; readonly N: Dim }): Tensor {
+  const { engine } = energies[0];
+  const fused = typeof N === "number" && engine.detailLogs?.(energies, { planes: N, floor: FLOOR, centre: CENTRE, scale: SCALE });
+  if (fused) return fused;
+  const [sharpness, change] = energies.map((each) => batchToPlanes(logOf(each), { B, N })) as [Tensor, Tensor];
+  return engine.concat([sharpness, sharpness.sub(sharpness.max(AXIS.plane, { keepAxes: true })), change], AXIS.channel);
 }
 
 /** r_{n+1} − r_n, the last repeated; [B·N, C, H, W] both. */

@@ -25,7 +25,7 @@ const FUNCTIONS = [
   ...(["grad", "setGrad", "finishConvolution", "resampleInto", "gatherBlocks", "maxPool", "meanPool", "weightedSum"] as const),
   ...(["logitConvolution", "planeDifference", "readOut", "gatherBlur", "renderLens", "windowSum"] as const),
   ...(["batchNorm", "trainPool", "trainWindow", "trainSoftmax", "planeLosses"] as const),
-  ...(["planePool", "planeSpread", "inFocus", "convexUpsample", "detailEnergies"] as const),
+  ...(["planePool", "planeSpread", "inFocus", "convexUpsample", "detailEnergies", "detailLogs"] as const),
 ] satisfies readonly (keyof Addon)[];
 
 const SHAPES = [

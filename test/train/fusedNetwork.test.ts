@@ -21,7 +21,7 @@ const asInPaper = (config: DualFocusConfig): DualFocusConfig => ({
 });
 
 const OPERATORS = ["batchNorm", "trainPool", "trainWindow", "gatherBlocks", "planeLosses"] as const;
-const PARTS = ["planePool", "planeSpread", "inFocus", "convexUpsample", "detailEnergies"] as const;
+const PARTS = ["planePool", "planeSpread", "inFocus", "convexUpsample", "detailEnergies", "detailLogs"] as const;
 const NETWORKS = {
   "the paper's network": { config: asInPaper(tiny), operators: [...OPERATORS, "trainSoftmax"] },
   "the network with what is ours in the decoder": { config: asInPaper(tinyWithImages), operators: [...OPERATORS, ...PARTS] },

@@ -143,6 +143,7 @@ export function createTorchEngine({
     inFocus: (maps) => training?.inFocus(maps),
     convexUpsample: (maps) => training?.convexUpsample(maps),
     detailEnergies: (images, filters) => training?.detailEnergies(images, filters),
+    detailLogs: (energies, options) => training?.detailLogs(energies, options),
     defer: (deferred) => track(new TorchTensor(engine, { deferred })),
     ...calls,
     ...gradients,

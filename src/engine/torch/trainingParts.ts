@@ -6,7 +6,7 @@ import type { TorchEngine } from "./torchEngine.ts";
 
 /** Kernels for training the optional parts of the network, with gradients. Each returns undefined where libtorch's must do. */
 export type PartKernels = {
-  readonly [Name in "addPlaneContext" | "inFocus" | "convexUpsample" | "detailEnergies"]: NonNullable<Engine[Name]>;
+  readonly [Name in "addPlaneContext" | "inFocus" | "convexUpsample" | "detailEnergies" | "detailLogs"]: NonNullable<Engine[Name]>;
 };
 
 /** A plane's index is a byte. */
@@ -49,6 +49,10 @@ export function createPartKernels(engine: TorchEngine): PartKernels {
       const fits = planes > 1 && height % CELL === 0 && width % CELL === 0;
       if (!isTaken || !fits || engine.native("requiresGrad", images)) return undefined;
       return engine.native("detailEnergies", images, filters).map(engine.adopt) as [TorchTensor, TorchTensor];
+    },
+    detailLogs([energies, changes], { planes, floor, centre, scale }) {
+      if ((energies.dtype !== "f32" && !isChecked(engine, energies)) || changes.dtype !== energies.dtype) return undefined;
+      return engine.adopt(engine.native("detailLogs", energies, changes, planes, floor, centre, scale));
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Tensor } from "../../../src/engine/engine.ts";
 import { scope } from "../../../src/engine/scope.ts";
 import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch/torchEngine.ts";
 import { convexUpsample, inFocus } from "../../../src/model/convexUpsampling.ts";
-import { detailEnergies } from "../../../src/model/fineDetail.ts";
+import { detailEnergies, detailLogs } from "../../../src/model/fineDetail.ts";
 import { planeContext } from "../../../src/model/planeContext.ts";
 import { createRandom } from "../../../src/random.ts";
 import { assertClose } from "../../helpers/close.ts";
@@ -59,6 +59,11 @@ const PARTS: Readonly<Record<string, Part>> = Object.fromEntries(
         shapes: [[B, N, h, w] as number[], [B, 144, h, w] as number[], [144, 1, 1]],
         body: (logits, scores, start) => convexUpsample({ logits, scores, start }),
         uses: ["convexUpsample"],
+      },
+      [`logarithms of detail in ${size}`]: {
+        shapes: [[(B as number) * (N as number), 3, h, w] as number[], [(B as number) * (N as number), 3, h, w] as number[]],
+        body: (energies, changes) => detailLogs([energies.square(), changes.square()], { B: B as number, N: N as number }),
+        uses: ["detailLogs"],
       },
       ...(N !== 1 && {
         [`energies of detail in ${size}`]: {
@@ -124,6 +129,8 @@ test("operands that do not fit are refused by name", () => {
     assert.throws(() => fused.native("inFocus", volume, x, map), /images: expected \[1, 3, 3, 8, 8\]/);
     assert.throws(() => fused.native("detailEnergies", fused.full([1, 3, 3, 8, 6], 1), x), /images: expected .* multiples of 4/);
     assert.throws(() => fused.native("detailEnergies", fused.full([1, 3, 3, 8, 8], 1), x), /filters: expected \[1, 3, 3, 3\]/);
+    assert.throws(() => fused.native("detailLogs", x, x, 2, 1, 1, 1), /energies: expected \[B · N, F, h, w\]/);
+    assert.throws(() => fused.native("detailLogs", x, map, 1, 1, 1, 1), /changes: expected \[1, 4, 2, 2\]/);
     assert.throws(() => fused.native("convexUpsample", x, x, x), /scores: expected \[B, 144, h, w\]/);
     assert.throws(() => fused.native("convexUpsample", x.cast("f64"), fused.full([1, 144, 2, 2], 1), x), /logits: expected f32/);
     assert.throws(() => fused.native("trainSoftmax", x, 0, 4), /height: expected a size/);
