@@ -86,16 +86,21 @@ template <class T, int width> FUSE_CODE void sumPlanes(const PlaneSum& work, int
   storePack(work.to, place.pixel * work.channels + place.channel, result);
 }
 
-/** Where a channel of a cell lies in the images of all planes of all stacks; `plane` counts the planes of all stacks, `at` its cells. */
-template <class W> FUSE_CODE int64_t inImages(const InFocus<W>& work, int64_t plane, int64_t at, int channel) {
-  const int64_t row = at / work.width * CELL + channel / CELL % CELL, column = at % work.width * CELL + channel % CELL;
-  return (plane * 3 + channel / (CELL * CELL)) * work.area * (CELL * CELL) + row * work.width * CELL + column;
+/** Where the first pixel of a cell lies in an image, from the start of its first colour. */
+template <class W> FUSE_CODE int64_t firstPixel(const InFocus<W>& work, int64_t at) {
+  return at / work.width * CELL * (work.width * CELL) + at % work.width * CELL;
+}
+
+/** How far it is from there to a channel of the cell; `plane` counts the planes of all stacks. */
+template <class W> FUSE_CODE int64_t toChannel(const InFocus<W>& work, int64_t plane, int channel) {
+  return (plane * 3 + channel / (CELL * CELL)) * work.area * (CELL * CELL) + channel / CELL % CELL * (work.width * CELL) + channel % CELL;
 }
 
 template <class T, int width> FUSE_CODE void sumInFocus(const InFocus<Wide<T>>& work, int64_t item) {
   const int channels = work.channels + CELL_CHANNELS;
   const PlanePlace place = planePlace<width>(work, channels, item);
   const int64_t stack = place.pixel / work.area, at = place.pixel % work.area;
+  const Wide<T>* images = work.images + firstPixel(work, at);
   Wide<T> sums[width] = {};
   for (int n = 0; n < work.planes; n++) {
     const int64_t plane = stack * work.planes + n;
@@ -104,7 +109,7 @@ template <class T, int width> FUSE_CODE void sumInFocus(const InFocus<Wide<T>>& 
       const Pack<T, width> values = packAt<T, width>(work.volume, (plane * work.area + at) * work.channels + place.channel);
       for (int i = 0; i < width; i++) sums[i] += p * static_cast<Wide<T>>(values.values[i]);
     } else
-      for (int i = 0; i < width; i++) sums[i] += p * work.images[inImages(work, plane, at, place.channel - work.channels + i)];
+      for (int i = 0; i < width; i++) sums[i] += p * images[toChannel(work, plane, place.channel - work.channels + i)];
   }
   Pack<T, width> result;
   for (int i = 0; i < width; i++) result.values[i] = static_cast<T>(sums[i]);
@@ -115,6 +120,7 @@ template <class T, int width> FUSE_CODE void sumInFocus(const InFocus<Wide<T>>& 
 template <class T, int width> FUSE_CODE void unsumInFocus(const InFocusGradient<Wide<T>>& work, int64_t item) {
   const int64_t plane = item / work.area, at = item % work.area, stack = plane / work.planes;
   const int64_t by = (stack * work.area + at) * (work.channels + CELL_CHANNELS);
+  const Wide<T>* images = work.images + firstPixel(work, at);
   const Wide<T> p = work.probability[item];
   Wide<T> sum = 0;
   for (int channel = 0; channel < work.channels; channel += width) {
@@ -130,7 +136,7 @@ template <class T, int width> FUSE_CODE void unsumInFocus(const InFocusGradient<
   }
   for (int channel = 0; channel < CELL_CHANNELS; channel += width) {
     const Pack<T, width> gradients = packAt<T, width>(work.by, by + work.channels + channel);
-    for (int i = 0; i < width; i++) sum += static_cast<Wide<T>>(gradients.values[i]) * work.images[inImages(work, plane, at, channel + i)];
+    for (int i = 0; i < width; i++) sum += static_cast<Wide<T>>(gradients.values[i]) * images[toChannel(work, plane, channel + i)];
   }
   work.toProbability[item] = sum;
 }
