@@ -1,32 +1,38 @@
 // Fits the error model of a network (docs/confidence.md) on rendered stacks, some of them as by phones, HCI light fields and NYU pairs outside the hold-out: on each half of the
 // stacks, to measure it on the other, and on both, which is the model to use. With --write it is stored in the weights file.
-// nice node --import tsx scripts/calibrate.ts --hci DIR --nyu DIR [--model small] [--scenes 16] [--pairs 12] [--write] [-o FILE]
+// nice node --import tsx scripts/calibrate.ts --hci DIR --nyu DIR [--model small] [--limit 16] [--device cpu] [--cache DIR] [--write] [-o FILE.svg]
+// Rendered stacks are kept in the cache (250 MB), so that a second network takes half of the time.
 import { readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 
 import { focusSigns } from "../src/check/evidence.ts";
 import { depthMaps, errorCues } from "../src/depth/maps.ts";
-import { COVERAGE, fitErrorModel, type CalibrationPixels } from "../src/evaluate/errorCalibration.ts";
+import { claimedErrors, COVERAGE, fitErrorModel, type CalibrationPixels } from "../src/evaluate/errorCalibration.ts";
 import { inPlanes, planeIndexOf } from "../src/evaluate/planeUnits.ts";
 import { textureStrength, textureThirds } from "../src/evaluate/untextured.ts";
 import { luminance } from "../src/image/luminance.ts";
 import { sparsificationArea } from "../src/metrics/sparsification.ts";
 import type { DepthNetwork } from "../src/network/depthNetwork.ts";
-import { byCue, CUES, expectedError, type Cue, type ErrorModel } from "../src/network/facts.ts";
+import { byCue, CUES, type Cue, type ErrorModel } from "../src/network/facts.ts";
+import type { DeviceName } from "../src/network/node/devices.ts";
 import { loadModel } from "../src/network/node/loadModel.ts";
 import { openNetwork } from "../src/network/node/openNetwork.ts";
 import { replaceFacts } from "../src/network/weightsFile.ts";
-import { phoneStacks, renderedStacks, stacksOf, type CalibrationStack } from "./calibrationStacks.ts";
+import { writeAtomically } from "../src/system/atomicFile.ts";
+import { renderedStacks, stacksOf, type CalibrationStack } from "./calibrationStacks.ts";
 
 const { values } = parseArgs({
   options: {
     model: { type: "string", default: "small" },
     hci: { type: "string" },
     nyu: { type: "string" },
-    scenes: { type: "string", default: "16" },
-    pairs: { type: "string", default: "12" },
+    limit: { type: "string", default: "16" },
+    device: { type: "string", default: "cpu" },
+    cache: { type: "string", default: join(tmpdir(), "dualfocus-calibration") },
     write: { type: "boolean", default: false },
-    output: { type: "string", short: "o", default: "docs/confidence.svg" },
+    output: { type: "string", short: "o" },
   },
 });
 /** One of this many pixels is kept; a prime, so that they do not form columns. */
@@ -36,7 +42,10 @@ const CLAIMS = [0.05, 0.08, 0.125, 0.2, 0.32, 0.5, 0.8, 1.25, 2, 4];
 /** One pixel with what is known of it. */
 interface Pixel extends Readonly<Record<Cue, number>> {
   readonly kind: string;
+  readonly planes: number;
   readonly half: number;
+  /** Whether its true depth is known and within the planes. */
+  readonly known: boolean;
   /** |depth − truth| in planes: divided by the distance between the planes there. */
   readonly off: number;
   readonly texture: "textured" | "untextured" | "between";
@@ -54,7 +63,7 @@ const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
 const share = <T>(list: readonly T[], holds: (each: T) => boolean): number => list.filter(holds).length / list.length;
 
 /** An error of one plane, whatever the cues: divides errors by the distance between the planes. */
-const ONE_PLANE: ErrorModel = { planes: 1, ...byCue(() => ({ at: [1e9], factor: [1] })) };
+const ONE_PLANE: ErrorModel = { planes: 1, ...byCue(() => ({ at: [1e9], factor: [1] })), stack: { at: [0], factor: [1] } };
 
 async function pixelsOf(network: DepthNetwork, given: CalibrationStack, marks: Mark[]): Promise<Pixel[]> {
   const { kind, half, stack, trueDepth } = given;
@@ -73,9 +82,17 @@ async function pixelsOf(network: DepthNetwork, given: CalibrationStack, marks: M
       marks.push({ end: "nearer", marked: beyond[i] === -1, outside: -index });
       marks.push({ end: "farther", marked: beyond[i] === 1, outside: index - (stack.images.length - 1) });
     }
-    if (!claimed.valid[i]) continue;
-    const off = Math.abs((depth[i] as number) - truth) / (step[i] as number);
-    pixels.push({ ...cues(i), kind, half, off, texture: most.valid[i] ? "textured" : least.valid[i] ? "untextured" : "between" });
+    const known = claimed.valid[i] === 1;
+    const off = known ? Math.abs((depth[i] as number) - truth) / (step[i] as number) : 0;
+    pixels.push({
+      ...cues(i),
+      kind,
+      planes: stack.images.length,
+      half,
+      known,
+      off,
+      texture: most.valid[i] ? "textured" : least.valid[i] ? "untextured" : "between",
+    });
   }
   return pixels;
 }
@@ -83,13 +100,16 @@ async function pixelsOf(network: DepthNetwork, given: CalibrationStack, marks: M
 /** How much a kind of stack counts, however many pixels it has: what is rendered as by a phone is half of what is rendered. */
 const KIND_WEIGHTS: Readonly<Record<string, number>> = { phone: 0.5 };
 
-function calibrationPixels(pixels: readonly Pixel[]): CalibrationPixels {
+function calibrationPixels(stacks: readonly (readonly Pixel[])[]): CalibrationPixels {
+  const pixels = stacks.flat();
   const counts = new Map<string, number>();
-  for (const { kind } of pixels) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const { kind, known } of pixels) if (known) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const weightOf = ({ kind, known }: Pixel): number => (known ? (1e4 * (KIND_WEIGHTS[kind] ?? 1)) / (counts.get(kind) as number) : 0);
   return {
     cues: byCue((cue) => Float32Array.from(pixels, (pixel) => pixel[cue])),
+    stacks: stacks.map((own) => ({ pixels: own.length, planes: (own[0] as Pixel).planes })),
     off: Float32Array.from(pixels, ({ off }) => off),
-    weights: Float32Array.from(pixels, ({ kind }) => (1e4 * (KIND_WEIGHTS[kind] ?? 1)) / (counts.get(kind) as number)),
+    weights: Float32Array.from(pixels, weightOf),
   };
 }
 
@@ -98,25 +118,37 @@ interface Claim extends Pixel {
   readonly claimed: number;
 }
 
-/** Each half with the claims of the model fitted on the other. */
-function crossChecked(pixels: readonly Pixel[]): Claim[] {
+/** Each half with the claims of the model fitted on the other, where the truth is known. */
+function crossChecked(stacks: readonly (readonly Pixel[])[]): Claim[] {
+  const halfOf = (own: readonly Pixel[]): number => (own[0] as Pixel).half;
   return [0, 1].flatMap((half) => {
-    const error = expectedError(fitErrorModel(calibrationPixels(pixels.filter((pixel) => pixel.half !== half))));
-    return pixels.filter((pixel) => pixel.half === half).map((pixel) => ({ ...pixel, claimed: error(pixel) }));
+    const model = fitErrorModel(calibrationPixels(stacks.filter((own) => halfOf(own) !== half)));
+    const others = stacks.filter((own) => halfOf(own) === half);
+    const claimed = claimedErrors(model, calibrationPixels(others));
+    return others
+      .flat()
+      .map((pixel, i) => ({ ...pixel, claimed: claimed[i] as number }))
+      .filter(({ known }) => known);
   });
 }
 
 function reportKinds(claims: readonly Claim[]): void {
-  say("| stacks | pixels | within the claim | textured third | untextured third | area under sparsification | by the spread of p |");
-  say("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
-  for (const kind of new Set(claims.map((claim) => claim.kind))) {
-    const own = claims.filter((claim) => claim.kind === kind);
-    const held = (list: readonly Claim[]): string => percent(share(list, ({ off, claimed }) => off <= claimed));
-    const part = (texture: Pixel["texture"]): string => held(own.filter((claim) => claim.texture === texture));
-    const area = (doubt: (claim: Claim) => number): string => sparsificationArea(own.map(({ off }) => off), own.map(doubt)).toFixed(3); // prettier-ignore
-    const areas = [area(({ claimed }) => claimed), area(({ spread }) => spread)];
-    say(`| ${[kind, own.length, held(own), part("textured"), part("untextured"), ...areas].join(" | ")} |`);
-  }
+  say(
+    "| stacks | planes | pixels | within the claim | textured third | untextured third | area under sparsification | by the spread of p |",
+  );
+  say("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+  const counts = [...new Set(claims.map(({ planes }) => planes))];
+  for (const kind of new Set(claims.map((claim) => claim.kind)))
+    for (const among of [...counts.map((planes) => [planes]), counts])
+      reportRow([kind, among.length > 1 ? "all" : String(among[0])], claims.filter((claim) => claim.kind === kind && among.includes(claim.planes))); // prettier-ignore
+}
+
+function reportRow(names: readonly string[], own: readonly Claim[]): void {
+  const held = (list: readonly Claim[]): string => percent(share(list, ({ off, claimed }) => off <= claimed));
+  const part = (texture: Pixel["texture"]): string => held(own.filter((claim) => claim.texture === texture));
+  const area = (doubt: (claim: Claim) => number): string => sparsificationArea(own.map(({ off }) => off), own.map(doubt)).toFixed(3); // prettier-ignore
+  const areas = [area(({ claimed }) => claimed), area(({ spread }) => spread)];
+  say(`| ${[...names, own.length, held(own), part("textured"), part("untextured"), ...areas].join(" | ")} |`);
 }
 
 interface CurvePoint {
@@ -150,7 +182,7 @@ function reportMarks(marks: readonly Mark[]): void {
 
 const SIZE = 420;
 const MARGIN = 56;
-const INKS = ["#b5442e", "#2f6f8f", "#5b8a3c"];
+const INKS = ["#b5442e", "#2f6f8f", "#5b8a3c", "#7a4f9a"];
 
 /** Observed over claimed error, both in planes, both logarithmic; on the diagonal the claim is exact. */
 function drawCurves(curves: Readonly<Record<string, readonly CurvePoint[]>>): string {
@@ -183,33 +215,42 @@ function drawCurves(curves: Readonly<Record<string, readonly CurvePoint[]>>): st
 }
 
 /** Stores the model in the network's weights file, whose tensors stay as they are. */
-function store(errorModel: ErrorModel): void {
+async function store(errorModel: ErrorModel): Promise<void> {
   const { file, facts } = loadModel(values.model);
-  writeFileSync(file, replaceFacts(readFileSync(file), { ...facts, errorModel }, file));
+  await writeAtomically(file, replaceFacts(readFileSync(file), { ...facts, errorModel }, file));
   say(`stored in ${file}`);
 }
 
-const network = await openNetwork(values.model, { device: "cpu", threads: 2 });
-const limit = Number(values.pairs);
+/** Scenes of each kind of rendered stack; of pairs, which are larger, three quarters. */
+const scenes = Number(values.limit);
+if (!(Number.isInteger(scenes) && scenes >= 4)) throw new RangeError(`--limit ${values.limit}: expected a whole number, 4 or more`);
+const limit = Math.ceil(0.75 * scenes);
+const started = performance.now();
+const network = await openNetwork(values.model, { device: values.device as DeviceName, many: true });
+if (values.hci === undefined || values.nyu === undefined)
+  process.stderr.write("without --hci and --nyu the model rests on rendered stacks alone\n");
 const sources = [
-  renderedStacks(Number(values.scenes)),
-  phoneStacks(Number(values.scenes)),
-  ...(values.hci === undefined ? [] : [stacksOf("hci", { data: values.hci, split: "all", limit })]),
+  ...(values.hci === undefined ? [] : [stacksOf("hci", { data: values.hci, split: "all", limit })]), // first: a wrong folder shows at once
   ...(values.nyu === undefined ? [] : [stacksOf("nyu", { data: values.nyu, split: "train", limit })]),
+  renderedStacks("rendered", { scenes, cache: values.cache }),
+  renderedStacks("phone", { scenes, cache: values.cache }),
 ];
-const [pixels, marks]: [Pixel[], Mark[]] = [[], []];
+const [stacks, marks]: [Pixel[][], Mark[]] = [[], []];
 for (const source of sources)
   for await (const stack of source) {
-    for (const pixel of await pixelsOf(network, stack, marks)) pixels.push(pixel);
-    process.stderr.write(`${stack.kind}, ${stack.stack.images.length} planes: ${pixels.length} pixels\n`);
+    stacks.push(await pixelsOf(network, stack, marks));
+    const seconds = ((performance.now() - started) / 1000).toFixed(0);
+    process.stderr.write(`${stack.kind}, ${stack.stack.images.length} planes: ${stacks.length} stacks after ${seconds} s\n`);
   }
 await network.dispose();
-const claims = crossChecked(pixels);
+const claims = crossChecked(stacks);
 reportKinds(claims);
 reportMarks(marks);
-const model = fitErrorModel(calibrationPixels(pixels));
-for (const cue of CUES) say(`| ${cue} | ${model[cue].at.map((at, k) => `${at}: ${model[cue].factor[k] as number}`).join(" | ")} |`);
+const model = fitErrorModel(calibrationPixels(stacks));
+for (const name of [...CUES, "stack"] as const)
+  say(`| ${name} | ${model[name].at.map((at, k) => `${at}: ${model[name].factor[k] as number}`).join(" · ")} |`);
 say(JSON.stringify(model));
 const kinds = [...new Set(claims.map(({ kind }) => kind))];
-writeFileSync(values.output, drawCurves(Object.fromEntries(kinds.map((kind) => [kind, calibrationCurve(claims.filter((claim) => claim.kind === kind))])))); // prettier-ignore
-if (values.write) store(model);
+const curveOf = (kind: string): CurvePoint[] => calibrationCurve(claims.filter((claim) => claim.kind === kind));
+if (values.output !== undefined) writeFileSync(values.output, drawCurves(Object.fromEntries(kinds.map((kind) => [kind, curveOf(kind)]))));
+if (values.write) await store(model);

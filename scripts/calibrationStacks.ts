@@ -1,3 +1,8 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { deserialize, serialize } from "node:v8";
+
 import { renderHost } from "../src/cli/renderHost.ts";
 import { openDataset } from "../src/data/open.ts";
 import { openPhone } from "../src/evaluate/renderedBenchmarks.ts";
@@ -8,6 +13,7 @@ import { DEFAULT_SAMPLES } from "../src/optics/render/render.ts";
 import { randomScene } from "../src/optics/scene/random.ts";
 import { generateTextures, splitTextures } from "../src/optics/texture/texture.ts";
 import { choosePlanes, selectPlanes, type FocalStack } from "../src/stack/focalStack.ts";
+import { writeAtomically } from "../src/system/atomicFile.ts";
 
 /** A stack with its true depth. */
 export interface CalibrationStack {
@@ -19,36 +25,73 @@ export interface CalibrationStack {
 }
 
 /** Each stack with ten planes, and with five of them. */
-const PLANES = [5, 10] as const;
-/** Of the first scenes; those of the benchmarks and of training are others. */
-const [FIRST_SEED, FIRST_PHONE_SEED] = [3_000_000, 3_100_000];
+const [FEW, MOST] = [5, 10] as const;
 const SIDE = 256;
 
-/** Rendered stacks: textures not used in training, half of them with the flaws of real ones. */
-export async function* renderedStacks(scenes: number): AsyncGenerator<CalibrationStack> {
-  const textures = generateTextures();
-  const { test } = splitTextures(textures.count);
+type Drawn = Pick<CalibrationStack, "stack" | "trueDepth">;
+
+/** Of the first scenes; those of the benchmarks and of training are others. */
+const FIRST_SEEDS = { rendered: 3_000_000, phone: 3_100_000 } as const;
+
+const createRenderer: CreateRenderer = (textures) => {
   const host = renderHost("auto", textures);
-  const most = Math.max(...PLANES);
+  return (scene, samples) => host.render(scene, samples);
+};
+
+/** Draw a scene by its seed. */
+const PAINTERS = {
+  /** Textures not used in training, half of the scenes with the flaws of real stacks. */
+  rendered(): (seed: number) => Promise<Drawn> {
+    const textures = generateTextures();
+    const { test } = splitTextures(textures.count);
+    const render = createRenderer(textures);
+    return (seed) => {
+      const scene = randomScene(seed, { planes: MOST, width: SIDE, height: SIDE, textures: test, imperfect: 0.5 });
+      const { stack, depth } = render(scene, DEFAULT_SAMPLES);
+      return Promise.resolve({ stack, trueDepth: depth });
+    };
+  },
+  /** As phones take them. */
+  phone(): (seed: number) => Promise<Drawn> {
+    const set = openPhone({ planes: MOST, scenes: 1000, firstSeed: FIRST_SEEDS.phone, createRenderer });
+    return async (seed) => {
+      const { stack, trueDepth } = await set.sample(seed - FIRST_SEEDS.phone);
+      return { stack, trueDepth };
+    };
+  },
+} as const;
+
+/** Rendered stacks. They are kept in the folder `cache`: rendering takes long, and does not depend on the network. */
+export async function* renderedStacks(
+  kind: keyof typeof PAINTERS,
+  { scenes, cache }: { readonly scenes: number; readonly cache: string },
+): AsyncGenerator<CalibrationStack> {
+  const folder = join(cache, rendererMark());
+  let draw: ((seed: number) => Promise<Drawn>) | undefined; // textures are made for the first stack that is not there
   for (let i = 0; i < scenes; i++) {
-    await Promise.resolve();
-    const scene = randomScene(FIRST_SEED + i, { planes: most, width: SIDE, height: SIDE, textures: test, imperfect: 0.5 });
-    const { stack, depth } = host.render(scene, DEFAULT_SAMPLES);
-    for (const planes of PLANES)
-      yield { kind: "rendered", half: i % 2, stack: selectPlanes(stack, choosePlanes(most, planes)), trueDepth: depth };
+    const seed = FIRST_SEEDS[kind] + i;
+    const { stack, trueDepth } = await kept(join(folder, `${seed}.bin`), () => (draw ??= PAINTERS[kind]())(seed));
+    for (const planes of [FEW, MOST]) yield { kind, half: i % 2, stack: selectPlanes(stack, choosePlanes(MOST, planes)), trueDepth };
   }
 }
 
-/** Stacks as phones take them, of other scenes than the benchmark's. */
-export async function* phoneStacks(scenes: number): AsyncGenerator<CalibrationStack> {
-  const createRenderer: CreateRenderer = (textures) => {
-    const host = renderHost("auto", textures);
-    return (scene, samples) => host.render(scene, samples);
-  };
-  for (const planes of PLANES) {
-    const set = openPhone({ planes, scenes, firstSeed: FIRST_PHONE_SEED, createRenderer });
-    for (let i = 0; i < set.size; i++) yield { kind: "phone", half: i % 2, ...(await set.sample(i)) };
-  }
+/** Changes with the code that renders. */
+function rendererMark(): string {
+  const root = join(import.meta.dirname, "..");
+  const optics = readdirSync(join(root, "src/optics"), { recursive: true, encoding: "utf8" }).map((name) => join("src/optics", name));
+  const files = [...optics, "src/random.ts", "src/evaluate/renderedBenchmarks.ts", "scripts/calibrationStacks.ts"];
+  const hash = createHash("sha256");
+  for (const file of files.filter((name) => name.endsWith(".ts")).sort()) hash.update(readFileSync(join(root, file)));
+  return hash.digest("hex").slice(0, 12);
+}
+
+/** What the file holds, or else is made and written to it. */
+async function kept(file: string, make: () => Promise<Drawn>): Promise<Drawn> {
+  if (existsSync(file)) return deserialize(readFileSync(file)) as Drawn;
+  const made = await make();
+  mkdirSync(dirname(file), { recursive: true });
+  await writeAtomically(file, serialize(made));
+  return made;
 }
 
 /** Stacks of a set, spread over it. */
@@ -56,7 +99,7 @@ export async function* stacksOf(
   kind: "hci" | "nyu",
   { data, split, limit }: { readonly data: string; readonly split: "all" | "train"; readonly limit: number },
 ): AsyncGenerator<CalibrationStack> {
-  for (const planes of PLANES) {
+  for (const planes of [FEW, MOST]) {
     const set = await openDataset(kind, data, { split, planes });
     for (const [i, index] of spreadIndices(set.size, limit).entries()) {
       const { stack, trueDepth } = await set.sample(index);

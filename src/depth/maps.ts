@@ -3,7 +3,7 @@ import type { FocalStack } from "../stack/focalStack.ts";
 import type { FocusSigns } from "../check/evidence.ts";
 import { boxMean } from "../image/boxFilter.ts";
 import type { Size } from "../image/image.ts";
-import { expectedError, type Average, type Cue, type ErrorModel } from "../network/facts.ts";
+import { expectedError, stackDoubt, stackFactor, type Average, type Cue, type ErrorModel } from "../network/facts.ts";
 import type { FocusProbability } from "../network/focusProbability.ts";
 
 /** What follows from p at every pixel; the fields are those of `DepthEstimate`. */
@@ -21,11 +21,11 @@ export interface DepthMaps {
 /** Share of p on the first or last plane above which a pixel is marked as beyond it; precision and recall are in docs/confidence.md. */
 const BEYOND = 0.8;
 
-/** Radius of the squares over which the unrest of the map is measured, as a share of the image's shorter side. */
-const UNREST_REACH = 1 / 32;
+/** Radii of the squares around a pixel that its cues are measured over, as shares of the image's shorter side. */
+const REACH = { ripple: 1 / 128, unrest: 1 / 32, surroundings: 1 / 16 } as const;
 
-/** Depth is unfounded where the mean evidence in squares of this radius, a share of the image's shorter side, is below this. */
-const [SURROUNDINGS, LITTLE_EVIDENCE] = [1 / 16, 0.03];
+/** Depth is unfounded where the mean evidence of its surroundings is below this. */
+const LITTLE_EVIDENCE = 0.03;
 
 /** A share of the shorter side, in pixels. */
 const reachOf = ({ width, height }: Size, share: number): number => Math.max(Math.round(share * Math.min(width, height)), 1);
@@ -51,14 +51,14 @@ export function depthMaps(
   const pixels = width * height;
   const scale = depthScale(focusDistances, { space, average });
   const cues = errorCues(probability, signs);
-  const planesOff = expectedError(errorModel);
-  const surroundings = boxMean({ width, height, values: signs.evidence }, reachOf(probability, SURROUNDINGS));
+  const errorOf = expectedError(errorModel);
+  const planesOff = new Float32Array(pixels);
   const maps = {
     depth: new Float32Array(pixels),
     spread: new Float32Array(pixels),
     error: new Float32Array(pixels),
     confidence: new Float32Array(pixels),
-    unfounded: surroundings.map((evidence) => Math.max(1 - evidence / LITTLE_EVIDENCE, 0)),
+    unfounded: new Float32Array(pixels),
     unrest: new Float32Array(pixels),
     planeIndex: new Uint16Array(pixels),
     beyond: new Int8Array(pixels),
@@ -68,14 +68,19 @@ export function depthMaps(
     for (let n = 0; n < planes; n++) column[n] = p[n * pixels + i] as number;
     const depth = scale.depth(mean(column, scale.even));
     const seen = cues(i);
-    const off = planesOff(seen);
+    planesOff[i] = errorOf(seen);
     maps.depth[i] = depth;
     maps.spread[i] = deviation(column, focusDistances, depth);
-    maps.error[i] = off * scale.step(depth);
-    maps.confidence[i] = confidenceOf(off);
+    maps.unfounded[i] = Math.max(1 - seen.surroundings / LITTLE_EVIDENCE, 0);
     maps.unrest[i] = seen.unrest;
     maps.planeIndex[i] = peakOf(column);
     maps.beyond[i] = (column[0] as number) > BEYOND ? -1 : (column[planes - 1] as number) > BEYOND ? 1 : 0;
+  }
+  const whole = stackFactor(errorModel, stackDoubt(planesOff, planes));
+  for (let i = 0; i < pixels; i++) {
+    const off = whole * (planesOff[i] as number);
+    maps.error[i] = off * scale.step(maps.depth[i] as number);
+    maps.confidence[i] = confidenceOf(off);
   }
   return maps;
 }
@@ -86,18 +91,26 @@ export const expectedPlanes = (confidence: number): number => Math.sqrt(1 / conf
 
 /**
  * What the error of pixel i is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, that of m
- * around the pixel, evidence in the images, and how far the plane that they are sharpest in lies from m, as far as there is evidence for it.
+ * around the pixel and next to it, evidence in the images there and around it, and how far the plane that they are sharpest in lies from m, as far as there
+ * is evidence for it.
  */
 export function errorCues(probability: FocusProbability, { evidence, sharpest }: FocusSigns): (i: number) => Readonly<Record<Cue, number>> {
   const { width, height } = probability;
+  const around = (values: Float32Array, share: number): Float32Array => boxMean({ width, height, values }, reachOf(probability, share));
   const { means, variances } = planeMoments(probability);
-  const radius = reachOf(probability, UNREST_REACH);
-  const around = boxMean({ width, height, values: means }, radius);
-  const squares = boxMean({ width, height, values: means.map((value) => value * value) }, radius);
+  const squares = means.map((value) => value * value);
+  const deviationWithin = (share: number): ((i: number) => number) => {
+    const [mean, square] = [around(means, share), around(squares, share)];
+    return (i) => Math.sqrt(Math.max((square[i] as number) - (mean[i] as number) ** 2, 0));
+  };
+  const [unrest, ripple] = [deviationWithin(REACH.unrest), deviationWithin(REACH.ripple)];
+  const surroundings = around(evidence, REACH.surroundings);
   return (i) => ({
     spread: Math.sqrt(variances[i] as number),
-    unrest: Math.sqrt(Math.max((squares[i] as number) - (around[i] as number) ** 2, 0)),
+    unrest: unrest(i),
+    ripple: ripple(i),
     evidence: evidence[i] as number,
+    surroundings: surroundings[i] as number,
     disagreement: (evidence[i] as number) * Math.abs((sharpest[i] as number) - (means[i] as number)),
   });
 }

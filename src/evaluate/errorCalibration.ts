@@ -1,65 +1,123 @@
-import { byCue, CUES, type Cue, type ErrorModel } from "../network/facts.ts";
+import { byCue, CUES, expectedError, stackDoubt, stackFactor, type Cue, type ErrorModel } from "../network/facts.ts";
 
-/** Pixels of calibration stacks: what their error is read from, and how far off they were. */
+/** Pixels of calibration stacks, those of a stack one after another: what their error is read from, and how far off they were. */
 export interface CalibrationPixels {
   readonly cues: Readonly<Record<Cue, Float32Array>>;
+  /** How many pixels each stack has here, and its number of planes. */
+  readonly stacks: readonly { readonly pixels: number; readonly planes: number }[];
   /** |depth − truth| in planes. */
   readonly off: Float32Array;
-  /** How much each pixel counts; any scale. */
+  /** How much each pixel counts, on any scale; 0 where the truth is unknown. Such pixels count towards the median of their stack. */
   readonly weights: Float32Array;
 }
 
 /** Share of the errors that should lie within the claimed one. */
 export const COVERAGE = 0.68;
 
-/** Knots of the factors; in planes but for the evidence. */
+/** Knots of the factors; in planes but for evidence and surroundings. */
 const KNOTS: Readonly<Record<Cue, readonly number[]>> = {
   spread: [0.3, 0.5, 0.6, 0.7, 0.8, 1, 1.3, 2],
   unrest: [0, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5],
+  ripple: [0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8],
   evidence: [0, 0.05, 0.2, 0.5, 0.8, 1],
+  surroundings: [0, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9],
   disagreement: [0, 0.25, 0.5, 1, 1.5, 2.5, 4],
 };
+const STACK_KNOTS = [0.1, 0.2, 0.4, 0.7] as const;
 
 /** Errors below this are not told apart. */
 const LEAST = 0.005;
 
+/**
+ * The error model that `COVERAGE` of the pixels stay within: first the factors of the cues, then that of the stack, by the medians that follow from them. Fitted together, the stack would take
+ * over what the cues say, and leave no medians to tell stacks apart by.
+ */
+export function fitErrorModel(pixels: CalibrationPixels): ErrorModel {
+  const { cues, off, weights } = pixels;
+  const target = off.map((value) => Math.log(Math.max(value, LEAST)));
+  const columns = CUES.map((cue) => ({ values: cues[cue], knots: KNOTS[cue] }));
+  const model = modelOf(regress({ columns, target, weights }));
+  const own = ownErrors(model, pixels);
+  const rest = target.map((value, i) => value - Math.log(own[i] as number));
+  const doubts = { values: stackDoubts(own, pixels), knots: STACK_KNOTS };
+  const { scale, curves } = regress({ columns: [doubts], target: rest, weights });
+  const factor = Array.from(curves[0] as Float64Array, (value) => rounded(Math.exp(scale + value)));
+  return { ...model, stack: { at: STACK_KNOTS, factor } };
+}
+
+/** The errors that the model claims of all pixels. */
+export function claimedErrors(model: ErrorModel, pixels: Omit<CalibrationPixels, "off" | "weights">): Float32Array {
+  const own = ownErrors(model, pixels);
+  const doubts = stackDoubts(own, pixels);
+  return own.map((value, i) => value * stackFactor(model, doubts[i] as number));
+}
+
+/** Without the factor of the stack. */
+function ownErrors(model: ErrorModel, { cues }: Pick<CalibrationPixels, "cues">): Float32Array {
+  const error = expectedError(model);
+  return cues.spread.map((_, i) => error(byCue((cue) => cues[cue][i] as number)));
+}
+
+/** For each pixel how doubtful its stack is. */
+function stackDoubts(errors: Float32Array, { stacks }: Pick<CalibrationPixels, "stacks">): Float32Array {
+  const doubts = new Float32Array(errors.length);
+  let start = 0;
+  for (const { pixels, planes } of stacks) {
+    doubts.fill(stackDoubt(errors.subarray(start, start + pixels), planes), start, start + pixels);
+    start += pixels;
+  }
+  return doubts;
+}
+
+const rounded = (value: number): number => Number(value.toPrecision(3));
+
+/** Each cue's factors are relative to their geometric mean over its knots. */
+function modelOf({ scale, curves }: Regression): ErrorModel {
+  let exponent = scale;
+  const factors = byCue((cue) => {
+    const logs = curves[CUES.indexOf(cue)] as Float64Array;
+    const mean = logs.reduce((sum, value) => sum + value, 0) / logs.length;
+    exponent += mean;
+    return { at: KNOTS[cue], factor: Array.from(logs, (value) => rounded(Math.exp(value - mean))) };
+  });
+  return { planes: rounded(Math.exp(exponent)), ...factors, stack: { at: [0], factor: [1] } };
+}
+
+/** Something that the target depends on, and where the curve of that dependence has its knots. */
+interface Column {
+  readonly values: Float32Array;
+  readonly knots: readonly number[];
+}
+
+/** The target is expected to be the scale plus one curve for each column, given at its knots. */
+interface Regression {
+  readonly scale: number;
+  readonly curves: readonly Float64Array[];
+}
+
 /** Steps of gradient descent, its longest step, and how strongly neighbouring knots are tied, which matters where there are few pixels. */
-const [STEPS, RATE, TIE] = [500, 0.05, 1e-3];
+const [STEPS, RATE, TIE] = [400, 0.05, 1e-3];
 
 /**
- * The error model that `COVERAGE` of the pixels stay within: quantile regression of log |error|. It minimises Σ w max(q r, (q − 1) r) of the residuals r
- * over the logarithms of the factors (Adam), and then sets the scale so that the share over all pixels is exact.
+ * Quantile regression: minimises Σ w max(q r, (q − 1) r) of the residuals r over the curves (Adam), and then sets the scale so that the share `COVERAGE` of
+ * negative residuals is exact.
  */
-export function fitErrorModel({ cues, off, weights }: CalibrationPixels): ErrorModel {
-  const places = CUES.map((cue) => placesOf(cues[cue], KNOTS[cue]));
-  const starts = CUES.map((_, c) => 1 + CUES.slice(0, c).reduce((sum, cue) => sum + KNOTS[cue].length, 0));
-  const size = CUES.reduce((sum, cue) => sum + KNOTS[cue].length, 1);
-  const target = off.map((value) => Math.log(Math.max(value, LEAST)));
+function regress({ columns, target, weights }: { columns: readonly Column[]; target: Float32Array; weights: Float32Array }): Regression {
+  const starts = columns.map((_, c) => 1 + columns.slice(0, c).reduce((sum, { knots }) => sum + knots.length, 0));
+  const places = placesOf(columns, starts);
   const total = weights.reduce((sum, value) => sum + value, 0);
-  const theta = new Float64Array(size);
+  const theta = new Float64Array(columns.reduce((sum, { knots }) => sum + knots.length, 1));
   theta[0] = weightedQuantile(target, weights, COVERAGE);
-  const predict = (i: number): number => {
-    let sum = theta[0] as number;
-    places.forEach(({ knot, share }, c) => {
-      const k = (starts[c] as number) + (knot[i] as number);
-      sum += (theta[k] as number) * (1 - (share[i] as number)) + (theta[k + 1] as number) * (share[i] as number);
-    });
-    return sum;
-  };
+  const [predicted, push] = [new Float32Array(target.length), new Float32Array(target.length)];
   const step = createAdam(theta);
   for (let t = 0; t < STEPS; t++) {
-    const gradient = new Float64Array(size);
-    for (let i = 0; i < target.length; i++) {
-      const push = (((target[i] as number) > predict(i) ? -COVERAGE : 1 - COVERAGE) * (weights[i] as number)) / total;
-      gradient[0] = (gradient[0] as number) + push;
-      places.forEach(({ knot, share }, c) => {
-        const k = (starts[c] as number) + (knot[i] as number);
-        gradient[k] = (gradient[k] as number) + push * (1 - (share[i] as number));
-        gradient[k + 1] = (gradient[k + 1] as number) + push * (share[i] as number);
-      });
-    }
-    CUES.forEach((cue, c) => {
-      for (let k = starts[c] as number; k < (starts[c] as number) + KNOTS[cue].length - 1; k++) {
+    predict(theta, places, predicted);
+    const gradient = new Float64Array(theta.length);
+    for (let i = 0; i < target.length; i++)
+      push[i] = (((target[i] as number) > (predicted[i] as number) ? -COVERAGE : 1 - COVERAGE) * (weights[i] as number)) / total;
+    collect(push, places, gradient);
+    columns.forEach(({ knots }, c) => {
+      for (let k = starts[c] as number; k < (starts[c] as number) + knots.length - 1; k++) {
         const pull = TIE * ((theta[k] as number) - (theta[k + 1] as number));
         gradient[k] = (gradient[k] as number) + pull;
         gradient[k + 1] = (gradient[k + 1] as number) - pull;
@@ -67,35 +125,61 @@ export function fitErrorModel({ cues, off, weights }: CalibrationPixels): ErrorM
     });
     step(gradient, RATE * (1 - t / STEPS) + 1e-3);
   }
-  const residuals = target.map((value, i) => value - predict(i));
-  return modelOf(theta, starts, theta[0] + weightedQuantile(residuals, weights, COVERAGE));
+  predict(theta, places, predicted);
+  const residuals = target.map((value, i) => value - (predicted[i] as number));
+  return {
+    scale: theta[0] + weightedQuantile(residuals, weights, COVERAGE),
+    curves: columns.map(({ knots }, c) => theta.slice(starts[c], (starts[c] as number) + knots.length)),
+  };
 }
 
-/** Each cue's factors are relative to their geometric mean over its knots. */
-function modelOf(theta: Float64Array, starts: readonly number[], scale: number): ErrorModel {
-  let exponent = scale;
-  const rounded = (value: number): number => Number(value.toPrecision(3));
-  const curves = byCue((cue) => {
-    const start = starts[CUES.indexOf(cue)] as number;
-    const logs = theta.slice(start, start + KNOTS[cue].length);
-    const mean = logs.reduce((sum, value) => sum + value, 0) / logs.length;
-    exponent += mean;
-    return { at: KNOTS[cue], factor: Array.from(logs, (value) => rounded(Math.exp(value - mean))) };
-  });
-  return { planes: rounded(Math.exp(exponent)), ...curves };
+/** For each pixel and column, one after another: the parameter of the knot before its value, and how far it lies on the way to the next. */
+interface Places {
+  readonly columns: number;
+  readonly knot: Uint16Array;
+  readonly share: Float32Array;
 }
 
-/** For each value the knot before it, and how far it lies on the way to the next. */
-function placesOf(values: Float32Array, knots: readonly number[]): { knot: Uint8Array; share: Float32Array } {
-  const knot = new Uint8Array(values.length);
-  const share = values.map((value, i) => {
-    let k = 0;
-    while (k < knots.length - 2 && (knots[k + 1] as number) <= value) k++;
-    knot[i] = k;
-    const [from, to] = [knots[k] as number, knots[k + 1] as number];
-    return Math.min(Math.max((value - from) / (to - from), 0), 1);
+function placesOf(columns: readonly Column[], starts: readonly number[]): Places {
+  const size = columns.length * (columns[0] as Column).values.length;
+  const [knot, share] = [new Uint16Array(size), new Float32Array(size)];
+  columns.forEach(({ values, knots }, c) => {
+    values.forEach((value, i) => {
+      let k = 0;
+      while (k < knots.length - 2 && (knots[k + 1] as number) <= value) k++;
+      const [from, to] = [knots[k] as number, knots[k + 1] as number];
+      knot[i * columns.length + c] = (starts[c] as number) + k;
+      share[i * columns.length + c] = Math.min(Math.max((value - from) / (to - from), 0), 1);
+    });
   });
-  return { knot, share };
+  return { columns: columns.length, knot, share };
+}
+
+/** into = what is expected of each pixel. */
+function predict(theta: Float64Array, { columns, knot, share }: Places, into: Float32Array): void {
+  for (let i = 0, at = 0; i < into.length; i++) {
+    let sum = theta[0] as number;
+    for (const end = at + columns; at < end; at++) {
+      const k = knot[at] as number;
+      const s = share[at] as number;
+      sum += (theta[k] as number) * (1 - s) + (theta[k + 1] as number) * s;
+    }
+    into[i] = sum;
+  }
+}
+
+/** The transpose of `predict`: adds what each pixel pushes to the parameters it is predicted from. */
+function collect(push: Float32Array, { columns, knot, share }: Places, gradient: Float64Array): void {
+  for (let i = 0, at = 0; i < push.length; i++) {
+    const value = push[i] as number;
+    gradient[0] = (gradient[0] as number) + value;
+    for (const end = at + columns; at < end; at++) {
+      const k = knot[at] as number;
+      const s = share[at] as number;
+      gradient[k] = (gradient[k] as number) + value * (1 - s);
+      gradient[k + 1] = (gradient[k + 1] as number) + value * s;
+    }
+  }
 }
 
 function createAdam(theta: Float64Array): (gradient: Float64Array, rate: number) => void {

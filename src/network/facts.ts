@@ -10,8 +10,11 @@ import { FormatError } from "../io/formatError.ts";
 export const AVERAGES = ["dioptres", "metres"] as const;
 export type Average = (typeof AVERAGES)[number];
 
-/** What the error of a pixel is read from (docs/confidence.md): the spread of p, the unrest of the map around it, evidence in the images, and disagreement with them. */
-export const CUES = ["spread", "unrest", "evidence", "disagreement"] as const;
+/**
+ * What the error of a pixel is read from (docs/confidence.md): the spread of p, the unrest of the map around it and next to it (ripple), evidence in the
+ * images there and around it (surroundings), and disagreement with them.
+ */
+export const CUES = ["spread", "unrest", "ripple", "evidence", "surroundings", "disagreement"] as const;
 export type Cue = (typeof CUES)[number];
 
 export const byCue = <T>(of: (cue: Cue) => T): Record<Cue, T> => Object.fromEntries(CUES.map((cue) => [cue, of(cue)])) as Record<Cue, T>;
@@ -24,11 +27,16 @@ const factors = z
   .refine(({ at, factor }) => at.length === factor.length, "at and factor must be of the same length")
   .refine(({ at }) => increasing(at), "at must increase");
 
-const errorModel = z.strictObject({ planes: z.number().positive(), ...byCue(() => factors) }).readonly();
+/** Of what files calibrated before it existed do not have: it changes nothing. */
+const newer = factors.default({ at: [0], factor: [1] });
+
+const errorModel = z
+  .strictObject({ planes: z.number().positive(), ...byCue(() => factors), ripple: newer, surroundings: newer, stack: newer })
+  .readonly();
 
 /**
- * Expected error of the depth, in planes: `planes` times one factor for each cue, which is interpolated between its knots. Of the pixels given
- * ±e, 68 % lie within e. docs/confidence.md says how it was measured and on what.
+ * Expected error of the depth, in planes: `planes` times one factor for each cue, which is interpolated between its knots, times one for the whole `stack` by
+ * the median of that over its pixels. Of the pixels given ±e, 68 % lie within e. docs/confidence.md says how it was measured and on what.
  */
 export type ErrorModel = z.infer<typeof errorModel>;
 
@@ -108,21 +116,35 @@ export function formatFacts({ notes = {}, ...facts }: NetworkFacts): Record<stri
 }
 
 /**
- * The model as a function: the expected error in planes of a pixel with these cues. Factors are interpolated geometrically between knots and constant
+ * The expected error in planes of a pixel with these cues, but for the factor of its stack. Factors are interpolated geometrically between knots and constant
  * outside them, but for a spread beyond the last knot, with which the error grows in proportion.
  */
 export function expectedError({ planes, ...model }: ErrorModel): (cues: Readonly<Record<Cue, number>>) => number {
-  const curves = byCue((cue) => curveOf(model[cue]));
+  const curves = CUES.map((cue) => ({ cue, curve: curveOf(model[cue]) }));
   const scale = Math.log(planes);
   const widest = model.spread.at.at(-1) as number;
-  return ({ spread, unrest, evidence, disagreement }) => {
-    const exponent = scale + curves.spread(spread) + curves.unrest(unrest) + curves.evidence(evidence) + curves.disagreement(disagreement);
-    return Math.exp(exponent) * Math.max(spread / widest, 1);
+  return (cues) => {
+    let exponent = scale;
+    for (const { cue, curve } of curves) exponent += curve(cues[cue]);
+    return Math.exp(exponent) * Math.max(cues.spread / widest, 1);
   };
 }
 
+/** The factor of a whole stack: where most pixels look doubtful, each of them is worse than its own cues say. */
+export const stackFactor = ({ stack }: ErrorModel, doubt: number): number => Math.exp(curveOf(stack)(doubt));
+
+/** How doubtful a stack is: the median of its pixels' errors. The same scene errs by more planes where there are more of them: counted as for five. */
+export const stackDoubt = (errors: Float32Array, planes: number): number => median(errors) / Math.sqrt(planes / 5);
+
+/** Of every few values of many: sorting all of them would take long. */
+function median(values: Float32Array): number {
+  const stride = Math.ceil(values.length / 40_000);
+  const sorted = values.filter((_, i) => i % stride === 0).sort();
+  return sorted[sorted.length >> 1] as number;
+}
+
 /** The logarithm of the factor, linear between the knots. */
-function curveOf({ at, factor }: ErrorModel[Cue]): (x: number) => number {
+function curveOf({ at, factor }: ErrorModel["stack"]): (x: number) => number {
   const logs = factor.map((each) => Math.log(each));
   const last = at.length - 1;
   return (x) => {
@@ -138,9 +160,12 @@ function curveOf({ at, factor }: ErrorModel[Cue]): (x: number) => number {
 
 /** Used for weights that have no calibration of their own: measured with the shipped `small`. */
 export const DEFAULT_ERROR_MODEL: ErrorModel = {
-  planes: 0.624,
-  spread: { at: [0.3, 0.5, 0.6, 0.7, 0.8, 1, 1.3, 2], factor: [1.27, 0.797, 0.555, 0.68, 0.81, 1.13, 1.23, 2.31] },
-  unrest: { at: [0, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5], factor: [0.634, 0.648, 0.668, 0.802, 1.24, 1.89, 1.93] },
-  evidence: { at: [0, 0.05, 0.2, 0.5, 0.8, 1], factor: [1.88, 1.18, 0.994, 0.79, 0.696, 0.825] },
-  disagreement: { at: [0, 0.25, 0.5, 1, 1.5, 2.5, 4], factor: [0.369, 0.463, 0.735, 1.04, 1.4, 2.18, 2.52] },
+  planes: 0.837,
+  spread: { at: [0.3, 0.5, 0.6, 0.7, 0.8, 1, 1.3, 2], factor: [1.46, 0.888, 0.592, 0.728, 0.847, 1.1, 1.09, 1.76] },
+  unrest: { at: [0, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5], factor: [0.836, 0.891, 0.899, 0.991, 1.12, 1.22, 1.1] },
+  ripple: { at: [0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8], factor: [0.549, 0.579, 0.616, 0.863, 1.41, 1.91, 2.19] },
+  evidence: { at: [0, 0.05, 0.2, 0.5, 0.8, 1], factor: [1.58, 1.22, 1.04, 0.846, 0.741, 0.796] },
+  surroundings: { at: [0, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9], factor: [2.41, 0.996, 0.852, 0.816, 0.881, 0.801, 0.848] },
+  disagreement: { at: [0, 0.25, 0.5, 1, 1.5, 2.5, 4], factor: [0.379, 0.486, 0.731, 1.01, 1.37, 2.23, 2.39] },
+  stack: { at: [0.1, 0.2, 0.4, 0.7], factor: [0.77, 1.1, 1.3, 3.21] },
 };

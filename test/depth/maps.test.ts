@@ -12,7 +12,8 @@ function row(pixels: readonly (readonly number[])[]) {
   return { planes, width: pixels.length, height: 1, values };
 }
 
-const MODEL: ErrorModel = { planes: 1, ...byCue(() => ({ at: [0], factor: [1] })), spread: { at: [0.5, 1], factor: [0.2, 1] } };
+const NONE = { at: [0], factor: [1] };
+const MODEL: ErrorModel = { planes: 1, ...byCue(() => NONE), spread: { at: [0.5, 1], factor: [0.2, 1] }, stack: NONE };
 /** Images that show nothing. */
 const signs = { evidence: new Float32Array(9), sharpest: new Uint16Array(9) };
 const IN_DIOPTRES = { errorModel: MODEL, average: "dioptres", signs } as const;
@@ -53,6 +54,17 @@ test("the error is the model's planes times the planes' distance there", () => {
   assertClose(falling.confidence, [0.2], 1e-6);
 });
 
+test("errors are larger by a factor for the whole stack, by the median of its pixels' errors divided by √(planes / 5)", () => {
+  const stack = { focusDistances: [0, 1, 2], space: "index" } as const;
+  const pixels = row([[0.5, 0, 0.5], [0.5, 0, 0.5], [0, 1, 0]]); // prettier-ignore
+  // Pixels of 1, 1 and 0.2 planes: the median is 1, that is √(5/3) as for five planes, halfway between the knots geometrically.
+  const doubt = Math.sqrt(5 / 3);
+  const errorModel = { ...MODEL, stack: { at: [doubt - 0.5, doubt + 0.5], factor: [1, 4] } };
+  const { error, confidence } = depthMaps(pixels, stack, { ...IN_METRES, errorModel });
+  assertClose(error, [2, 2, 0.4], 1e-5);
+  assertClose(confidence, [1 / 17, 1 / 17, 1 / 1.64], 1e-5);
+});
+
 test("almost all of p on an end plane marks the pixel as there or beyond; its confidence is that of any other", () => {
   const pixels = [[0.9, 0.1, 0], [0.5, 0.5, 0], [0, 0.05, 0.95], [0.05, 0.9, 0.05]]; // prettier-ignore
   const { beyond, confidence } = depthMaps(row(pixels), { focusDistances: [1, 2, 3], space: "depth" }, IN_DIOPTRES);
@@ -60,28 +72,40 @@ test("almost all of p on an end plane marks the pixel as there or beyond; its co
   assertClose(confidence, [1 / 1.16, 1 / 1.16, 1 / 1.16, 1 / 1.16], 1e-6); // spreads of at most ½ plane
 });
 
-test("the cues of a pixel: spread of p, unrest around it, evidence, and distance from the sharpest plane by evidence", () => {
+test("the cues of a pixel: spread of p, unrest, evidence there and around it, and distance from the sharpest plane by evidence", () => {
   const p = row([[1, 0, 0], [0.5, 0, 0.5], [0, 0, 1]]); // prettier-ignore
   const cues = errorCues(p, { evidence: Float32Array.of(0, 0.5, 1), sharpest: Uint16Array.of(2, 2, 1) });
-  // The means are 0, 1, 2; the window of three pixels holds two of them at the ends.
-  for (const [i, [spread, unrest, evidence, disagreement]] of [
-    [0, 0.5, 0, 0],
-    [1, Math.sqrt(2 / 3), 0.5, 0.5],
-    [0, 0.5, 1, 1],
+  // The means are 0, 1, 2; the window of three pixels holds two of them at the ends. In an image this small every reach is one pixel.
+  for (const [i, [spread, unrest, evidence, surroundings, disagreement]] of [
+    [0, 0.5, 0, 0.25, 0],
+    [1, Math.sqrt(2 / 3), 0.5, 0.5, 0.5],
+    [0, 0.5, 1, 0.75, 1],
   ].entries()) {
     // prettier-ignore
     const found = cues(i);
     assertClose(
-      [found.spread, found.unrest, found.evidence, found.disagreement],
-      [spread, unrest, evidence, disagreement] as number[],
+      [found.spread, found.unrest, found.ripple, found.evidence, found.surroundings, found.disagreement],
+      [spread, unrest, unrest, evidence, surroundings, disagreement] as number[],
       1e-6,
     );
   }
 });
 
+test("unrest reaches 1/32 of the shorter side, ripple 1/128", () => {
+  const [width, height] = [300, 256]; // 8 pixels, and 2
+  const values = Float32Array.from({ length: 2 * width * height }, (_, i) => ((i % width >= 150 ? 1 : 0) === Math.floor(i / (width * height)) ? 1 : 0)); // prettier-ignore
+  const none = { evidence: new Float32Array(width * height), sharpest: new Uint16Array(width * height) };
+  const cues = errorCues({ planes: 2, width, height, values }, none);
+  const at = (x: number): number[] => [cues(128 * width + x).unrest, cues(128 * width + x).ripple];
+  const deviation = (beyond: number, of: number): number => Math.sqrt((beyond / of) * (1 - beyond / of));
+  assert.deepEqual(at(141), [0, 0]);
+  assertClose(at(142), [deviation(1, 17), 0], 1e-4);
+  assertClose(at(148), [deviation(7, 17), deviation(1, 5)], 1e-4);
+});
+
 test("factors are interpolated geometrically between knots and constant outside; the error grows with spreads beyond the last", () => {
   const error = expectedError({ ...MODEL, planes: 3, evidence: { at: [0, 1], factor: [4, 1] } });
-  const at = (spread: number, evidence: number): number => error({ spread, evidence, unrest: 9, disagreement: 9 });
+  const at = (spread: number, evidence: number): number => error({ ...byCue(() => 9), spread, evidence });
   assertClose([at(0, 1), at(0.5, 1), at(0.75, 1), at(1, 1), at(3, 1)], [0.6, 0.6, 3 * Math.sqrt(0.2), 3, 9], 1e-9);
   assertClose([at(1, 0), at(1, 0.5), at(1, 2)], [12, 6, 3], 1e-9);
 });

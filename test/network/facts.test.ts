@@ -7,13 +7,13 @@ import { FormatError } from "../../src/io/formatError.ts";
 import { readWeights } from "../../src/io/safetensors.ts";
 import { small } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
-import { byCue, formatFacts, parseFacts, type NetworkFacts } from "../../src/network/facts.ts";
+import { byCue, expectedError, formatFacts, parseFacts, stackFactor, type ErrorModel, type NetworkFacts } from "../../src/network/facts.ts";
 import { readModel, replaceFacts, writeModel } from "../../src/network/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
 
 const facts: NetworkFacts = {
   average: "dioptres",
-  errorModel: { planes: 0.3, ...byCue(() => ({ at: [0.5, 1], factor: [0.7, 1.4] })) },
+  errorModel: { planes: 0.3, ...byCue(() => ({ at: [0.5, 1], factor: [0.7, 1.4] })), stack: { at: [0.1, 0.2], factor: [0.8, 1.5] } },
   planes: [3, 10],
   licence: "Apache-2.0",
   training: [{ data: "render", steps: 10, minutes: 0.5, seed: 7 }],
@@ -29,6 +29,18 @@ test("facts survive the metadata of a file, whose values are texts", () => {
 
 test("what earlier versions called “as printed” is the mean in metres", () => {
   assert.equal(parseFacts({ average: "as printed" }, "file").average, "metres");
+});
+
+test("cues that an older calibration does not have change nothing", () => {
+  const { planes, spread, unrest, evidence, disagreement } = facts.errorModel as ErrorModel;
+  const older = { errorModel: JSON.stringify({ planes, spread, unrest, evidence, disagreement }) };
+  const parsed = parseFacts(older, "file").errorModel as ErrorModel;
+  const read = expectedError(parsed);
+  const seen = byCue(() => 0.8);
+  const without = { at: [0], factor: [1] };
+  assert.equal(read(seen), expectedError({ ...(facts.errorModel as ErrorModel), ripple: without, surroundings: without })(seen));
+  assert.equal(read({ ...seen, ripple: 0, surroundings: 0 }), read(seen));
+  assert.equal(stackFactor(parsed, 0.3), 1);
 });
 
 test("facts that cannot be right are refused by the file and the key", () => {
