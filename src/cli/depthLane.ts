@@ -22,9 +22,9 @@ export interface Lane {
 export function createLane(options: DepthOptions, { memory, signal }: { readonly memory: number; readonly signal: AbortSignal }): Lane {
   const worker = startComputing<ToLane>(programBeside(import.meta.url, "depthLaneMain"), { threads: options.threads, memory });
   const { child, post, ended } = worker;
-  let spare: (() => void) | undefined;
+  let callOff: (() => void) | undefined;
   const stop = (): void => {
-    spare = worker.stop({ type: "stop" });
+    callOff = worker.stop({ type: "stop" });
   };
   signal.addEventListener("abort", stop, { once: true });
   post({ type: "start", options, memory });
@@ -44,7 +44,7 @@ export function createLane(options: DepthOptions, { memory, signal }: { readonly
     async close() {
       if (child.connected) child.disconnect();
       await ended;
-      spare?.();
+      callOff?.();
       signal.removeEventListener("abort", stop);
     },
   };

@@ -8,20 +8,23 @@ import { expectedPlanes } from "./maps.ts";
 const STEP = 0.3;
 
 /**
- * Where depth is unfounded its weight is lower by up to these factors: by the first where it is calm, since a network sees more than our evidence does, and by the
- * second where it is restless by this many planes or more: neighbours are then guesses that err alike, and nearly all has to come from around.
+ * Where depth is unfounded its weight is multiplied by a factor: down to the first where it is calm, since a network sees more than our evidence does, and down to
+ * the second where it is restless by this many planes or more: neighbours are then guesses that err alike, and nearly all has to come from around.
  */
 const [CALM, GUESSED, RESTLESS] = [0.3, 1e-5, 0.3];
 
 /** The weight of depth that not every frame covers. */
 const UNCOVERED = 1e-8;
 
+/** Depth that is unfounded by more than this is marked as filled. */
+const MARKED = 0.5;
+
 /** Errors are taken as at least and at most this many planes: where depth is founded, a large error does not mean that its neighbours are better. */
 const [LEAST_ERROR, MOST_ERROR] = [0.03, 1];
 
 export interface FilledDepth {
   readonly depth: DepthMap;
-  /** 1 where the depth is unfounded, so that some or all of it comes from around; elsewhere it is as measured. 0 where it is unknown: what not every frame covers. */
+  /** 1 where the images show too little to measure, so that more than half of the depth was carried in from around; 0 elsewhere, and where not every frame covers the image. */
   readonly filled: Uint8Array;
 }
 
@@ -34,7 +37,7 @@ export function fillDepth(source: FillSource, covered?: Uint8Array): FilledDepth
   const { depth, confidence, unfounded, unrest } = source;
   const isCovered = (i: number): boolean => covered?.[i] !== 0;
   const share = unfounded.map((value, i) => (isCovered(i) ? value : 1));
-  const filled = Uint8Array.from(unfounded, (value, i) => (value > 0 && isCovered(i) ? 1 : 0));
+  const filled = Uint8Array.from(unfounded, (value, i) => (value > MARKED && isCovered(i) ? 1 : 0));
   if (share.every((value) => value === 0)) return { depth, filled };
   const errorAt = (i: number): number => Math.min(Math.max(expectedPlanes(confidence[i] as number), LEAST_ERROR), MOST_ERROR);
   const trust = (i: number): number => {

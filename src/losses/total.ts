@@ -69,8 +69,10 @@ function planeLosses(
 ): PlaneLosses {
   const isDepthAlone = weights.focal === 0 && weights.trend === 0;
   const means = isDepthAlone ? undefined : p.engine.planeLosses?.({ p, focusDistances, trueDepth, valid }, { beta, ...TREND });
-  const mean = (i: number) => (): Tensor => (means as Tensor).slice(0, { start: i, end: i + 1 }).squeeze(0);
-  if (means) return { depth: mean(0), focal: mean(1), trend: mean(2) };
+  if (means) {
+    const mean = (i: number) => (): Tensor => means.slice(0, { start: i, end: i + 1 }).squeeze(0);
+    return { depth: mean(0), focal: mean(1), trend: mean(2) };
+  }
   return {
     depth: () => smoothL1({ depth, trueDepth, valid }, { beta }),
     focal: () => focalVariationalLoss({ focusProbability: p, valid }),

@@ -15,7 +15,7 @@ export interface DepthResult {
   readonly error?: Float32Array;
   /** −1 at the first plane or nearer, +1 at the last or farther, else 0. */
   readonly beyond?: Int8Array;
-  /** 1 where the images show too little and the depth varied, so that it was carried in from around; absent if it was not to be. */
+  /** 1 where the images show too little to measure, so that more than half of the depth was carried in from around; absent if nothing was to be filled. */
   readonly filled?: Uint8Array;
   /** May be larger or smaller than the depth map. */
   readonly allInFocus?: Image;

@@ -123,11 +123,11 @@ interface Stopping extends Pick<RunOptions, "signal"> {
 /** Waits for the run, but no longer than it may take; a run that does not stop when asked takes its process with it. */
 async function stoppable(settled: Promise<void>, { signal, timeLimit, stop }: Stopping): Promise<void> {
   let reason: unknown;
-  let spare: (() => void) | undefined;
+  let callOff: (() => void) | undefined;
   const stopFor = (why: unknown): void => {
     if (reason !== undefined) return;
     reason = why;
-    spare = stop();
+    callOff = stop();
   };
   const onAbort = (): void => {
     stopFor(signal.reason);
@@ -143,7 +143,7 @@ async function stoppable(settled: Promise<void>, { signal, timeLimit, stop }: St
     throw reason ?? cause;
   } finally {
     clearTimeout(limit);
-    spare?.();
+    callOff?.();
     signal.removeEventListener("abort", onAbort);
   }
 }

@@ -94,7 +94,7 @@ test("values are carried to the image's edges and not across them, and trusted v
   });
 });
 
-test("a plain wall takes the depth of its textured frame, and depth that is not marked is untouched", () => {
+test("a plain wall takes the depth of its textured frame, and founded depth is untouched", () => {
   const [width, height] = [160, 120];
   const random = createRandom(7);
   const isWall = (x: number, y: number): boolean => x >= 30 && x < 130 && y >= 20 && y < 100;
@@ -120,7 +120,7 @@ test("a plain wall takes the depth of its textured frame, and depth that is not 
     if (!isWall(x - 8, y - 8) && !isWall(x + 8, y + 8) && !isWall(x, y)) {
       assert.equal(filled[i], 0, `${x}, ${y} is marked`);
     }
-    if (!filled[i]) assert.equal(found.values[i], depth.values[i], `${x}, ${y} is changed`);
+    if (maps.unfounded[i] === 0) assert.equal(found.values[i], depth.values[i], `${x}, ${y} is changed`);
   }
 });
 
@@ -194,14 +194,15 @@ test("a restless guess does not: the depth of the borders is carried through a w
   assert.ok(Math.abs(ratio - decay(w) ** 40) < 0.02, `${ratio}, expected ${decay(w) ** 40}`);
 });
 
-test("depth that is half unfounded is halfway between the surface and the guess", () => {
+test("depth that is half unfounded is halfway between the surface and the guess, and marked as filled only beyond that", () => {
   const { row, filled } = wall(400, { unfounded: 0.5, unrest: 0.3 });
   const w = 0.3 ** 2 * Math.sqrt(1e-5);
   for (const x of [10, 40, 80]) {
     const expected = 1 - decay(w) ** x / 2;
     assert.ok(Math.abs((row[x] as number) - expected) < 0.01, `column ${x}: ${row[x]}, expected ${expected}`);
   }
-  assert.equal(filled[10], 1);
+  assert.equal(filled[10], 0);
+  assert.equal(wall(400, { unfounded: 0.51, unrest: 0.3 }).filled[10], 1);
 });
 
 test("a plane stays a plane where nothing is founded, and a value that is not a number counts nothing", () => {

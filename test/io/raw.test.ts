@@ -127,10 +127,10 @@ test("where too little memory is left, developing a raw file is an error; its pr
     assert.ok(cause instanceof DualFocusError && cause.code === "memory-limit");
     return cause.message;
   };
-  assert.equal(await refused(100, {}), "a.dng: developing 96×64 pixels takes about 0.2 GB, more than the 0.1 GB of memory that were left");
+  assert.equal(await refused(100, {}), "a.dng: developing 96×64 pixels takes about 0.2 GB, more than the 0.1 GB of memory left");
   const hungry = new URL("./hungryLibRaw.ts", import.meta.url);
   const stuck = new URL("./stuckLibRaw.ts", import.meta.url);
-  assert.equal(await refused(512, { program: hungry }), "a.dng: developing it took more than the 0.5 GB of memory that were left");
+  assert.equal(await refused(512, { program: hungry }), "a.dng: developing it took more than the 0.5 GB of memory left");
   process.env[MEMORY_VARIABLE] = String(4 * 2 ** 30);
   assert.equal((await decodeRaw(dng))?.width, 96);
   assert.equal(await decodeRaw(dng, { program: stuck, seconds: 0.5 }), undefined, "given up for its time, not its memory");

@@ -80,7 +80,7 @@ test("a raw file counts towards the memory of its slot, which is replaced where 
     assert.ok(cause instanceof DualFocusError);
     assert.match(
       cause.message,
-      /^frame_0000\.dng: developing 3000×2000 pixels takes about 0\.3 GB, more than the 0\.\d GB of memory that were left$/,
+      /^frame_0000\.dng: developing 3000×2000 pixels takes about 0\.3 GB, more than the 0\.\d GB of memory left$/,
     );
     assert.deepEqual([cause.code, isWorthRetrying(cause)], ["memory-limit", true]);
     return true;

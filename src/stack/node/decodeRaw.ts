@@ -91,7 +91,7 @@ function checkMemory(file: string, bytes: Uint8Array, memory: number): void {
 const inGigabytes = (bytes: number): number => Number((bytes / 2 ** 30).toFixed(1));
 
 const outOfMemory = (what: string, memory: number): DualFocusError =>
-  new DualFocusError("memory-limit", `${what} than the ${inGigabytes(memory)} GB of memory that were left`, {
+  new DualFocusError("memory-limit", `${what} than the ${inGigabytes(memory)} GB of memory left`, {
     facts: { gigabytes: inGigabytes(memory) },
   });
 
