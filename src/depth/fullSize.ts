@@ -1,5 +1,6 @@
 import type { AlignedStack } from "../align/align.ts";
 import { resized } from "../align/similarity.ts";
+import { EngineError } from "../engine/errors.ts";
 import type { Image, StoredImage } from "../image/image.ts";
 import { resizeNearest } from "../image/resize.ts";
 import { enlarge, guidedEnlarge } from "../image/upsample.ts";
@@ -27,7 +28,7 @@ export interface FullSizeOptions extends FusionOptions {
 export async function fullSize(source: StackSource, options: FullSizeOptions): Promise<DepthResult> {
   const { estimate, filled, aligned, planes, prefer, onStage } = options;
   const isReady = estimate.probability.width === source.size.width && !aligned && !prefer; // else the frames are read again
-  const allInFocus = isReady ? estimate.allInFocus : await fullImage(source, options);
+  const allInFocus = isReady ? estimate.allInFocus : await fullImage(source, options, options.createFusion);
   const metadata = await source.readMetadata(aligned?.alignment.reference ?? planes[planes.length >> 1] ?? 0);
   const result = fullMaps(source, { estimate, filled, allInFocus, aligned, metadata });
   if (!isReady) onStage("enlarge", planes.length + 1, planes.length + 1);
@@ -35,8 +36,18 @@ export async function fullSize(source: StackSource, options: FullSizeOptions): P
 }
 
 /** The all-in-focus image. Memory holds its pyramid, one plane, and the next plane, which is decoded meanwhile. */
-async function fullImage(source: StackSource, options: FullSizeOptions): Promise<Image> {
-  const { estimate, aligned, planes, prefer, createFusion, onStage, signal } = options;
+async function fullImage(source: StackSource, options: FullSizeOptions, createFusion: CreateStackFusion): Promise<Image> {
+  try {
+    return await fusedImage(source, options, createFusion);
+  } catch (error) {
+    const { otherwise } = createFusion;
+    if (!otherwise || !(error instanceof EngineError)) throw error;
+    return await fullImage(source, options, otherwise); // from the first frame: what the engine has of the others is lost
+  }
+}
+
+async function fusedImage(source: StackSource, options: FullSizeOptions, createFusion: CreateStackFusion): Promise<Image> {
+  const { estimate, aligned, planes, prefer, onStage, signal } = options;
   const factor = source.size.width / estimate.probability.width;
   const read = (n: number): Promise<Image | StoredImage> | undefined => {
     const plane = planes[n];

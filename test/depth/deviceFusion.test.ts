@@ -1,15 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createStackFusion, type Frame, type StackFusion } from "../../src/depth/allInFocus/stackFusion.ts";
+import { createStackFusion, type CreateStackFusion, type Frame, type StackFusion } from "../../src/depth/allInFocus/stackFusion.ts";
 import { deviceFusion } from "../../src/depth/node/device/deviceFusion.ts";
+import { runDepthWith } from "../../src/depth/run.ts";
+import { EngineError } from "../../src/engine/errors.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import type { Image, StoredImage } from "../../src/image/image.ts";
+import type { DepthNetwork } from "../../src/network/depthNetwork.ts";
+import { DEFAULT_ERROR_MODEL } from "../../src/network/facts.ts";
 import type { FocusProbability } from "../../src/network/focusProbability.ts";
-import { texture } from "../helpers/texturedStack.ts";
+import { arraySource } from "../helpers/arraySource.ts";
+import { slantedStack, texture } from "../helpers/texturedStack.ts";
 
 const engine = createTorchEngine({ threads: 2 });
-const onEngine = deviceFusion(engine, () => assert.fail("there is room"));
+const full: CreateStackFusion = () => assert.fail("there is room");
+const onEngine = deviceFusion(engine, full);
+const DEVICES = {
+  cpu: onEngine,
+  ...(engine.native("cudaAvailable") ? { cuda: deviceFusion(createTorchEngine({ device: "cuda", trainingKernels: false }), full) } : {}),
+};
 const [width, height] = [401, 254]; // odd, and not a multiple of any level's pixels
 
 /** Three planes, each likeliest in a third of the image. */
@@ -50,25 +60,29 @@ async function fused(fusion: StackFusion, frames: readonly Frame[]): Promise<Ima
   }
 }
 
-for (const [name, frames] of Object.entries(STACKS))
-  for (const size of [
-    { width: 100, height: 64 },
-    { width, height },
-  ])
-    // prettier-ignore
-    test(`the image computed with engine operations is the CPU's: ${name}, p at ${size.width}×${size.height}`, async () => {
-      const shape = { width, height, channels: frames[0]?.image.channels as Image["channels"] };
-      const p = probability(size);
-      const want = await fused(createStackFusion(shape, p, {}), frames);
-      const got = await fused(onEngine(shape, p, {}), frames);
-      assert.deepEqual({ ...got, data: got.data.length }, { ...want, data: want.data.length });
-      const apart = want.data.map((value, i) => Math.abs(value - (got.data[i] as number)));
-      const far = apart.filter((value) => value > 1e-3).length; // where two planes are equally strong either may win
-      assert.ok(far < 1e-3 * apart.length, `${far} of ${apart.length} samples differ by more than 1e-3`);
-      const mean = apart.reduce((sum, value) => sum + value, 0) / apart.length;
-      assert.ok(mean < 1e-4, `mean difference ${mean}`);
-      assert.ok(Math.max(...want.data.subarray(0, 3000)) - Math.min(...want.data.subarray(0, 3000)) > 0.2, "there is an image");
+const SIZES = [
+  { width: 100, height: 64 },
+  { width, height },
+];
+
+for (const [device, create] of Object.entries(DEVICES))
+  for (const [name, frames] of Object.entries(STACKS))
+    test(`the image computed with engine operations on ${device} is the CPU's: ${name}`, async () => {
+      for (const size of SIZES) await compare(create, frames, probability(size));
     });
+
+async function compare(create: CreateStackFusion, frames: readonly Frame[], p: FocusProbability): Promise<void> {
+  const shape = { width, height, channels: frames[0]?.image.channels as Image["channels"] };
+  const want = await fused(createStackFusion(shape, p, {}), frames);
+  const got = await fused(create(shape, p, {}), frames);
+  assert.deepEqual({ ...got, data: got.data.length }, { ...want, data: want.data.length });
+  const apart = want.data.map((value, i) => Math.abs(value - (got.data[i] as number)));
+  const far = apart.filter((value) => value > 1e-3).length; // where two planes are equally strong either may win
+  assert.ok(far < 1e-3 * apart.length, `${far} of ${apart.length} samples differ by more than 1e-3`);
+  const mean = apart.reduce((sum, value) => sum + value, 0) / apart.length;
+  assert.ok(mean < 1e-4, `mean difference ${mean}`);
+  assert.ok(Math.max(...want.data.subarray(0, 3000)) - Math.min(...want.data.subarray(0, 3000)) > 0.2, "there is an image");
+}
 
 test("a frame that is turned too far is refused as on the CPU", async () => {
   const upside: Frame = { image: one, isReference: false, alignment: { transform: { ...still, angle: 2 }, gain: [1, 1, 1], ok: true } };
@@ -85,7 +99,57 @@ test("without room on the device it is computed elsewhere, and every tensor is f
   const before = engine.liveTensors();
   await fused(onEngine(shape, p, {}), STACKS["frames that moved, turned and changed brightness"] as readonly Frame[]);
   assert.equal(engine.liveTensors(), before);
-  context.mock.method(engine, "memory", () => ({ allocated: 0, reserved: 0, peak: 0, free: 1e6 }));
   const elsewhere = createStackFusion(shape, p, {});
+  const needed = 256 * width * height;
+  const isElsewhere = async (device: string, free: number): Promise<boolean> => {
+    const memory = () => ({ allocated: 1e6, reserved: 1e6 + 0.5 * needed, peak: 0, free });
+    const fusion = deviceFusion({ ...engine, device, memory }, () => elsewhere)(shape, p, {});
+    await fusion.close();
+    return fusion === elsewhere;
+  };
+  assert.deepEqual([await isElsewhere("cpu", 0.99 * needed), await isElsewhere("cpu", needed)], [true, false]);
+  assert.deepEqual([await isElsewhere("cuda", 0.49 * needed), await isElsewhere("cuda", 0.5 * needed)], [true, false]); // half is kept by libtorch
+  let made = 0;
+  context.mock.method(engine, "full", (...given: Parameters<typeof allocate>) => ((made += 1) < 4 ? allocate(...given) : exhausted()));
   assert.equal(deviceFusion(engine, () => elsewhere)(shape, p, {}), elsewhere);
+  assert.equal(made, 4);
+  assert.equal(engine.liveTensors(), before);
+});
+
+const allocate = engine.full.bind(engine);
+const exhausted = (): never => {
+  throw new EngineError("full: CUDA out of memory");
+};
+
+test("if the device's memory is exhausted at the second frame, the image is computed elsewhere from the first, and every tensor is freed", async (context) => {
+  const { stack } = slantedStack({ width: 160, height: 112, planes: 3 });
+  const [{ width, height }] = stack.images as [Image];
+  const network: DepthNetwork = {
+    ...{ facts: {}, average: "metres", errorModel: DEFAULT_ERROR_MODEL, notes: [], device: "cpu", reason: "test" },
+    predict: () => Promise.resolve({ planes: 3, width, height, values: new Float32Array(3 * width * height).fill(1 / 3) }),
+    dispose: () => Promise.resolve(),
+  };
+  const run = async (create: CreateStackFusion, onFrame: (frame: number) => void): Promise<Image | undefined> => {
+    const onStage = (stage: string, done: number): void => {
+      if (stage === "enlarge") onFrame(done);
+    };
+    return (await runDepthWith(create, arraySource(stack), { network, prefer: "near", workingSide: 160, onStage })).result.allInFocus;
+  };
+  const want = await run(createStackFusion, () => undefined);
+  const before = engine.liveTensors();
+  const frames: number[] = [];
+  const got = await run(deviceFusion(engine, createStackFusion), (frame) => {
+    frames.push(frame);
+    if (frames.length === 1) context.mock.method(engine, "constant", exhausted);
+  });
+  assert.deepEqual(frames, [1, 1, 2, 3, 4]);
+  assert.deepEqual(got, want);
+  assert.equal(engine.liveTensors(), before);
+  await assert.rejects(
+    run(
+      (...given) => onEngine(...given),
+      () => undefined,
+    ),
+    EngineError,
+  ); // nothing else is offered
 });

@@ -12,8 +12,7 @@ import type { DepthNetwork } from "../../src/network/depthNetwork.ts";
 import { DEFAULT_ERROR_MODEL } from "../../src/network/facts.ts";
 import type { FocusProbability } from "../../src/network/focusProbability.ts";
 import { createRandom } from "../../src/random.ts";
-import type { FocalStack } from "../../src/stack/focalStack.ts";
-import type { StackSource } from "../../src/stack/stackSource.ts";
+import { arraySource } from "../helpers/arraySource.ts";
 import { slantedStack, texture } from "../helpers/texturedStack.ts";
 
 const [width, height] = [1100, 700]; // six tiles
@@ -149,20 +148,3 @@ test("a run that is stopped while the image is computed ends its threads, and fr
   await assert.rejects(runDepthWith(createFusion, source, options), /^Error: enough$/);
   assert.ok(isClosed);
 });
-
-/** A stack in memory. */
-function arraySource({ images, focusDistances, space }: FocalStack): StackSource {
-  const read = (plane: number): Promise<Image> => Promise.resolve(images[plane] as Image);
-  const { width, height, channels } = images[0] as Image;
-  return {
-    name: "memory",
-    files: images.map((_, n) => `${n}.png`),
-    frames: images.map((_, n) => n),
-    focus: focusDistances.map((value) => ({ value, source: "file name", unit: "m" })),
-    ...{ focusDistances, space, unit: "m", offset: 0, size: { width, height }, channels, bits: 8, orientation: 1, notes: [] },
-    readPlane: read,
-    readStored: read,
-    readScaled: read,
-    readMetadata: () => Promise.resolve({}),
-  };
-}

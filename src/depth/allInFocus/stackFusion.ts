@@ -27,7 +27,11 @@ export interface StackFusion {
   close(): Promise<void>;
 }
 
-export type CreateStackFusion = (shape: Shape, probability: FocusProbability, options: FusionOptions) => StackFusion;
+export interface CreateStackFusion {
+  (shape: Shape, probability: FocusProbability, options: FusionOptions): StackFusion;
+  /** How to compute the image if the engine of this way fails, for instance because its memory is exhausted. */
+  readonly otherwise?: CreateStackFusion;
+}
 
 /** Computed in the calling thread. */
 export const createStackFusion: CreateStackFusion = (shape, probability, options) => {

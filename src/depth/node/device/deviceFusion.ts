@@ -1,10 +1,11 @@
 import { hasMoved } from "../../../align/alignedRows.ts";
 import { linearOf, type Similarity } from "../../../align/similarity.ts";
+import { EngineError } from "../../../engine/errors.ts";
 import { keep, scope } from "../../../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../../../engine/torch/torchEngine.ts";
 import type { Plane } from "../../../image/boxFilter.ts";
 import type { Image, Size } from "../../../image/image.ts";
-import { LEAST_ENERGY, levelSizes, RESERVE } from "../../allInFocus/fusion.ts";
+import { LEAST_ENERGY, levelSizes, RESERVE, type Shape } from "../../allInFocus/fusion.ts";
 import { planePrior, type PlaneMaps } from "../../allInFocus/prior.ts";
 import type { CreateStackFusion, Frame } from "../../allInFocus/stackFusion.ts";
 import { expanded, reduced } from "./pyramid.ts";
@@ -16,23 +17,20 @@ interface DeviceLevel extends Size {
   readonly score: TorchTensor;
 }
 
-/** What a warp takes at its peak, positions in double precision included. */
-const BYTES_PER_PIXEL = 200;
+/** What a frame that has moved takes at its peak, positions in double precision included: 204 were measured. */
+const BYTES_PER_PIXEL = 256;
 
 /**
  * The all-in-focus image on the engine's device: the same steps as `addPlane`, each over the whole image, warp included. The result is that
  * of the CPU up to rounding: where two planes show a detail equally strongly, the other one may win. If the device has too little memory
- * free, it is computed by `otherwise`.
+ * free, it is computed by `otherwise`, and if its memory is exhausted later, the caller repeats it so.
  */
-export const deviceFusion =
-  (engine: TorchEngine, otherwise: CreateStackFusion): CreateStackFusion =>
-  (shape, probability, options) => {
-    if (engine.memory().free < BYTES_PER_PIXEL * shape.width * shape.height) return otherwise(shape, probability, options);
+export const deviceFusion = (engine: TorchEngine, otherwise: CreateStackFusion): CreateStackFusion => {
+  const create: CreateStackFusion = (shape, probability, options) => {
+    if (available(engine) < BYTES_PER_PIXEL * shape.width * shape.height) return otherwise(shape, probability, options);
     const prior = planePrior(probability, options);
-    const levels = levelSizes(shape).map(({ width, height }): DeviceLevel => {
-      const zeros = (channels: number): TorchTensor => keep(engine.full([channels, height, width], 0));
-      return { width, height, data: zeros(shape.channels), score: zeros(1) };
-    });
+    const levels = createLevels(engine, shape);
+    if (!levels) return otherwise(shape, probability, options);
     const add = (frame: Frame, plane: number): void => {
       scope(() => {
         addFrame(levels, frame, prior.maps(plane));
@@ -42,11 +40,38 @@ export const deviceFusion =
       add: (frame, plane) => Promise.resolve().then(() => { add(frame, plane); }), // prettier-ignore
       finish: () => Promise.resolve().then(() => scope(() => collapsed(levels))),
       close() {
-        for (const tensor of levels.flatMap(({ data, score }) => [data, score])) tensor.dispose();
+        for (const tensor of tensorsOf(levels)) tensor.dispose();
         return Promise.resolve();
       },
     };
   };
+  return Object.assign(create, { otherwise });
+};
+
+/** Bytes that tensors can take: what nobody has, and on CUDA what libtorch keeps for the next tensors. */
+function available(engine: TorchEngine): number {
+  const { free, reserved, allocated } = engine.memory();
+  return engine.device === "cpu" ? free : free + reserved - allocated;
+}
+
+/** Undefined if the device's memory does not suffice; nothing is left of them then. */
+function createLevels(engine: TorchEngine, shape: Shape): readonly DeviceLevel[] | undefined {
+  try {
+    return scope(() => {
+      const levels = levelSizes(shape).map(({ width, height }): DeviceLevel => {
+        const zeros = (channels: number): TorchTensor => engine.full([channels, height, width], 0);
+        return { width, height, data: zeros(shape.channels), score: zeros(1) };
+      });
+      for (const tensor of tensorsOf(levels)) keep(tensor); // not before all are made
+      return levels;
+    });
+  } catch (error) {
+    if (error instanceof EngineError) return undefined;
+    throw error;
+  }
+}
+
+const tensorsOf = (levels: readonly DeviceLevel[]): TorchTensor[] => levels.flatMap(({ data, score }) => [data, score]);
 
 function addFrame(levels: readonly DeviceLevel[], { image, alignment, isReference }: Frame, maps: PlaneMaps): void {
   const [{ data }] = levels as readonly [DeviceLevel];
