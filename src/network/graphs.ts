@@ -11,8 +11,11 @@ export interface GraphRuntime {
   readonly load: (graph: Uint8Array, options?: { readonly keepMemory?: boolean }) => Promise<Session>;
 }
 
-/** Graphs kept loaded: the windows over a stack have at most two different sizes. */
-const MOST_GRAPHS = 2;
+/** A graph and its runs under way, which it outlives. */
+interface Graph {
+  readonly session: Promise<Session>;
+  readonly runs: Set<Promise<unknown>>;
+}
 
 /** Whether a network can be recorded as an ONNX graph. */
 export const isRecordable = (config: NetworkConfig): boolean =>
@@ -25,7 +28,9 @@ export const hasFixedSize = (config: NetworkConfig): boolean => config.kind === 
  * The network in ONNX Runtime. On the CPU a graph is recorded for each number of planes, which is 1.1 (small) to 1.3 times (base) as fast as
  * one for any number, and for each size of a single stack: where all sizes are known, ONNX Runtime fuses the sums over planes into the
  * convolutions, and loads the graph in half the time. A network that depends on the image size has one for each size. Elsewhere one graph
- * serves all stacks and is loaded immediately, the others when they are needed. Inputs and outputs are those of `recordGraph`.
+ * serves all stacks and is loaded immediately, the others when they are needed. On the CPU only the last one stays loaded, since each keeps
+ * its own memory (840 MB instead of 602 with small and two sizes); of a network that depends on the image size, which takes longer to load,
+ * the last two. Inputs and outputs are those of `recordGraph`.
  */
 export async function createGraphs(
   { config, weights }: Pick<Model, "config" | "weights">,
@@ -33,35 +38,48 @@ export async function createGraphs(
   { fields = false }: { readonly fields?: boolean } = {},
 ): Promise<Session> {
   const forCpu = device === "cpu";
+  const mostGraphs = forCpu && !hasFixedSize(config) ? 1 : 2; // see above
   const sizeFor = ([batch, planes, , height, width]: readonly number[]): GraphSize => {
     if (planes === undefined) throw new EngineError("run: images are missing or have no axis of planes; they are [B, N, 3, H, W]");
     if (hasFixedSize(config) || (forCpu && batch === 1)) return { batch, planes, height, width } as Required<GraphSize>;
     return forCpu ? { planes } : {}; // how many stacks come together changes from run to run
   };
-  const graphs = new Map<string, Promise<Session>>();
+  const graphs = new Map<string, Graph>(); // the least recently used first
   const drop = async (key: string): Promise<void> => {
     const graph = graphs.get(key);
+    if (!graph) return;
     graphs.delete(key);
-    await (await graph?.catch(() => undefined))?.dispose(); // its failure has been reported
+    await Promise.allSettled(graph.runs);
+    await (await graph.session.catch(() => undefined))?.dispose(); // its failure has been reported
   };
-  const graphFor = async (size: GraphSize): Promise<Session> => {
+  const graphFor = (size: GraphSize): Graph => {
     const key = JSON.stringify(size);
-    const graph = graphs.get(key) ?? Promise.resolve().then(() => load(recordGraph({ config, weights, size, forCpu, fields })));
+    const known = graphs.get(key);
     graphs.delete(key); // to the end of the queue
-    graphs.set(key, graph);
     const [oldest] = graphs.keys();
-    if (graphs.size > MOST_GRAPHS && oldest !== undefined) await drop(oldest);
-    return graph.catch(async (error: unknown) => {
-      await drop(key);
-      throw error;
+    const room = !known && oldest !== undefined && graphs.size >= mostGraphs ? drop(oldest) : Promise.resolve();
+    const graph = known ?? { session: room.then(() => load(recordGraph({ config, weights, size, forCpu, fields }))), runs: new Set() };
+    graphs.set(key, graph);
+    graph.session.catch(() => {
+      if (graphs.get(key) === graph) graphs.delete(key);
     });
+    return graph;
   };
-  if (!forCpu && !hasFixedSize(config)) await graphFor({});
+  if (!forCpu && !hasFixedSize(config)) await graphFor({}).session;
   return {
     device,
     inputNames: ["images", "focusDistances"],
     outputNames: ["depth", "probability", "spread", ...(fields ? FIELD_NAMES : [])],
-    run: async (inputs) => (await graphFor(sizeFor(inputs["images"]?.shape ?? []))).run(inputs),
+    async run(inputs) {
+      const { session, runs } = graphFor(sizeFor(inputs["images"]?.shape ?? []));
+      const answer = session.then((graph) => graph.run(inputs));
+      runs.add(answer);
+      try {
+        return await answer;
+      } finally {
+        runs.delete(answer);
+      }
+    },
     async dispose() {
       await Promise.all([...graphs.keys()].map(drop));
     },

@@ -60,15 +60,49 @@ test("a network that depends on the image's size is recorded for each, and the o
 });
 
 test("on the CPU a stack has a graph for its own size, and stacks that come together one for all sizes", async () => {
-  let loaded = 0;
-  const session = await createGraphs(model, { device: "cpu", load: (graph) => ((loaded += 1), load(graph)) });
+  let [loaded, freed] = [0, 0];
+  const session = await createGraphs(model, {
+    device: "cpu",
+    load: async (graph) => {
+      const one = await load(graph);
+      loaded += 1;
+      return { ...one, dispose: () => ((freed += 1), one.dispose()) };
+    },
+  });
   const loadsFor = async (...inputs: Parameters<typeof stack>): Promise<number> => {
     const before = loaded;
     await session.run(stack(...inputs));
     return loaded - before;
   };
-  assert.deepEqual([await loadsFor(2, [32, 32]), await loadsFor(2, [32, 64]), await loadsFor(2, [32, 32])], [1, 1, 0]);
+  assert.deepEqual([await loadsFor(2, [32, 32]), await loadsFor(2, [32, 64]), await loadsFor(2, [32, 64])], [1, 1, 0]);
   assert.deepEqual([await loadsFor(2, [32, 32], 2), await loadsFor(2, [32, 64], 3)], [1, 0]);
+  assert.equal(loaded - freed, 1, "one graph is kept, as each has its own memory");
+  await session.dispose();
+});
+
+test("a graph is not freed while it runs: stacks of several sizes can be given at the same time", async () => {
+  let running = 0;
+  const watched = async (graph: Uint8Array): Promise<Session> => {
+    const one = await load(graph);
+    return {
+      ...one,
+      async run(inputs) {
+        running += 1;
+        return one.run(inputs).finally(() => (running -= 1));
+      },
+      dispose: () => {
+        assert.equal(running, 0, "it is running");
+        return one.dispose();
+      },
+    };
+  };
+  const session = await createGraphs(model, { device: "cpu", load: watched });
+  const widths = [32, 64, 32, 96, 64];
+  const answers = await Promise.all(widths.map((W) => session.run(stack(2, [32, W]))));
+  assert.deepEqual(
+    answers.map(({ depth }) => depth?.shape.at(-1)),
+    widths,
+  );
   await session.dispose();
 });
 
