@@ -1,7 +1,7 @@
 import type { Tensor } from "./engine.ts";
 import { EngineError } from "./errors.ts";
 
-const open: Set<Tensor>[] = []; // the one piece of module state in the project
+const open: Set<Tensor>[] = []; // module state, as is the mode of gradients (torch/gradient.ts): both belong to the process
 
 /** An engine calls this for each tensor it creates. Outside any scope the caller owns the tensor. */
 export function track<T extends Tensor>(tensor: T): T {

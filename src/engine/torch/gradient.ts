@@ -47,22 +47,26 @@ function inMode<T>(name: string, enter: () => () => void, body: () => T): T {
   }
 }
 
+/** Whether operations are recorded: libtorch has one such mode for all engines. */
+let isRecording = true;
+
 export function torchGradients({ native, adopt }: TorchCalls, { device }: { readonly device: string }): TorchGradients {
-  let present: Modes = { gradients: true, autocast: false };
+  let isCasting = false;
+  const present = (): Modes => ({ gradients: isRecording, autocast: isCasting });
   const gradients = (on: boolean) => () => {
-    const [before, previous] = [present, native("setGradMode", on)];
-    present = { ...present, gradients: on };
+    const [before, previous] = [isRecording, native("setGradMode", on)];
+    isRecording = on;
     return () => {
       native("setGradMode", previous);
-      present = before;
+      isRecording = before;
     };
   };
   const autocast = (on: boolean) => () => {
-    const [before, previous] = [present, native("setAutocast", device, on)];
-    present = { ...present, autocast: on };
+    const [before, previous] = [isCasting, native("setAutocast", device, on)];
+    isCasting = on;
     return () => {
       native("setAutocast", device, previous);
-      present = before;
+      isCasting = before;
       if (on && !previous) native("clearAutocastCache"); // the weights may change before the next autocast
     };
   };
@@ -83,11 +87,11 @@ export function torchGradients({ native, adopt }: TorchCalls, { device }: { read
     },
     noGradient: (body) => inMode("noGradient", gradients(false), body),
     autocast: (body) => inMode("autocast", autocast(true), body),
-    isAutocast: () => present.autocast,
+    isAutocast: () => isCasting,
     fullPrecision: (body) => inMode("fullPrecision", autocast(false), body),
-    modes: () => present,
+    modes: present,
     within(modes, body) {
-      if (isSameMode(modes, present)) return body();
+      if (isSameMode(modes, present())) return body();
       return inMode("within", gradients(modes.gradients), () => inMode("within", autocast(modes.autocast), body));
     },
   };

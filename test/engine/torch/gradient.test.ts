@@ -40,6 +40,18 @@ test("no gradient is recorded inside noGradient, and the mode ends with a throw"
   assert.throws(() => engine.noGradient(() => Promise.resolve()), /noGradient: the body is async/);
 });
 
+test("the mode of gradients is that of all engines", () => {
+  const other = createTorchEngine({ threads: 1, trainingKernels: true });
+  const x = other.requireGradient(other.full([1, 1, 4, 4], 1));
+  const resized = engine.noGradient(() => x.resize2d([8, 8], "bilinear")); // deferred: computed below
+  assert.equal(other.native("requiresGrad", resized), false);
+  assert.deepEqual(
+    engine.noGradient(() => other.modes()),
+    { gradients: false, autocast: false },
+  );
+  assert.equal(other.native("requiresGrad", x.resize2d([8, 8], "bilinear")), true);
+});
+
 test("autocast multiplies in bf16, fullPrecision inside it does not, and weights are cast afresh each time", () => {
   const a = engine.requireGradient(grid([[1 + 2 ** -10]]));
   engine.autocast(() => {
