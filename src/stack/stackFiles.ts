@@ -35,6 +35,8 @@ export interface ReadOptions {
   readonly orientation: number;
   /** Upright size of the result; by default the image's own. */
   readonly size?: Size;
+  /** Stops the reading, where that takes long. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Where the files of a stack are and what decodes them: a disk and sharp in Node, the user's own files and the browser in a page. */

@@ -49,8 +49,8 @@ export interface StackSource {
   readStored(plane: number): Promise<Image | StoredImage>;
   /** EXIF and ICC profile of the plane's file, for an image made from it. */
   readMetadata(plane: number): Promise<PhotoMetadata>;
-  /** The same image with at most `maxPixels`, in the size that `scaledSize` gives. */
-  readScaled(plane: number, maxPixels: number): Promise<Image>;
+  /** The same image with at most `maxPixels`, in the size that `scaledSize` gives. `signal` stops the reading, where that takes long. */
+  readScaled(plane: number, maxPixels: number, signal?: AbortSignal): Promise<Image>;
 }
 
 export interface OpenOptions extends FocusOptions {
@@ -101,7 +101,7 @@ export function inFocusOrder(source: StackSource, order: readonly number[]): Sta
     readPlane: (plane) => source.readPlane(order[plane] ?? plane),
     readStored: (plane) => source.readStored(order[plane] ?? plane),
     readMetadata: (plane) => source.readMetadata(order[plane] ?? plane),
-    readScaled: (plane, maxPixels) => source.readScaled(order[plane] ?? plane, maxPixels),
+    readScaled: (plane, ...how) => source.readScaled(order[plane] ?? plane, ...how),
   };
 }
 
@@ -125,11 +125,11 @@ interface Parts {
 
 function stackSource({ name, set, kept, files, focus, camera, notes }: Parts): StackSource {
   const { size, channels, bits, orientation, pixelSize } = set;
-  const read = async (plane: number, target?: Size): Promise<Image> => {
+  const read = async (plane: number, how: Pick<ReadOptions, "size" | "signal"> = {}): Promise<Image> => {
     const found = focus.planes[plane];
     if (!found) throw new RangeError(`${name}: there is no plane ${plane}; the stack has ${focus.planes.length}`);
     const { file, page } = found;
-    const options = { orientation, ...(target ? { size: target } : {}) };
+    const options = { orientation, ...how };
     const white = set.tiffWhite(file);
     const image =
       white === undefined
@@ -157,9 +157,10 @@ function stackSource({ name, set, kept, files, focus, camera, notes }: Parts): S
       return channels === stored.channels ? stored : inColour(pixelsToImage(stored));
     },
     readMetadata: async (plane) => photoMetadata(await files.bytes(focus.planes[plane]?.file ?? ""), { ...size, channels }),
-    readScaled: (plane, maxPixels) => {
+    readScaled: (plane, maxPixels, signal) => {
       const target = scaledSize(size, maxPixels);
-      return read(plane, target.width === size.width && target.height === size.height ? undefined : target);
+      const isWhole = target.width === size.width && target.height === size.height;
+      return read(plane, { ...(isWhole ? {} : { size: target }), signal });
     },
   };
 }

@@ -34,6 +34,29 @@ test("another size is read anew and not kept", async () => {
   assert.deepEqual(read, ["0 at 100", "0 at 400", "0 at 400"]);
 });
 
+test("a picture is read under the signal of the call that reads it, and who else waits for it reads it again when that call is stopped", async () => {
+  const signals: (AbortSignal | undefined)[] = [];
+  const reading = {
+    frames: [0],
+    readScaled: (_: number, __: number, signal?: AbortSignal) => {
+      signals.push(signal);
+      return new Promise<unknown>((resolve, reject) => {
+        if (signals.length > 1) resolve({ width: 1 });
+        signal?.addEventListener("abort", () => {
+          reject(signal.reason as Error);
+        });
+      });
+    },
+  } as unknown as StackSource;
+  const source = cachedSource(reading, new Map());
+  const look = new AbortController();
+  const [looking, checking] = [source.readScaled(0, 100, look.signal), source.readScaled(0, 100)];
+  look.abort();
+  await assert.rejects(looking, { name: "AbortError" });
+  assert.equal((await checking).width, 1);
+  assert.deepEqual(signals, [look.signal, undefined]);
+});
+
 test("a picture that could not be read is tried again", async () => {
   const read: string[] = [];
   const cache: ImageCache = new Map();

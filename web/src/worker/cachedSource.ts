@@ -9,16 +9,21 @@ export type ImageCache = Map<number, { readonly maxPixels: number; readonly imag
  * some stacks need, are not kept: only a run has memory for them.
  */
 export function cachedSource(source: StackSource, cache: ImageCache): StackSource {
-  return {
-    ...source,
-    readScaled: (plane, maxPixels) => {
-      const frame = source.frames[plane] as number;
-      const kept = cache.get(frame);
-      if (kept) return kept.maxPixels === maxPixels ? kept.image : source.readScaled(plane, maxPixels);
-      const image = source.readScaled(plane, maxPixels);
-      cache.set(frame, { maxPixels, image });
-      image.catch(() => cache.delete(frame));
-      return image;
-    },
+  const readScaled: StackSource["readScaled"] = (plane, maxPixels, signal) => {
+    const frame = source.frames[plane] as number;
+    const kept = cache.get(frame);
+    if (kept && kept.maxPixels !== maxPixels) return source.readScaled(plane, maxPixels, signal);
+    if (kept)
+      return kept.image.catch((error: unknown) => {
+        if (!isStopped(error)) throw error;
+        return readScaled(plane, maxPixels, signal); // the call that was reading it was stopped, not this one
+      });
+    const image = source.readScaled(plane, maxPixels, signal);
+    cache.set(frame, { maxPixels, image });
+    image.catch(() => cache.delete(frame));
+    return image;
   };
+  return { ...source, readScaled };
 }
+
+const isStopped = (error: unknown): boolean => error instanceof Error && error.name === "AbortError";

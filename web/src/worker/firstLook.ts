@@ -32,7 +32,7 @@ export async function firstLook(job: Job, network: DepthNetwork, caller: Caller)
   const images: Image[] = [];
   for (const plane of planes) {
     caller.signal.throwIfAborted();
-    images.push(await source.readScaled(plane, workingPixels(source.size)));
+    images.push(await source.readScaled(plane, workingPixels(source.size), caller.signal));
   }
   const size = smallSize(images[0] as Image, images.length);
   const small = images.map((image) => shrinkImage(image, size));

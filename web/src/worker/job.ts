@@ -211,8 +211,8 @@ function stages({ signal, onEvent }: Caller, read = 0): Required<Pick<DepthRunOp
 export function withThumbnails({ id, source, shown }: Job, { onEvent }: Pick<Caller, "onEvent">): StackSource {
   return {
     ...source,
-    readScaled: async (plane, maxPixels) => {
-      const image = await source.readScaled(plane, maxPixels);
+    readScaled: async (plane, ...how) => {
+      const image = await source.readScaled(plane, ...how);
       const frame = source.frames[plane] as number;
       if (!shown.has(frame)) {
         shown.add(frame);

@@ -113,7 +113,7 @@ function turned({ id, frames, stack, figures }: FinishedJob): FinishedJob {
 
 const running = new Map<number, AbortController>();
 let queue: Promise<void> = Promise.resolve();
-/** Of the call that the queue has come to. */
+/** The signal of the queued call being answered. */
 let present: AbortSignal | undefined;
 
 scope.addEventListener("message", ({ data }) => {

@@ -24,7 +24,7 @@ const HEAD = 1 << 20;
 export interface Probing {
   /** Called for each header read. */
   readonly onProbed?: () => void;
-  /** Of the call that is answered now: stops the development of a raw file. */
+  /** Of the queued call being answered: stops the development of a raw file that is read without a signal of its own. */
   readonly signal?: () => AbortSignal | undefined;
 }
 
@@ -68,7 +68,7 @@ export function userFiles(given: readonly UserFile[], { onProbed, signal }: Prob
       return known;
     },
     readImage: async (path, options) =>
-      readImage(path, { ...options, file: find(path), head: await readHead(path, HEAD), signal: signal?.() }),
+      readImage(path, { ...options, file: find(path), head: await readHead(path, HEAD), signal: options.signal ?? signal?.() }),
     readTiffPage: (path, page) => withTiff(path, async (tiff) => readTiffPage(await tiff.getImage(page), find(path).size)),
   };
 }
