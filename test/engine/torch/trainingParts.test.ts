@@ -8,6 +8,7 @@ import { convexUpsample, inFocus } from "../../../src/model/convexUpsampling.ts"
 import { detailEnergies, detailLogs } from "../../../src/model/fineDetail.ts";
 import { planeContext } from "../../../src/model/planeContext.ts";
 import { createRandom } from "../../../src/random.ts";
+import { noBf16 } from "../../helpers/bf16.ts";
 import { assertClose } from "../../helpers/close.ts";
 
 const [plain, fused] = [false, true].map((trainingKernels) => createTorchEngine({ threads: 2, trainingKernels })) as [
@@ -21,6 +22,8 @@ interface Part {
   readonly shapes: readonly (readonly number[])[];
   /** Operands without a gradient. */
   readonly fixed?: readonly number[];
+  /** Operands that are rounded to bf16, and in bf16 when training on CUDA. */
+  readonly half?: readonly number[];
   readonly body: (...operands: TorchTensor[]) => Tensor;
   readonly uses: readonly string[];
 }
@@ -77,36 +80,86 @@ const PARTS: Readonly<Record<string, Part>> = Object.fromEntries(
   }),
 );
 
-function differentiatePart(engine: TorchEngine, { shapes, fixed = [], body }: Part, dtype: "f32" | "f64"): Values[] {
+function differentiatePart(engine: TorchEngine, part: Part, dtype: "f32" | "f64" | "bf16"): Values[] {
+  const { shapes, fixed = [], half = [], body } = part;
+  const wide = dtype === "bf16" ? "f32" : dtype;
   const random = createRandom(11);
   const draw = (shape: readonly number[]): TorchTensor =>
-    engine.constant(Float64Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random.normal()), { shape, dtype }); // prettier-ignore
+    engine.constant(Float64Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random.normal()), { shape, dtype: wide }); // prettier-ignore
   return scope(() => {
-    const operands = shapes.map(draw);
+    const operands = shapes.map(draw).map((operand, i) => (half.includes(i) ? operand.cast("bf16").cast(dtype) : operand));
     const free = operands.filter((_, i) => !fixed.includes(i)).map((operand) => engine.requireGradient(operand));
-    const result = body(...operands);
-    engine.backward(result.square().mul(draw(result.shape as number[])).sum()); // prettier-ignore
-    return [result, ...free.map((operand) => engine.gradient(operand) as Tensor)].map((tensor) => engine.read(tensor) as Values);
+    const result = dtype === "bf16" ? engine.autocast(() => body(...operands)) : body(...operands);
+    engine.backward(result.cast(wide).square().mul(draw(result.shape as number[])).sum()); // prettier-ignore
+    const gradients = free.map((operand) => engine.gradient(operand) as Tensor);
+    return [result, ...gradients].map((tensor) => engine.read(tensor.cast(wide)) as Values);
   });
 }
 
+/** The results of composed operators and of kernels, which must be those of the part. */
+function bothResults(part: Part, [composed, kernels]: readonly ["f32" | "f64", "f32" | "f64" | "bf16"]): [Values[], Values[]] {
+  const want = differentiatePart(plain, part, composed);
+  const native = mock.method(fused, "native");
+  const got = differentiatePart(fused, part, kernels);
+  const called = native.mock.calls.map(({ arguments: [operation] }) => operation);
+  native.mock.restore();
+  for (const operation of part.uses) assert.ok(called.includes(operation as never), `${operation} in ${kernels}`);
+  return [want, got];
+}
+
+const TOLERANCES = { f32: 3e-5, f64: 1e-12 } as const;
+
 for (const [name, part] of Object.entries(PARTS))
   test(`${name} has the values and gradients of the composed operators`, () => {
-    for (const [dtype, tolerance] of [
-      ["f32", 3e-5],
-      ["f64", 1e-12],
-    ] as const) {
-      // prettier-ignore
-      const native = mock.method(fused, "native");
-      const [want, got] = [plain, fused].map((engine) => differentiatePart(engine, part, dtype)) as [Values[], Values[]];
-      const called = native.mock.calls.map(({ arguments: [operation] }) => operation);
-      native.mock.restore();
-      for (const operation of part.uses) assert.ok(called.includes(operation as never), `${operation} in ${dtype}`);
+    for (const dtype of ["f32", "f64"] as const) {
+      const [want, got] = bothResults(part, [dtype, dtype]);
       want.forEach((values, i) => {
         assert.ok(Math.max(...values) > 0.01);
-        assertClose(got[i] as Values, values, tolerance);
+        assertClose(got[i] as Values, values, TOLERANCES[dtype]);
       });
     }
+  });
+
+/** As training on CUDA calls them, under autocast. */
+const HALF_PARTS: Readonly<Record<string, Part>> = {
+  "the context of the planes": {
+    shapes: [
+      [2, 8, 5, 3, 7],
+      [8, 16, 1, 1],
+    ],
+    half: [0],
+    body: (x, weight) => planeContext(x, (pooled) => pooled.conv2d(weight)),
+    uses: ["planePool", "planeSpread"],
+  },
+  "what is in focus": {
+    shapes: [
+      [2, 8, 5, 3, 7],
+      [2, 5, 3, 12, 28],
+      [2, 1, 5, 3, 7],
+    ],
+    fixed: [1],
+    half: [0],
+    body: (features, images, p) => inFocus({ features, images, p }),
+    uses: ["inFocus"],
+  },
+  "convex upsampling": {
+    shapes: [
+      [2, 5, 3, 7],
+      [2, 144, 3, 7],
+      [144, 1, 1],
+    ],
+    half: [1],
+    body: (logits, scores, start) => convexUpsample({ logits, scores, start }),
+    uses: ["convexUpsample"],
+  },
+};
+
+for (const [name, part] of Object.entries(HALF_PARTS))
+  test(`${name} in bf16 has the values and gradients of f32`, { skip: noBf16 }, () => {
+    const [want, got] = bothResults(part, ["f32", "bf16"]);
+    want.forEach((values, i) => {
+      assertClose(got[i] as Values, values, i === 0 ? 0.01 : 0.02); // bf16 keeps 8 bits
+    });
   });
 
 test("of equal maxima over the planes the first gets the gradient, and NaN is a maximum", () => {
@@ -133,6 +186,5 @@ test("operands that do not fit are refused by name", () => {
     assert.throws(() => fused.native("detailLogs", x, map, 1, 1, 1, 1), /changes: expected \[1, 4, 2, 2\]/);
     assert.throws(() => fused.native("convexUpsample", x, x, x), /scores: expected \[B, 144, h, w\]/);
     assert.throws(() => fused.native("convexUpsample", x.cast("f64"), fused.full([1, 144, 2, 2], 1), x), /logits: expected f32/);
-    assert.throws(() => fused.native("trainSoftmax", x, 0, 4), /height: expected a size/);
   });
 });
