@@ -1,9 +1,7 @@
 // The entry of trainLosses.h: its operator for autograd, and its implementation for the CPU.
 #include "trainLosses.h"
 
-#include "fuseHost.h"
-
-#include <torch/csrc/autograd/custom_function.h>
+#include "trainHost.h"
 
 namespace dualfocus {
 
@@ -48,26 +46,16 @@ template <class T> void writeOnCpu(const PlaneLossGradient<T>& work) {
     for (int64_t at = 0; at < work.losses.area; at++) writeLossGradient(work, stack, at);
 }
 
-#ifdef DUALFOCUS_NVCC
-void refuse(const char* failure) {
-  if (failure) throw std::runtime_error(failure);
-}
-#else
-[[noreturn]] void refuse() { throw std::runtime_error("this build has no CUDA kernels; build it where nvcc is installed"); }
-#endif
-
 at::Tensor sumsOf(const variable_list& maps, const LossOptions& options) {
   const at::Tensor& p = maps[0];
   if (p.is_cpu()) return p.scalar_type() == at::kDouble ? sumOnCpu<double>(maps, options) : sumOnCpu<float>(maps, options);
-#ifdef DUALFOCUS_NVCC
-  const c10::cuda::CUDAGuard guard(p.device());
-  const PlaneLosses<float> work = lossesOf<float>(maps, options);
-  const at::Tensor groups = at::empty({lossGroups(work.stacks, work.area), LOSS_SUMS}, p.options());
-  refuse(launchPlaneLosses(work, groups.data_ptr<float>(), c10::cuda::getCurrentCUDAStream().stream()));
+  at::Tensor groups;
+  launchOn(p, [&](void* stream) {
+    const PlaneLosses<float> work = lossesOf<float>(maps, options);
+    groups = at::empty({lossGroups(work.stacks, work.area), LOSS_SUMS}, p.options());
+    return launchPlaneLosses(work, groups.data_ptr<float>(), stream);
+  });
   return groups.sum(0);
-#else
-  refuse();
-#endif
 }
 
 void writeGradient(const variable_list& maps, const LossOptions& options, const at::Tensor& by, const at::Tensor& sums, const at::Tensor& to) {
@@ -75,12 +63,7 @@ void writeGradient(const variable_list& maps, const LossOptions& options, const 
     if (to.scalar_type() == at::kDouble) return writeOnCpu(gradientOf<double>(maps, options, by, sums, to));
     return writeOnCpu(gradientOf<float>(maps, options, by, sums, to));
   }
-#ifdef DUALFOCUS_NVCC
-  const c10::cuda::CUDAGuard guard(to.device());
-  refuse(launchPlaneLossGradient(gradientOf<float>(maps, options, by, sums, to), c10::cuda::getCurrentCUDAStream().stream()));
-#else
-  refuse();
-#endif
+  launchOn(to, [&](void* stream) { return launchPlaneLossGradient(gradientOf<float>(maps, options, by, sums, to), stream); });
 }
 
 struct LossFunction : torch::autograd::Function<LossFunction> {
@@ -122,6 +105,12 @@ napi_value planeLosses(napi_env env, const Arguments& arguments) {
 }
 
 } // namespace
+
+#ifndef DUALFOCUS_NVCC
+int64_t lossGroups(int64_t, int64_t) { return 0; }
+const char* launchPlaneLosses(const PlaneLosses<float>&, float*, void*) { return nullptr; }
+const char* launchPlaneLossGradient(const PlaneLossGradient<float>&, void*) { return nullptr; }
+#endif
 
 void registerTrainLosses(napi_env env, napi_value exports) { define<planeLosses>(env, exports, "planeLosses"); }
 

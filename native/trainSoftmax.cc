@@ -1,10 +1,8 @@
 // The entry of trainSoftmax.h: its operator for autograd, and its implementation for the CPU.
 #include "trainSoftmax.h"
 
-#include "fuseHost.h"
+#include "trainHost.h"
 #include "trainWindow.h"
-
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace dualfocus {
 
@@ -17,19 +15,13 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/** On CUDA, launches the kernel if nvcc compiled it; on the CPU, calls `once` for each stack. */
+/** On CUDA, launches the kernel; on the CPU, calls `once` for each stack. */
 template <class Work, class Once> void runStacks(const Work& work, const at::Tensor& on, const char* (*launch)(const Work&, void*), Once once) {
   if (on.is_cpu()) {
     for (int64_t stack = 0; stack < work.stacks; stack++) once(stack);
     return;
   }
-#ifdef DUALFOCUS_NVCC
-  const c10::cuda::CUDAGuard guard(on.device());
-  if (const char* failure = launch(work, c10::cuda::getCurrentCUDAStream().stream())) throw std::runtime_error(failure);
-#else
-  (void)launch;
-  throw std::runtime_error("this build has no CUDA kernels; build it where nvcc is installed");
-#endif
+  launchOn(on, [&](void* stream) { return launch(work, stream); });
 }
 
 struct SoftmaxFunction : torch::autograd::Function<SoftmaxFunction> {
