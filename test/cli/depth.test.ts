@@ -89,7 +89,8 @@ test("progress and results keep apart: stages on stderr, the files on stdout", a
   assert.equal(loud.code, 0, loud.err);
   for (const stage of ["read", "align", "check", "infer", "write"]) assert.match(loud.err, new RegExp(`^${stage}: done in`, "m"));
   assert.match(loud.out, /depth16 +.*depth16\.png\n/);
-  assert.match(loud.out, /against the truth: absRel 0\.0/);
+  const absRel = Number(/against the truth: absRel ([\d.]+),/.exec(loud.out)?.[1]);
+  assert.ok(absRel < 0.15, loud.out); // planes 1 m apart
   const quiet = await runCommand(context, "depth", metric, "-o", join(root, "quiet"), "--quiet", "--json");
   assert.equal(quiet.err, "");
   assert.equal((JSON.parse(quiet.out) as DepthDocument).errors, undefined);

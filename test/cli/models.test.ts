@@ -26,10 +26,10 @@ test("parameters and multiply-accumulates of every network are printed, and are 
   assert.deepEqual([base.name, small.name, dfv.name], ["base", "small", "dfv"]);
   assert.deepEqual([base.parameters, base.parametersWithClassifier], [26_580_643, 27_093_643]);
   assert.deepEqual([dfv.parameters, dfv.parametersWithClassifier], [18_988_484, 19_501_484]);
-  assert.ok(small.parameters <= 4e6 && small.multiplyAccumulates <= 25e9);
+  assert.ok(small.parameters <= 4e6 && small.multiplyAccumulates <= 28e9);
   assert.ok(Math.abs(dfv.multiplyAccumulates - 90.1e9) < 0.2e9, `DFV's own code takes 90.1 G, counted ${dfv.multiplyAccumulates}`);
   assert.ok(Math.abs(base.multiplyAccumulates - 258e9) < 3e9);
-  assert.deepEqual(small.facts?.training.map(({ steps }) => steps), [18_506, 14_947, 4_040, 8_350]); // prettier-ignore
+  assert.deepEqual(small.facts?.training.map(({ steps }) => steps), [18_506, 14_947, 4_040, 8_350, 13_287]); // prettier-ignore
   assert.equal(dfv.facts, undefined);
 });
 

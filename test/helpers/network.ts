@@ -5,13 +5,16 @@ import { createNetwork } from "../../src/model/network.ts";
 import type { TorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { createRandom, type Random } from "../../src/random.ts";
 
-/** `small`'s wiring with eight channels everywhere: for tests that need a network, but no good one. */
+/** `small`'s wiring with eight channels everywhere and no optional parts: for tests that need a network, but no good one. */
 export const tiny: DualFocusConfig = {
-  ...small,
+  kind: "dualfocus",
   encoder: { ...small.encoder, widths: [8, 8, 8, 8], out: [4, 4, 4, 4] },
+  surface: small.surface,
   coarse: 8,
   fusion: [8, 8, 8],
   upChannels: [8, 8],
+  upKernel: small.upKernel,
+  head: small.head,
 };
 
 /** The same with what is ours in the decoder. */

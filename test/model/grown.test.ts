@@ -38,6 +38,18 @@ test("a grown network gives what it gave: with detail and the context of planes 
   assertClose(probability(tinyWithImages, grownTo(tinyWithImages)), before, 0.02);
 });
 
+test("detail that is grown and dropped again leaves no trace, and other modules that the network no longer has are dropped", () => {
+  const larger = { ...tiny, detail: { filters: 3 }, planeContext: { width: 4 } };
+  const back = grownWeights(initialWeights(tiny, createRandom(2)), grownTo(larger));
+  assert.deepEqual(new Map([...back].sort()), new Map([...given].sort()));
+});
+
+test("channels are cut off only with the detail that they read", () => {
+  const narrower: DualFocusConfig = { ...tiny, upChannels: [4, 4] };
+  const problems = misfits(stateShapes(narrower), grownWeights(initialWeights(narrower, createRandom(1)), given));
+  assert.ok(problems.length > 0, "a convolution of fewer channels for another reason stays, to be named");
+});
+
 test("what cannot be grown stays as it is, for the check of the weights to name", () => {
   const wider: DualFocusConfig = { ...tinyWithImages, fusion: [8, 8, 16] };
   const problems = misfits(stateShapes(wider), grownTo(wider));

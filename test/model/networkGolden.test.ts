@@ -28,13 +28,18 @@ const golden = JSON.parse(readFileSync(join(import.meta.dirname, "../golden/netw
 const [BATCH, PLANES, HEIGHT, WIDTH] = [2, 4, 64, 96];
 const TOLERANCE = 1e-9;
 
-const miniature = (config: DualFocusConfig, { grid, taps }: { grid: number; taps: number | undefined }): DualFocusConfig => ({
-  ...config,
-  encoder: { ...config.encoder, widths: [6, 8, 10, 12], out: [4, 4, 4, 4] },
+/** The wiring of a network in miniature, without optional parts: those are not in the paper, nor in the network in Python. */
+const miniature = (
+  { kind, encoder, upKernel }: DualFocusConfig,
+  { grid, taps }: { grid: number; taps: number | undefined },
+): DualFocusConfig => ({
+  kind,
+  encoder: { ...encoder, widths: [6, 8, 10, 12], out: [4, 4, 4, 4] },
   surface: { channels: 3, grid, solver: "cosine", norm: "joint" },
   coarse: 5,
   fusion: [10, 8, 6],
   upChannels: [7, 5],
+  upKernel,
   head: { width: 6, taps },
 });
 const networks = {

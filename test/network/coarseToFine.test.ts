@@ -86,7 +86,7 @@ async function error(stack: FocalStack, truth: Float32Array): Promise<number> {
 async function compareWithTen({ stack, truth }: { stack: FocalStack; truth: Float32Array }): Promise<void> {
   const every = await error(stack, truth);
   const ten = await error(selectPlanes(stack, choosePlanes(stack.images.length, 10, "round")), truth);
-  assert.ok(every < 1.02 * ten && every < 0.12, `${every}; of ten ${ten}`);
+  assert.ok(every < 1.02 * ten && every < 0.16, `${every}; of ten ${ten}`);
 }
 
 test("12 planes of a slanted surface give at least the accuracy of ten of them", async () => {

@@ -76,10 +76,10 @@ for (const [name, planes] of [
     assert.deepEqual(told, Array.from({ length: told.length }, (_, i) => `${i + 1}/${told.length}`)); // prettier-ignore
   });
 
-/** `small` with a decoder that looks at the images, and that makes something of what it sees. */
+/** `small` with detail of the images as well, and that makes something of it. */
 function smallWithImages(): Pick<Model, "config" | "weights"> {
   const { weights: given } = loadModel("small");
-  const config: DualFocusConfig = { ...configs.small, detail: { filters: 2 }, planeContext: { width: 4 }, convexUpsampling: { width: 8 } };
+  const config: DualFocusConfig = { ...configs.small, detail: { filters: 2 } };
   const random = createRandom(4);
   const weights = new Map(grownWeights(initialWeights(config, random), given));
   for (const [name, { shape, data }] of weights) {
