@@ -57,6 +57,17 @@ template <class T, class Once> void each(int64_t count, Once once) {
   for (int64_t i = 0; i < count; i++) once(T{}, i);
 }
 
+/** Calls `launch` with the stream of the tensor's CUDA device, if nvcc compiled the kernels; it returns what failed, or null. */
+template <class Launch> void launchOn(const at::Tensor& on, Launch launch) {
+#ifdef DUALFOCUS_NVCC
+  const c10::cuda::CUDAGuard guard(on.device());
+  if (const char* failure = launch(static_cast<void*>(c10::cuda::getCurrentCUDAStream().stream()))) throw std::runtime_error(failure);
+#else
+  (void)on, (void)launch;
+  throw std::runtime_error("this build has no CUDA kernels; build it where nvcc is installed");
+#endif
+}
+
 /** On the CPU, calls `once` for each item with a value of the element type; on CUDA, launches the kernel if nvcc compiled it. */
 template <class Work, class Once>
 void run(const Work& work, const at::Tensor& on, int64_t count, const char* (*launch)(const Work&, Element, void*), Once once) {
@@ -67,13 +78,7 @@ void run(const Work& work, const at::Tensor& on, int64_t count, const char* (*la
     if (element == Element::f16) return each<at::Half>(count, once);
     return each<at::BFloat16>(count, once);
   }
-#ifdef DUALFOCUS_NVCC
-  const c10::cuda::CUDAGuard guard(on.device());
-  if (const char* failure = launch(work, element, c10::cuda::getCurrentCUDAStream().stream())) throw std::runtime_error(failure);
-#else
-  (void)work, (void)launch;
-  throw std::runtime_error("this build has no CUDA kernels; build it where nvcc is installed");
-#endif
+  launchOn(on, [&](void* stream) { return launch(work, element, stream); });
 }
 
 /** The arguments (to, firstChannel, from, …): `from` is written to the channels of `to` starting at `first`. */

@@ -10,29 +10,16 @@ namespace {
 #include "fuseKernel.h"
 #include "trainDetailKernel.h"
 
-constexpr int WARP = 32;
-
 __global__ void __launch_bounds__(THREADS) measureAll(const DetailEnergies<float> work) {
   const int64_t item = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x, area = static_cast<int64_t>(work.height) * work.width;
   if (item < work.stacks * area) measureCell(work, item / area, blockIdx.y, static_cast<int>(item % area));
 }
 
 __global__ void __launch_bounds__(THREADS) differentiateAll(const DetailGradient<float> work) {
-  __shared__ float perWarp[THREADS / WARP][TAPS];
   const int64_t item = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x, area = static_cast<int64_t>(work.height) * work.width;
   float sums[TAPS] = {};
   if (item < work.stacks * area) addGradients(work, item / area, blockIdx.y, static_cast<int>(item % area), sums);
-  __syncwarp();
-  UNROLLED
-  for (int k = 0; k < TAPS; k++) {
-    for (int step = WARP / 2; step > 0; step /= 2) sums[k] += __shfl_down_sync(0xffffffffu, sums[k], step);
-    if (threadIdx.x % WARP == 0) perWarp[threadIdx.x / WARP][k] = sums[k];
-  }
-  __syncthreads();
-  if (threadIdx.x >= TAPS) return;
-  float sum = 0;
-  for (int warp = 0; warp < THREADS / WARP; warp++) sum += perWarp[warp][threadIdx.x];
-  work.groups[(static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x) * TAPS + threadIdx.x] = sum;
+  sumOverBlock<TAPS>(sums, work.groups + (static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x) * TAPS);
 }
 
 __global__ void __launch_bounds__(THREADS) writeLogsAll(const DetailLogs<float> work, int64_t items) {

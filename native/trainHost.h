@@ -7,17 +7,6 @@
 
 namespace dualfocus {
 
-/** Calls `launch` with the stream of the tensor's CUDA device, if nvcc compiled the kernels; it returns what failed, or null. */
-template <class Launch> void launchOn(const at::Tensor& on, Launch launch) {
-#ifdef DUALFOCUS_NVCC
-  const c10::cuda::CUDAGuard guard(on.device());
-  if (const char* failure = launch(static_cast<void*>(c10::cuda::getCurrentCUDAStream().stream()))) throw std::runtime_error(failure);
-#else
-  (void)on, (void)launch;
-  throw std::runtime_error("this build has no CUDA kernels; build it where nvcc is installed");
-#endif
-}
-
 /** On the CPU, calls `body` with a value of the tensor's element type; on CUDA, `launch` with that type and the stream. */
 template <class Body, class Launch> void runAs(const at::Tensor& on, Body body, Launch launch) {
   if (on.is_cpu() && on.scalar_type() == at::kDouble) return body(double{});

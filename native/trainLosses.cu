@@ -11,22 +11,12 @@ namespace {
 #include "trainLossesKernel.h"
 
 constexpr int PIXELS = 4 * THREADS; // to a group
-constexpr int WARP = 32;
 
 __global__ void __launch_bounds__(THREADS) sumLosses(const PlaneLosses<float> work, float* groups) {
-  __shared__ float perWarp[THREADS / WARP][LOSS_SUMS];
   float sums[LOSS_SUMS] = {};
   const int64_t first = static_cast<int64_t>(blockIdx.x) * PIXELS;
   for (int64_t at = first + threadIdx.x; at < first + PIXELS && at < work.area; at += THREADS) addLosses(work, blockIdx.y, at, sums);
-  for (int k = 0; k < LOSS_SUMS; k++) {
-    for (int step = WARP / 2; step > 0; step /= 2) sums[k] += __shfl_down_sync(0xffffffffu, sums[k], step);
-    if (threadIdx.x % WARP == 0) perWarp[threadIdx.x / WARP][k] = sums[k];
-  }
-  __syncthreads();
-  if (threadIdx.x >= LOSS_SUMS) return;
-  float sum = 0;
-  for (int warp = 0; warp < THREADS / WARP; warp++) sum += perWarp[warp][threadIdx.x];
-  groups[(static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x) * LOSS_SUMS + threadIdx.x] = sum;
+  sumOverBlock<LOSS_SUMS>(sums, groups + (static_cast<int64_t>(blockIdx.y) * gridDim.x + blockIdx.x) * LOSS_SUMS);
 }
 
 __global__ void __launch_bounds__(THREADS) writeLossGradients(const PlaneLossGradient<float> work) {

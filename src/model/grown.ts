@@ -16,8 +16,8 @@ export function grownWeights(start: Weights, given: Weights): Weights {
   for (const [name, initial] of start) {
     const known = given.get(name);
     if (!known && OPTIONAL.test(name)) grown.set(name, initial);
-    else if (known && isWider(initial.shape, known.shape)) grown.set(name, withInputs(known, initial.shape));
-    else if (known && losesDetail && isWider(known.shape, initial.shape)) grown.set(name, withInputs(known, initial.shape));
+    else if (known && (isWider(initial.shape, known.shape) || (losesDetail && isWider(known.shape, initial.shape))))
+      grown.set(name, withInputs(known, initial.shape));
   }
   return grown;
 }
