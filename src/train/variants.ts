@@ -42,7 +42,7 @@ export function applyVariant(config: TrainConfig, variant: Variant): TrainConfig
   const { loss } = config;
   return checkConfig({
     ...config,
-    model: model ?? withSurface(config.model, surface),
+    model: model ?? paperNetwork(config.model, surface),
     loss: {
       ...loss,
       weights: { ...loss.weights, ...weights },
@@ -52,9 +52,10 @@ export function applyVariant(config: TrainConfig, variant: Variant): TrainConfig
   });
 }
 
-/** Unless the variant changes them: 14 × 14 cells and C₂ = 16, as in the paper. */
-function withSurface(model: NetworkConfig, change: Change["surface"] = {}): NetworkConfig {
+/** Without the parts that are ours (PAPER.md 39); unless the variant changes them, 14 × 14 cells and C₂ = 16. */
+function paperNetwork(model: NetworkConfig, change: Change["surface"] = {}): NetworkConfig {
   if (model.kind === "dfv") return model;
-  if (change === "none" || !model.surface) return { ...model, surface: undefined };
-  return { ...model, surface: { ...model.surface, grid: 14, channels: 16, ...change } };
+  const paper = { ...model, detail: undefined, planeContext: undefined, convexUpsampling: undefined };
+  if (change === "none" || !model.surface) return { ...paper, surface: undefined };
+  return { ...paper, surface: { ...model.surface, grid: 14, channels: 16, ...change } };
 }

@@ -33,6 +33,19 @@ test("without the spatial constraint the network has no module for it; grid and 
   assert.deepEqual(surfaceOf("channels8"), { ...base.surface, channels: 8 });
 });
 
+test("a variant is of the paper's network: parts of ours are left out, whatever the network it starts from", () => {
+  assert.ok(small.planeContext && small.convexUpsampling);
+  const withDetail = { ...small, detail: { filters: 4 } };
+  for (const name of names.filter((each) => each !== "dfv")) {
+    const { detail, planeContext, convexUpsampling, encoder } = applyVariant({ ...presets.nyu, model: withDetail }, name)
+      .model as DualFocusConfig;
+    assert.deepEqual(
+      { detail, planeContext, convexUpsampling, encoder },
+      { detail: undefined, planeContext: undefined, convexUpsampling: undefined, encoder: small.encoder },
+    );
+  }
+});
+
 test("the baseline is DFV with its own loss", () => {
   const { model, loss } = applyVariant(presets.fod500, "dfv");
   assert.deepEqual([model, loss], [dfv, dfvLoss]);
