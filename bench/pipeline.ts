@@ -215,9 +215,15 @@ const METRES: Readonly<Record<string, number>> = { cm: 1e-2, mm: 1e-3, um: 1e-6 
 
 type NumericData = ReturnType<typeof decodeNpy>["data"];
 
-const main = join(ROOT, "dist", "src", "cli", "main.js");
+/** What package.json says is the command. */
+function commandOf(root: string): string {
+  const { bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly bin: { readonly dualfocus: string } };
+  return join(root, bin.dualfocus);
+}
+
+const main = commandOf(ROOT);
 const before = option("before", "");
-const versions = [...(before === "" ? [] : [join(resolve(before), "dist", "src", "cli", "main.js")]), main];
+const versions = [...(before === "" ? [] : [commandOf(resolve(before))]), main];
 
 async function compareCases(root: string): Promise<void> {
   for (const name of option("cases", "desk,10x3.1").split(",")) {

@@ -1,7 +1,7 @@
-// Compiles src/ into dist/, which `npx dualfocus` and importers run, and web/ into dist/web, the page. Called by `npm ci` (prepare), and by
-// every npx in a clone: it does nothing if nothing has changed since the last build.
+// Compiles src/ into dist/src, which importers run, and dist/command, which `npx dualfocus` runs, and web/ into dist/web, the page. Called by
+// `npm ci` (prepare), and by every npx in a clone: it does nothing if nothing has changed since the last build.
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,11 @@ await refresh({
   stamp: join(root, "dist", ".built"),
   inputs: [...always, "native/addon.d.ts", "tsconfig.build.json"],
   build: compile,
+});
+await refresh({
+  stamp: join(root, "dist", "command", ".built"),
+  inputs: [...always, "scripts/buildCommand.js"],
+  build: async () => (await import("./buildCommand.js")).buildCommand(root),
 });
 await refresh({
   stamp: join(root, "dist", "web", ".built"),
@@ -34,8 +39,6 @@ function compile() {
   const compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
   execFileSync(process.execPath, [compiler, "-p", join(root, "tsconfig.build.json")], { stdio: "inherit" });
   cpSync(join(root, "native", "addon.d.ts"), join(root, "dist", "native", "addon.d.ts")); // the types of torch.d.ts refer to it
-  const command = join(root, "dist", "src", "cli", "main.js");
-  if (existsSync(command)) chmodSync(command, 0o755);
 }
 
 /** When the file, or anything in the folder, last changed. A folder's own time shows deleted files. */

@@ -58,7 +58,8 @@ export interface TorchTransfers {
   channelsLast(tensor: Tensor, dtype?: DType): TorchTensor;
 }
 
-const nativeFiles = ["../../../build/dualfocus.node", "../../../../build/dualfocus.node"]; // from src/engine/torch and from dist/src/engine/torch
+/** From dist/command, src/engine/torch and dist/src/engine/torch. */
+const nativeFiles = ["../..", "../../..", "../../../.."].map((folder) => `${folder}/build/dualfocus.node`);
 
 function loadAddon(): Addon {
   const file = nativeFiles.map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path));

@@ -1,0 +1,1 @@
+export function buildCommand(root: string, target?: string): Promise<void>;
