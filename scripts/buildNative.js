@@ -2,7 +2,7 @@
 // It takes the first libtorch it finds: $TORCH_PATH, then the PyTorch of `python3`, then Debian's libtorch-dev.
 // Needs nothing from npm but the headers of node-api-headers ($NODE_API_HEADERS or .carry/node-api-headers/include do as well).
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -142,9 +142,13 @@ const stamp = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 function upToDate({ object, depfile, commandFile, command }) {
   if (!existsSync(object) || !existsSync(depfile) || !existsSync(commandFile)) return false;
   if (readFileSync(commandFile, "utf8") !== command.join(" ")) return false;
+  return inputsOf(depfile).every((input) => existsSync(input) && stamp(input) <= stamp(object));
+}
+
+/** The files that a compiler's list of dependencies names. */
+function inputsOf(depfile) {
   const [, list = ""] = readFileSync(depfile, "utf8").split(/:\s/, 2);
-  const inputs = list.replaceAll("\\\n", " ").split(/\s+/).filter(Boolean);
-  return inputs.every((input) => existsSync(input) && stamp(input) <= stamp(object));
+  return list.replaceAll("\\\n", " ").split(/\s+/).filter(Boolean);
 }
 
 function job(file, { compiler, nvcc, cxx, cuda }) {
@@ -163,14 +167,41 @@ function run([tool, ...args]) {
   });
 }
 
-async function compile(jobs) {
+/** From this many C++ files on, compiling libtorch's headers once is faster than reading them for every file. */
+const WORTH_PRECOMPILING = 6;
+
+/**
+ * Calls `body` with the flags by which a C++ file uses a precompiled native/precompiled.h, and with the files that went into it; with
+ * undefined where that is not worth it. The compiled header has 300 MB and is removed when `body` is done.
+ */
+async function withHeaders(jobs, { compiler, cxx }, body) {
+  if (jobs.filter(({ file }) => file.endsWith(".cc")).length < WORTH_PRECOMPILING) return body(undefined);
+  const folder = join(objects, "headers");
+  mkdirSync(folder, { recursive: true });
+  try {
+    const [header, depfile] = [join(folder, "precompiled.h"), join(folder, "precompiled.d")];
+    writeFileSync(header, `#include "${join(sources, "precompiled.h")}"\n`); // read where the compiler does not accept the compiled one
+    console.error("  precompiled.h");
+    await run([compiler, ...cxx, "-MMD", "-MF", depfile, "-x", "c++-header", join(sources, "precompiled.h"), "-o", `${header}.gch`]);
+    return await body({ flags: ["-include", header], inputs: inputsOf(depfile) });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function compileOne({ file, depfile, commandFile, command }, headers) {
+  console.error(`  ${file}`);
+  if (headers && file.endsWith(".cc")) {
+    await run([...command, ...headers.flags]);
+    appendFileSync(depfile, ` ${headers.inputs.join(" ")}\n`); // the compiler does not list what was precompiled
+  } else await run(command);
+  writeFileSync(commandFile, command.join(" "));
+}
+
+async function compile(jobs, headers) {
   const waiting = [...jobs];
   const worker = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      console.error(`  ${next.file}`);
-      await run(next.command);
-      writeFileSync(next.commandFile, next.command.join(" "));
-    }
+    for (let next = waiting.shift(); next; next = waiting.shift()) await compileOne(next, headers);
   };
   const count = Number(process.env.DUALFOCUS_JOBS ?? Math.min(availableParallelism(), 8));
   await Promise.all(Array.from({ length: count }, worker));
@@ -194,7 +225,7 @@ async function build() {
     .map((file) => job(file, found));
   const stale = all.filter((each) => !upToDate(each));
   console.error(`Building the addon against ${found.torch.name}${found.torch.cuda ? " with CUDA" : ""}`);
-  await compile(stale);
+  await withHeaders(stale, found, (headers) => compile(stale, headers));
   if (stale.length > 0 || all.some(({ object }) => stamp(object) > stamp(output))) await link(all, found);
   console.error(`${output} is ${stale.length > 0 ? "built" : "up to date"}`);
 }
