@@ -20,9 +20,25 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 [ -d node_modules ] && [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci
-npm run lint
-npm run types
-npm run build
-npm run build:native
+# Runs every argument, a command, at the same time; what each prints comes when it has ended. Fails if one fails.
+together() {
+  local logs pids=() status=0
+  logs=$(mktemp -d)
+  for step in "$@"; do
+    bash -c "$step" >"$logs/${#pids[@]}" 2>&1 &
+    pids+=($!)
+  done
+  trap 'trap - INT TERM; kill 0' INT TERM # which do not reach what runs in the background by themselves
+  for each in "${!pids[@]}"; do
+    wait "${pids[$each]}" || status=1
+    cat "$logs/$each"
+  done
+  trap - INT TERM
+  rm -r "$logs"
+  return $status
+}
+
+# None of these needs another. The first takes longest, on one processor: the others leave it that one.
+together 'npm run lint:code' 'nice npm run lint:format' 'nice npm run types && nice npm run build' 'nice npm run build:native'
 npm test
 npm run fuzz -- --seconds 30
