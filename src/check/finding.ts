@@ -10,6 +10,7 @@ export type FindingCode =
   | "contradictory-distances"
   | "duplicate"
   | "blank-frame"
+  | "blurred-frame"
   | "clipped"
   | "exposure-jump"
   | "unaligned"

@@ -1,3 +1,4 @@
+import { checkBlurred, withoutBlurred } from "./blurred.ts";
 import type { Finding } from "./finding.ts";
 import type { FocusMeasurement } from "./measure.ts";
 import { peakOf, ratioAt, type BlockSharpness } from "./sharpness.ts";
@@ -29,13 +30,14 @@ export interface FocusOptions {
   readonly orderIsJudged: boolean;
 }
 
-/** The checks that need the sharpness of the aligned frames: their order, gaps between them, and detail that is sharp in none of them. */
-export function checkFocus(measured: FocusMeasurement, { nameOf, orderIsJudged }: FocusOptions): Finding[] {
+/** The checks that need the sharpness of the aligned frames: blurred ones, their order, gaps between them, and detail that is sharp in none of them. */
+export function checkFocus(all: FocusMeasurement, { nameOf, orderIsJudged }: FocusOptions): Finding[] {
+  const measured = withoutBlurred(all);
   const { frames, sharpness, textured } = measured;
   if (frames.length < 2 || textured.length < LEAST_BLOCKS) return [];
   const misplaced = orderIsJudged ? [] : checkOrder(measured, nameOf);
   const gaps = misplaced.length > 0 ? [] : checkGaps(measured, nameOf); // in the wrong order any step looks like a gap
-  return [...misplaced, ...gaps, ...checkNeverInFocus(sharpness, textured)];
+  return [...checkBlurred(all, nameOf), ...misplaced, ...gaps, ...checkNeverInFocus(sharpness, textured)];
 }
 
 /**

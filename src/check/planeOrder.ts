@@ -1,4 +1,5 @@
 import type { Alignment } from "../align/alignment.ts";
+import { withoutBlurred } from "./blurred.ts";
 import { directionCues, firstIsNearest, logScales, steadyBreathing, type DirectionCue } from "./direction.ts";
 import type { Finding } from "./finding.ts";
 import { inPlaneOrder, type FocusMeasurement } from "./measure.ts";
@@ -84,9 +85,10 @@ interface SortedPlanes {
 }
 
 function sortedPlanes(measured: FocusMeasurement, alignment: Alignment, given: readonly number[]): SortedPlanes {
-  const sequence = focusSequence(measured);
+  const sharp = withoutBlurred(measured);
+  const sequence = focusSequence(sharp);
   if (!sequence || sequence.gain === 0) return { order: given, sorted: false };
-  const order = sequence.order.map((frame) => measured.planes[frame] as number);
+  const order = sequence.order.map((frame) => sharp.planes[frame] as number);
   const isComplete = order.length === given.length;
   const breathing = steadyBreathing(logScales(inPlaneOrder(measured, order), inOrder(alignment, order)));
   const breathesAsGiven = steadyBreathing(logScales(measured, alignment)) !== 0;

@@ -9,7 +9,7 @@ import type { Finding, FindingCode } from "../../src/check/finding.ts";
 import type { Image } from "../../src/image/image.ts";
 import { createRandom } from "../../src/random.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
-import { slantedStack, texture } from "../helpers/texturedStack.ts";
+import { gaussianBlur, slantedStack, texture } from "../helpers/texturedStack.ts";
 
 const SIZE = { width: 208, height: 144 };
 const PLANES = 7;
@@ -151,6 +151,23 @@ test("a plane out of order is named with where it belongs", async () => {
   const { plane, message } = await found(inOrder([0, 2, 3, 4, 1, 5, 6]), "order");
   assert.equal(plane, 4);
   assert.match(message, /belongs between plane 0 and plane 1/);
+});
+
+test("a blurred frame is named, whether distances are known or not, and is not taken for a wrong order or a gap", async () => {
+  const blurred = withPicture(
+    3,
+    gaussianBlur(picture(3), () => 3),
+  );
+  for (const [space, others] of [
+    ["depth", []],
+    ["index", ["missing-distances", "direction"]],
+  ] as const) {
+    // prettier-ignore
+    const findings = await checkStack({ ...blurred, space });
+    assert.deepEqual(codes(findings), ["blurred-frame", ...others]);
+    assert.deepEqual([findings[0]?.severity, findings[0]?.plane], ["warning", 3]);
+    assert.match(findings[0]?.message ?? "", /^plane 3 is blurred/);
+  }
 });
 
 test("a missing plane leaves a gap", async () => {
