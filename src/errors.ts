@@ -25,7 +25,7 @@ export const ERRORS = {
   // Files
   "file-not-found": { kind: "input", remedy: "check the name" },
   "file-unreadable": { kind: "input", remedy: "check that it is a file and its permissions" },
-  "bad-file": { kind: "input", remedy: "replace the file, or correct what the message names" },
+  "bad-file": { kind: "input", remedy: "copy or export the file again, or correct what the message names" },
 
   // Stacks
   "no-stack": { kind: "input" },

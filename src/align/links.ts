@@ -89,7 +89,7 @@ export function breathingSeed(
 }
 
 function faultOf({ transform, error, correlation, residual, overlap }: PairEstimate): string | undefined {
-  if (!(error <= LARGEST_ERROR)) return "it has too little detail to align";
+  if (!(error <= LARGEST_ERROR)) return "it has too little detail in common with its neighbour";
   if (overlap < LEAST_OVERLAP) return `only ${(100 * overlap).toFixed(0)} % of it overlaps its neighbour`;
   if (correlation < LEAST_CORRELATION) return `it does not look like its neighbour (correlation ${correlation.toFixed(2)})`;
   const scale = Math.max(transform.scale, 1 / transform.scale);

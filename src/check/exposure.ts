@@ -57,7 +57,7 @@ export function checkExposure({ frames }: Alignment, nameOf: (plane: number) => 
     const before = aligned[i] as number;
     const step = level(frames[before] as FrameAlignment) / level(frames[plane] as FrameAlignment);
     if (Math.max(step, 1 / step) < JUMP) return [];
-    const change = `${(100 * Math.abs(step - 1)).toFixed(0)} % ${step > 1 ? "brighter" : "darker"}`;
+    const change = `${Math.abs(Math.log2(step)).toFixed(1)} stops ${step > 1 ? "brighter" : "darker"}`;
     const remedy = "lock exposure, white balance and ISO; the brightness is equalised except where it is clipped";
     return [{ code: "exposure-jump", severity: "warning", plane, message: `${nameOf(plane)} is ${change} than ${nameOf(before)}`, remedy }];
   });

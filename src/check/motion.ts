@@ -62,7 +62,7 @@ function checkShake(
   if (!worst || worst.pixels < SHAKE.note * diagonal) return [];
   const { plane, before, pixels } = worst;
   const severity = pixels < SHAKE.warning * diagonal ? "note" : "warning";
-  const message = `the camera moved, by up to ${pixels.toFixed(0)} pixels from ${nameOf(before)} to ${nameOf(plane)}`;
+  const message = `the camera moved, by up to ${Math.round(pixels)} ${Math.round(pixels) === 1 ? "pixel" : "pixels"} from ${nameOf(before)} to ${nameOf(plane)}`;
   return [
     {
       code: "shake",

@@ -1,5 +1,6 @@
 import type { Finding, FindingCode } from "../check/finding.ts";
 import { DualFocusError, ERRORS, remedies, type ErrorKind } from "../errors.ts";
+import { isImageName } from "../stack/stackFormat.ts";
 import { UserError, type ExitCode } from "../system/userError.ts";
 
 const ALIGN_FILE = "--align takes auto, off, or the alignment.json of a run with images of the same number and size";
@@ -19,6 +20,8 @@ const LISTEN_REMEDIES: Readonly<Record<string, string>> = {
 
 /** What the command says about an error: the options to use. */
 export const remedyOf = remedies({
+  "bad-file": ({ file = "" }) =>
+    isImageName(String(file)) ? "copy or export it again, or leave it out: a stack can do without one image" : ERRORS["bad-file"].remedy,
   "no-stack": "name a folder, images, a stack.json or a multi-page TIFF",
   "distances-invalid": "correct the focus distances, give others with --distances, or use --unit index to go by the order of the files",
   "distances-missing": "give them with --distances or a stack.json, or leave out --unit to get depth as plane indices",

@@ -38,7 +38,7 @@ const ENGINE_WORDS =
 
 /** What libvips, the libraries below it, libheif and geotiff say, and what it means to whoever gave the file. The first that fits holds. */
 const LIBRARY_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/unsupported image format/, "it is in no image format that can be read"],
+  [/unsupported image format/, "it is not an image, or in a format that cannot be read"],
   [/premature end|Unexpected end of file|outside of file/, "it is truncated"],
   [/^Unsupported (feature|file-?type|codec|image type)|No decoding plugin/i, "its kind of compression cannot be decoded"],
   [

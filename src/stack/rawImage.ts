@@ -26,6 +26,6 @@ export async function probeRaw(file: string, bytes: Uint8Array, decode: DecodeRa
 /** The image that the camera put into a raw file, which stands in where LibRaw cannot decode the rest. */
 export function previewOf(file: string, bytes: Uint8Array): NonNullable<ReturnType<typeof embeddedJpeg>> {
   const found = embeddedJpeg(bytes);
-  if (!found) throw new FormatError(`${file}: not a readable raw file: LibRaw cannot decode it, and it holds no JPEG`);
+  if (!found) throw new FormatError(`${file}: not a readable raw file: LibRaw cannot decode it, and it holds no JPEG`, { facts: { file } });
   return found;
 }

@@ -94,7 +94,7 @@ test("an exposure jump is found where it happens, and drift of a percent is not"
   const brighter = withPicture(3, applyGain(picture(3), [1.3, 1.3, 1.3]));
   const jumps = (await checkStack(brighter)).filter(({ code }) => code === "exposure-jump");
   assert.deepEqual(jumps.map(({ plane }) => plane), [3, 4]); // prettier-ignore
-  assert.match((jumps[0] as Finding).message, /plane 3 is (29|30|31) % brighter than plane 2/);
+  assert.match((jumps[0] as Finding).message, /plane 3 is 0\.4 stops brighter than plane 2/); // log₂ 1.3
   const drift = { ...good, images: good.images.map((image, n) => applyGain(image, [1 + n / 100, 1 + n / 100, 1 + n / 100])) };
   assert.deepEqual(codes(await checkStack(drift)), []);
 });

@@ -133,7 +133,7 @@ test("a damaged file gives its name and its fault, without the words of the libr
     ["cut.png", cut(pixels), "not a readable image file: it is damaged or truncated"],
     ["cut.webp", cut(await encoded("webp")), "not a readable image file: it is damaged or truncated"],
     ["cut.avif", cut(await encoded("avif")), "not a readable image file: it is damaged or truncated"],
-    ["text.jpg", Buffer.from("not an image at all"), "not a readable image file: it is in no image format that can be read"],
+    ["text.jpg", Buffer.from("not an image at all"), "not a readable image file: it is not an image, or in a format that cannot be read"],
   ];
   for (const [name, bytes, fault] of damaged) {
     const file = join(root, "damaged", name);

@@ -99,7 +99,7 @@ async function withSharp<T>(
   orientation?: number,
 ): Promise<T> {
   const read = await readBytes(file);
-  if (read.length === 0) throw new FormatError(`${file}: the file is empty`);
+  if (read.length === 0) throw new FormatError(`${file}: the file is empty`, { facts: { file } });
   const { bytes, orientation: wanted } = await forSharp(file, read, orientation);
   const { default: sharp } = await import("sharp"); // native code; loaded only by those who decode
   sharp.cache(false); // it would keep what is never asked for again
