@@ -11,6 +11,8 @@ import { workingFrame } from "./workingFrame.ts";
 export interface AlignOptions extends Pick<EstimateOptions, "focalLength" | "reference" | "signal" | "onProgress"> {
   /** An alignment to use instead of estimating one, for instance from a stack of the same series. */
   readonly alignment?: Alignment;
+  /** The images as this alignment places them, with the exposure of the reference, where they have been computed already. */
+  readonly aligned?: readonly (Image | undefined)[] | undefined;
   /** Whether to correct differences in exposure. Default: true. */
   readonly equalizeExposure?: boolean;
 }
@@ -37,12 +39,14 @@ export interface AlignedStack {
 export async function alignStack(stack: FocalStack, options: AlignOptions = {}): Promise<AlignedStack> {
   const { images, focusDistances, space } = focalStack(stack);
   const { width, height } = images[0] as Image;
-  const { equalizeExposure = true, alignment: given, ...rest } = options;
+  const { equalizeExposure = true, alignment: given, aligned, ...rest } = options;
   if (given) checkFits(given, { planes: images.length, width, height });
   const alignment = given ?? (await estimateAlignment(images.map((image) => workingFrame(image)), { focusDistances, space, ...rest })); // prettier-ignore
   const planes = usablePlanes(alignment);
   const frames = planes.map((n) => alignment.frames[n] as FrameAlignment);
-  const pictures = planes.map((n) => alignImage(images[n] as Image, alignment.frames[n] as FrameAlignment, { equalizeExposure }));
+  const pictures = planes.map(
+    (n) => aligned?.[n] ?? alignImage(images[n] as Image, alignment.frames[n] as FrameAlignment, { equalizeExposure }),
+  );
   return {
     stack: focalStack({ images: pictures, focusDistances: planes.map((n) => focusDistances[n] as number), space }),
     planes,

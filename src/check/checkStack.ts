@@ -1,6 +1,7 @@
 import { type Alignment, type FrameAlignment, resizeAlignment } from "../align/alignment.ts";
 import { estimateAlignment } from "../align/estimate.ts";
 import { reduction, smallLuminance, workingFrame } from "../align/workingFrame.ts";
+import type { Image } from "../image/image.ts";
 import { type Candidate, checkDescription } from "./description.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import { blankPlanes, checkBrightness, checkExposure } from "./exposure.ts";
@@ -21,6 +22,8 @@ export interface CheckOptions {
   readonly enlargement?: number;
   /** Alignment of these images, if already known; estimated otherwise. */
   readonly alignment?: Alignment | undefined;
+  /** The images as this alignment places them, with the exposure of the reference, where they have been computed already. */
+  readonly aligned?: readonly (Image | undefined)[] | undefined;
   /** Whether the order of the images is that of the focus. Default: unless the stack is in plane indices. */
   readonly orderIsKnown?: boolean;
   /** Exchanges near and far where the order is not known. Default: false. */
@@ -66,7 +69,7 @@ export async function inspectStack(stack: Candidate, options: CheckOptions = {})
     return { order, planes: order.planes.map((frame) => ({ frame })), findings: named(described, files) };
   }
   const alignment = options.alignment ?? (await estimateAlignment(stack.images.map((image) => workingFrame(image)), { ...stack, ...options })); // prettier-ignore
-  const measured = measureFocus(stack.images, alignment);
+  const measured = measureFocus(stack.images, alignment, options);
   const { order, findings } = findPlaneOrder(measured, alignment, rules);
   const pick = <T>(list: readonly T[]): T[] => order.planes.map((plane) => list[plane] as T);
   const found = compared(

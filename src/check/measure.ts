@@ -21,12 +21,17 @@ export interface FocusMeasurement {
 /** Sharpness is measured at about the network's working size, some 600×400. */
 export const FOCUS_PIXELS = 400_000;
 
-export function measureFocus(images: readonly Image[], alignment: Alignment): FocusMeasurement {
+export function measureFocus(
+  images: readonly Image[],
+  alignment: Alignment,
+  { aligned: placed }: { readonly aligned?: readonly (Image | undefined)[] | undefined } = {},
+): FocusMeasurement {
   const planes = alignment.frames.flatMap(({ ok }, n) => (ok ? [n] : []));
   const factor = reduction(alignment, FOCUS_PIXELS);
   const aligned = planes.map((n) => {
     const frame = alignment.frames[n] as FrameAlignment;
-    return { image: smallLuminance(alignImage(images[n] as Image, frame), factor), transform: resized(frame.transform, 1 / factor) };
+    const image = placed?.[n] ?? alignImage(images[n] as Image, frame);
+    return { image: smallLuminance(image, factor), transform: resized(frame.transform, 1 / factor) };
   });
   const frames = aligned.map(({ image }) => image);
   const valid = commonArea(aligned.map(({ transform }) => transform), frames[0] as Plane); // prettier-ignore

@@ -1,8 +1,9 @@
-import { alignStack, type AlignedStack } from "../align/align.ts";
+import { alignImage } from "../align/alignedRows.ts";
+import { alignStack, type AlignedStack, type AlignOptions } from "../align/align.ts";
 import { formatAlignment, resizeAlignment, type Alignment } from "../align/alignment.ts";
 import { estimateAlignment } from "../align/estimate.ts";
 import { workingFrame } from "../align/workingFrame.ts";
-import { inspectStack, type StackReport } from "../check/checkStack.ts";
+import { inspectStack, type CheckOptions, type StackReport } from "../check/checkStack.ts";
 import { inOrder, type PlaneOrder } from "../check/planeOrder.ts";
 import { DualFocusError } from "../errors.ts";
 import type { Image, Size } from "../image/image.ts";
@@ -23,10 +24,18 @@ export const frameAlignment = async (
   { align, ...options }: FrameOptions & { readonly align: "auto" | Alignment },
 ): Promise<Alignment> => (align === "auto" ? estimateFrames(stack, source, options) : resizeAlignment(align, stack.images[0] as Image));
 
+/** The images that can be aligned, in place: for the stack check, and for the network after it. */
+export const placedImages = ({ images }: FocalStack, { frames }: Alignment): (Image | undefined)[] =>
+  images.map((image, n) => (frames[n]?.ok ? alignImage(image, frames[n]) : undefined));
+
 /** Aligns the frames; the error of frames that cannot be aligned names the stack. */
-export async function alignFrames(stack: FocalStack, { name }: StackSource, alignment: Alignment): Promise<AlignedStack> {
+export async function alignFrames(
+  stack: FocalStack,
+  { name }: StackSource,
+  how: Required<Pick<AlignOptions, "alignment" | "aligned">>,
+): Promise<AlignedStack> {
   try {
-    return await alignStack(stack, { alignment });
+    return await alignStack(stack, how);
   } catch (error) {
     if (!(error instanceof DualFocusError)) throw error;
     throw new DualFocusError(error.code, `${name}: ${error.message}`, { facts: error.facts, cause: error });
@@ -51,13 +60,20 @@ export const estimateFrames = (stack: FocalStack, { camera }: StackSource, { sig
 export async function inspectFrames(
   stack: FocalStack,
   source: StackSource,
-  { alignment, reverse = false, signal, onStage }: FrameOptions & { readonly alignment: Alignment | undefined; readonly reverse?: boolean },
+  {
+    alignment,
+    aligned,
+    reverse = false,
+    signal,
+    onStage,
+  }: FrameOptions & Pick<CheckOptions, "aligned"> & { readonly alignment: Alignment | undefined; readonly reverse?: boolean },
 ): Promise<StackReport> {
   const report = await inspectStack(stack, {
     files: planeNames(source),
     focalLength: source.camera?.focalLength,
     enlargement: source.size.width / (stack.images[0] as Image).width,
     alignment,
+    aligned,
     orderIsKnown: hasKnownOrder(source),
     reverse,
     signal,

@@ -14,7 +14,7 @@ import type { Preference } from "./allInFocus/prior.ts";
 import { createStackFusion, type CreateStackFusion } from "./allInFocus/stackFusion.ts";
 import { estimateDepth, type DepthEstimate } from "./estimate.ts";
 import { fillDepth, type FilledDepth } from "./fill.ts";
-import { alignFrames, estimateFrames, frameAlignment, hasKnownOrder, inspectFrames, knownOrder } from "./frames.ts";
+import { alignFrames, estimateFrames, frameAlignment, hasKnownOrder, inspectFrames, knownOrder, placedImages } from "./frames.ts";
 import { fullSize } from "./fullSize.ts";
 import type { OnStage } from "./progress.ts";
 import { readWorking, wellSized } from "./working.ts";
@@ -125,16 +125,21 @@ async function prepared(
   const load = clock();
 
   const alignedBy = alignment === "off" ? undefined : await frameAlignment(working, given, { align: alignment, onStage, signal });
+  const placed = alignedBy && placedImages(working, alignedBy);
   const align = clock();
 
-  const inspect = (): Promise<StackReport> => inspectFrames(working, given, { alignment: alignedBy, reverse, onStage, signal });
+  const inspect = (): Promise<StackReport> =>
+    inspectFrames(working, given, { alignment: alignedBy, aligned: placed, reverse, onStage, signal });
   const { order, findings: found } = options.inspection ?? (await inspect());
   onFindings(found, order);
   const source = inFocusOrder(given, order.planes);
   const sorted = { ...working, images: order.planes.map((plane) => working.images[plane] as Image) };
   // Neighbours in focus align best: once the frames are sorted, they are compared again.
   const inFocus = order.sorted && alignment === "auto" ? await estimateFrames(sorted, source, { onStage, signal }) : undefined;
-  const first = alignedBy && (await alignFrames(sorted, source, inFocus ?? inOrder(alignedBy, order.planes)));
+  const how = inFocus
+    ? { alignment: inFocus, aligned: undefined }
+    : alignedBy && { alignment: inOrder(alignedBy, order.planes), aligned: order.planes.map((plane) => placed?.[plane]) };
+  const first = how && (await alignFrames(sorted, source, how));
   const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? sorted, read: sorted }, source, options);
   const findings = confirmed(found, stack);
   return { source, order, aligned, stack, findings, seconds: { load, check: clock(), align } };
