@@ -120,12 +120,13 @@ export function formatFacts({ notes = {}, ...facts }: NetworkFacts): Record<stri
  * outside them, but for a spread beyond the last knot, with which the error grows in proportion.
  */
 export function expectedError({ planes, ...model }: ErrorModel): (cues: Readonly<Record<Cue, number>>) => number {
-  const curves = CUES.map((cue) => ({ cue, curve: curveOf(model[cue]) }));
+  const { spread, unrest, ripple, evidence, surroundings, disagreement } = byCue((cue) => curveOf(model[cue]));
   const scale = Math.log(planes);
   const widest = model.spread.at.at(-1) as number;
   return (cues) => {
-    let exponent = scale;
-    for (const { cue, curve } of curves) exponent += curve(cues[cue]);
+    // Written out, as it is called for every pixel: looking the cues up by name takes several times as long.
+    const ofNetwork = scale + spread(cues.spread) + unrest(cues.unrest) + ripple(cues.ripple);
+    const exponent = ofNetwork + evidence(cues.evidence) + surroundings(cues.surroundings) + disagreement(cues.disagreement);
     return Math.exp(exponent) * Math.max(cues.spread / widest, 1);
   };
 }
@@ -152,8 +153,8 @@ function curveOf({ at, factor }: ErrorModel["stack"]): (x: number) => number {
     if (x >= (at[last] as number)) return logs[last] as number;
     let next = 1;
     while ((at[next] as number) <= x) next++;
-    const [from, to] = [at[next - 1] as number, at[next] as number];
-    const share = (x - from) / (to - from);
+    const from = at[next - 1] as number;
+    const share = (x - from) / ((at[next] as number) - from);
     return (logs[next - 1] as number) * (1 - share) + (logs[next] as number) * share;
   };
 }
