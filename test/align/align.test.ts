@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { alignStack } from "../../src/align/align.ts";
+import { inspectStack } from "../../src/check/checkStack.ts";
 import { DualFocusError } from "../../src/errors.ts";
 import { formatAlignment, parseAlignment, resizeAlignment } from "../../src/align/alignment.ts";
 import { distance, IDENTITY, type Similarity } from "../../src/align/similarity.ts";
@@ -107,6 +108,19 @@ test("a saved alignment reads back, and applies without estimating again", async
   const again = await alignStack(stack, { alignment });
   assert.deepEqual(again.stack, first.stack);
   assert.deepEqual(again.valid, first.valid);
+});
+
+test("images that have been aligned already are not aligned again: by the stack check, then by the alignment itself", async () => {
+  const { stack } = rendered(1, "desk");
+  const first = await alignStack(stack);
+  const { alignment } = first;
+  const placed = stack.images.map((_, n) => first.stack.images[first.planes.indexOf(n)]);
+  const again = await alignStack(stack, { alignment, aligned: placed });
+  assert.ok(again.stack.images.length > 1 && again.stack.images.every((image, n) => image === first.stack.images[n]));
+  const report = await inspectStack(stack, { alignment });
+  assert.deepEqual(await inspectStack(stack, { alignment, aligned: placed }), report);
+  const others = placed.map(() => black());
+  assert.notDeepEqual((await inspectStack(stack, { alignment, aligned: others })).planes, report.planes);
 });
 
 test("an alignment for another stack, or a file that is none, is refused", async () => {
