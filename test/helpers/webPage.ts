@@ -115,10 +115,12 @@ export function exampleFiles(name: string): { name: string; bytes: Uint8Array }[
   return files.map((file) => ({ name: file, bytes: readFileSync(join(folder, file)) }));
 }
 
-/** The middle of the desk, 64 × 64 pixels: quick to compute. */
+export const SMALL_SIDE = 64;
+
+/** The middle of the desk: quick to compute. */
 export function smallStack(): { name: string; bytes: Uint8Array }[] {
   return exampleFiles("desk").map(({ name, bytes }) =>
-    name.endsWith(".png") ? { name, bytes: encodePng(middleOf(decodePng(bytes), 64), { depth: 8 }) } : { name, bytes },
+    name.endsWith(".png") ? { name, bytes: encodePng(middleOf(decodePng(bytes), SMALL_SIDE), { depth: 8 }) } : { name, bytes },
   );
 }
 

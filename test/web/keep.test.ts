@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { BufferSource, Input, WEBM } from "mediabunny";
 import type { Page } from "playwright-core";
+import sharp from "sharp";
 
 import { decodeNpy } from "../../src/io/npy.ts";
 import { TEST_IDS } from "../../web/src/contract.ts";
-import { download, drop, find, finished, openStand, ready, show, smallStack, type Visit } from "../helpers/webPage.ts";
+import { download, drop, find, finished, openStand, ready, show, SMALL_SIDE, smallStack, type Visit } from "../helpers/webPage.ts";
 
 // Nothing lost, nothing hidden: one visit, on a stack without distances.
 const stand = await openStand();
@@ -139,6 +141,21 @@ test("a bad drop on a result says so and takes nothing away", { timeout: 300_000
   assert.ok(await find(page, TEST_IDS.result).isVisible());
   await find(page, TEST_IDS.problem).getByRole("button").click();
   await find(page, TEST_IDS.problem).waitFor({ state: "detached" });
+});
+
+test("a sweep of the focus is saved as a film and as an animation", { timeout: 300_000 }, async () => {
+  await show(page, "refocus");
+  const { name, bytes } = await download(page, TEST_IDS.refocusSweep);
+  assert.match(name, /-sweep\.webm$/);
+  const film = await new Input({ source: new BufferSource(bytes), formats: [WEBM] }).getPrimaryVideoTrack();
+  assert.deepEqual([await film?.getCodedWidth(), await film?.getCodedHeight()], [SMALL_SIDE, SMALL_SIDE]);
+  assert.ok(((await film?.computePacketStats())?.packetCount ?? 0) > 1);
+  const gif = await download(page, TEST_IDS.refocusGif);
+  assert.match(gif.name, /-sweep\.gif$/);
+  const facts = await sharp(gif.bytes, { animated: true }).metadata();
+  assert.deepEqual([facts.width, facts.pageHeight, facts.pages, facts.loop], [SMALL_SIDE, SMALL_SIDE, 30, 0]);
+  const ends = await Promise.all([0, 15].map((n) => sharp(gif.bytes, { page: n }).raw().toBuffer())); // prettier-ignore
+  assert.notDeepEqual(ends[0], ends[1], "the focus moves");
 });
 
 test("near and far are turned without running again: the depth is mirrored", { timeout: 300_000 }, async () => {
