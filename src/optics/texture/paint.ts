@@ -31,28 +31,37 @@ function colour(random: Random): Colour {
 export function paintTexture(random: Random, index: number, out: Uint8Array): void {
   const canvas: Canvas = { channels: [new Float32Array(PIXELS), new Float32Array(PIXELS), new Float32Array(PIXELS)] };
   (PAINTERS[index % PAINTERS.length] as Painter)(random, canvas);
-  for (let i = 0; i < PIXELS; i++) {
-    for (let c = 0; c < 3; c++)
-      out[4 * i + c] = Math.round(255 * Math.min(Math.max((canvas.channels[c] as Float32Array)[i] as number, 0), 1));
-    out[4 * i + 3] = 255;
-  }
+  out.fill(255);
+  for (const [c, channel] of canvas.channels.entries())
+    for (let i = 0; i < PIXELS; i++) out[4 * i + c] = Math.floor(255 * Math.min(Math.max(channel[i] as number, 0), 1) + 0.5);
 }
 
 /** Two fields of noise whose amplitude falls as frequency^-slope, mean 0, deviation 1. They tile. `stretch` elongates them along one axis. */
 function spectralNoise(random: Random, { slope, stretch = 1 }: { slope: number; stretch?: number }): readonly [Float32Array, Float32Array] {
   const real = new Float64Array(PIXELS);
   const imaginary = new Float64Array(PIXELS);
+  const amplitudes = quarterOfAmplitudes({ slope, stretch });
   for (let y = 0; y < SIZE; y++)
     for (let x = 0; x < SIZE; x++) {
-      const fx = x < SIZE / 2 ? x : x - SIZE;
-      const fy = (y < SIZE / 2 ? y : y - SIZE) * stretch;
-      const squared = fx * fx + fy * fy;
-      const amplitude = squared === 0 ? 0 : Math.exp(-0.5 * slope * Math.log(squared));
+      const amplitude = amplitudes[Math.min(y, SIZE - y) * QUARTER + Math.min(x, SIZE - x)] as number;
       real[y * SIZE + x] = amplitude * (random.uniform() - 0.5);
       imaginary[y * SIZE + x] = amplitude * (random.uniform() - 0.5);
     }
   transform(real, imaginary, SIZE); // without symmetry, real and imaginary parts are independent fields
   return [normalised(real), normalised(imaginary)];
+}
+
+/** Frequencies of either sign have the same amplitude: those from 0 to SIZE / 2 are enough. */
+const QUARTER = SIZE / 2 + 1;
+
+function quarterOfAmplitudes({ slope, stretch }: { slope: number; stretch: number }): Float64Array {
+  const amplitudes = new Float64Array(QUARTER * QUARTER); // 0 at frequency 0
+  for (let i = 1; i < amplitudes.length; i++) {
+    const fx = i % QUARTER;
+    const fy = Math.floor(i / QUARTER) * stretch;
+    amplitudes[i] = Math.exp(-0.5 * slope * Math.log(fx * fx + fy * fy));
+  }
+  return amplitudes;
 }
 
 function normalised(values: Float64Array): Float32Array {
