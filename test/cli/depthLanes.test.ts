@@ -62,7 +62,7 @@ test("a process computes one stack after the other, and reports one that is too 
 async function batch(output: string, threads: number, onText: (text: string, stop: () => void) => void): Promise<number | null> {
   const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
   const args = ["depth", stacks, "--batch", "-o", output, "--threads", String(threads), "--save", "npy", "--device", "cpu"];
-  const child = spawn(process.execPath, ["--import", "tsx", main, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [...process.execArgv, main, ...args], { stdio: ["ignore", "ignore", "pipe"] });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     onText(text, () => child.kill("SIGINT"));
   });
