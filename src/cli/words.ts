@@ -85,7 +85,7 @@ const FINDING_REMEDIES: Readonly<Partial<Record<FindingCode, (finding: Finding) 
     severity === "error" ? "check that they show one still scene; use --align off if they need no alignment" : remedy,
   "missing-distances": () => "give them with --distances, in a stack.json, or in the file names (plane_0.65.jpg)",
   direction: () => "use --reverse if near and far are exchanged, or give the focus distances with --distances",
-  assumption: () => "correct it with --distances or --unit if that is not so",
+  assumption: () => "if that is not so, list the images on the command line, or give --distances or --unit",
 };
 
 /** What the command says about a finding of the stack check. */

@@ -1,7 +1,7 @@
 import { DualFocusError } from "../errors.ts";
 import { RAW_NAME } from "../io/raw.ts";
 import { DISTANCE_FILE } from "./distanceList.ts";
-import { baseName, naturalOrder, planeFiles, type StackJson } from "./stackFormat.ts";
+import { baseName, naturalOrder, planeFiles, sortImages, type StackJson } from "./stackFormat.ts";
 
 /** What was given as a stack: its images in the order of their names (or as listed), and what lies beside them. */
 export interface Listing {
@@ -28,8 +28,9 @@ interface FolderContent {
 
 /** A folder without a stack.json: which of its files are the planes, and which the list of their distances. */
 export function folderListing({ name: folder, names, place }: FolderContent): Listing {
-  const { kept, note } = withoutCopies(planeFiles(names));
-  if (kept.length === 0) throw noImages(folder);
+  const { planes, results, others } = sortImages(names);
+  if (planes.length === 0) throw noImages(folder, results);
+  const { kept, note } = withoutCopies(planes);
   const lists = naturalOrder(names.filter((name) => DISTANCE_FILE.test(name)));
   const [list] = lists;
   if (lists.length > 1) {
@@ -39,7 +40,10 @@ export function folderListing({ name: folder, names, place }: FolderContent): Li
   return {
     name: folder,
     files: kept.map(place),
-    notes: note ? [`${folder}: ${note}`] : [],
+    notes: [
+      ...(note ? [`${folder}: ${note}`] : []),
+      ...(others.length > 0 ? [`${folder}: only the images called plane… are used; ${listed(others)} left out`] : []),
+    ],
     ...(list ? { distanceFile: place(list) } : {}),
   };
 }
@@ -59,8 +63,14 @@ export function jsonListing({
 export const missingImage = (file: string, name: string, cause?: unknown): DualFocusError =>
   new DualFocusError("listed-image-missing", `${file} names ${name}, which does not exist`, { facts: { file, name }, cause });
 
-export const noImages = (folder: string): DualFocusError =>
-  new DualFocusError("no-images", `${folder}: no images in it`, { facts: { folder } });
+/** `results`: its images that are named like our results, and so are not photos. */
+export const noImages = (folder: string, results: readonly string[] = []): DualFocusError => {
+  const but = results.length === 0 ? "" : `, but ${listed(results)} named like results: rename those that are photos`;
+  return new DualFocusError("no-images", `${folder}: no images in it${but}`, { facts: { folder, results: [...results] } });
+};
+
+const listed = ([first = "", ...others]: readonly string[]): string =>
+  others.length === 0 ? `${first} is` : `${first} and ${others.length === 1 ? others[0] : `${others.length} others`} are`;
 
 /** Cameras and programs leave the same images in two formats: if every name comes with the same endings, one ending is enough. */
 function withoutCopies(names: readonly string[]): { kept: readonly string[]; note?: string } {

@@ -47,7 +47,7 @@ const stackJson = z.object({
 export type StackJson = z.infer<typeof stackJson>;
 
 const IMAGE = /\.(jpe?g|png|tiff?|webp|avif|hei[cf]|hif|bmp)$/i;
-const NOT_A_PLANE = /^(depth(16)?|disparity|aif|confidence|color|index|normals?)([._-].*)?$/i;
+const NOT_A_PLANE = /^(depth(16)?|disparity|aif|confidence|error|beyond|filled|color|index|normals?)([._-].*)?$/i;
 
 /** The last part of a path of any system: Node's `basename`, for code that runs in a browser too. */
 export const baseName = (path: string): string => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
@@ -102,11 +102,24 @@ export function orderPlanes<P extends StackPlane>(planes: readonly P[], unit: Un
 /** Whether a file's name is that of an image, a result among them. */
 export const isImageName = (name: string): boolean => IMAGE.test(name) || RAW_NAME.test(name);
 
-/** `plane_*` if there are any; else every image that is not named like a result. */
-export function planeFiles(names: readonly string[]): string[] {
-  const images = names.filter((name) => isImageName(name) && !name.startsWith("."));
-  const numbered = images.filter((name) => /^plane[_-]?\d/i.test(name));
-  return naturalOrder(numbered.length > 0 ? numbered : images.filter((name) => !NOT_A_PLANE.test(name)));
+/** The planes among files: `plane_*` if there are any; else every image that is not named like a result. */
+export const planeFiles = (names: readonly string[]): readonly string[] => sortImages(names).planes;
+
+interface SortedImages {
+  readonly planes: readonly string[];
+  /** Those that are named like a result. */
+  readonly results: readonly string[];
+  /** Those beside `plane_*`. */
+  readonly others: readonly string[];
+}
+
+export function sortImages(names: readonly string[]): SortedImages {
+  const images = naturalOrder(names.filter((name) => isImageName(name) && !name.startsWith(".")));
+  const results = images.filter((name) => NOT_A_PLANE.test(name));
+  const photos = images.filter((name) => !NOT_A_PLANE.test(name));
+  const numbered = photos.filter((name) => /^plane[_-]?\d/i.test(name));
+  if (numbered.length === 0) return { planes: photos, results, others: [] };
+  return { planes: numbered, results, others: photos.filter((name) => !numbered.includes(name)) };
 }
 
 /** The content of a stack.json; `file` names it in the error. */

@@ -86,6 +86,13 @@ test("the same pictures in two formats count once, and the better format is take
   assert.match(stack.notes.join(), /\.png is used/);
 });
 
+test("images beside those called plane… are left out, and named", async () => {
+  const folder = await putStack(join(root, "beside"), { "plane_1.jpg": 1, "plane_2.jpg": 2, "IMG_7.jpg": 3, "aif.png": 4 });
+  const stack = await openStack(folder);
+  assert.deepEqual(names(stack), ["plane_1.jpg", "plane_2.jpg"]);
+  assert.match(stack.notes.join(), /only the images called plane… are used; IMG_7\.jpg is left out/);
+});
+
 test("every format sharp knows is read; grey, alpha and CMYK become what the network wants", async () => {
   const folder = join(root, "formats");
   await putStack(folder, { "1.jpg": 128, "2.png": 128, "3.webp": 128, "4.avif": 128, "5.tif": 128 });

@@ -30,6 +30,8 @@ test("nothing, an empty folder, an empty raw file, one image", async () => {
   await refuses(openStack(join(root, "nowhere")), "file-not-found", /nowhere: there is no such file or folder/);
   mkdirSync(join(root, "empty"));
   await refuses(openStack(join(root, "empty")), "no-images", /empty: no images in it/);
+  const results = await putStack(join(root, "results"), { "depth_1.jpg": 1, "depth_2.jpg": 2, "depth_3.jpg": 3 });
+  await refuses(openStack(results), "no-images", /but depth_1\.jpg and 2 others are named like results: rename those that are photos/);
   put(join(root, "raw", "a.NEF"), "");
   await refuses(openStack(join(root, "raw")), "bad-file", /a\.NEF: the file is empty/);
   const one = await putStack(join(root, "one"), { "a.jpg": 1 });

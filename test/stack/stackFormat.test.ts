@@ -37,6 +37,7 @@ test("disparity falls and the plane index rises from near to far; a plane at inf
 
 test("results beside the images are not taken for planes", () => {
   assert.deepEqual(planeFiles(["plane_2.png", "plane_10.png", "aif.png", "depth.png"]), ["plane_2.png", "plane_10.png"]);
+  assert.deepEqual(planeFiles(["IMG_1.JPG", "error.tif", "beyond.png", "filled.png", "aif.jpg", "depth16.png"]), ["IMG_1.JPG"]);
   assert.deepEqual(planeFiles(["IMG_2.JPG", "IMG_1.JPG", "depth.png", "notes.txt", "color.png"]), ["IMG_1.JPG", "IMG_2.JPG"]);
 });
 
