@@ -63,11 +63,16 @@ else
 
 function chosenFiles() {
   const [named, unit] = [words.filter((word) => word !== "unit"), words.includes("unit")];
-  return filesBelow("test")
+  const chosen = filesBelow("test")
     .filter((file) => file.endsWith(".test.ts"))
     .filter((file) => named.length === 0 || named.some((word) => file.includes(word)))
-    .filter((file) => !unit || !(LARGE.test(file) || STARTS_OTHERS.test(textOf(file))))
+    .filter((file) => !unit || !isLarge(file))
     .filter((file) => !everyProcessor || named.length > 0 || ON_LIBTORCH.test(textOf(file)));
+  return [...chosen.filter(isLarge), ...chosen.filter((file) => !isLarge(file))]; // the long ones first: none runs alone at the end
+}
+
+function isLarge(file) {
+  return LARGE.test(file) || STARTS_OTHERS.test(textOf(file));
 }
 
 function textOf(file) {
@@ -77,9 +82,9 @@ function textOf(file) {
 /** The exit status. */
 function runTests(settings) {
   const [start, before] = [performance.now(), childSeconds()];
-  const together = Math.min(8, Math.max(2, Math.floor(availableParallelism() / 2)));
+  const together = Math.min(8, Math.max(3, Math.floor(availableParallelism() / 2))); // on two processors three: some tests only wait
   const loader = pathToFileURL(join(root, "scripts", "typescript", "register.js")).href;
-  const args = ["--import", loader, "--test", `--test-concurrency=${together}`, "--test-reporter=spec", ...files];
+  const args = ["--import", loader, join(root, "scripts", "runFiles.js"), String(together), ...files];
   const env = { OMP_WAIT_POLICY: "passive", ...process.env, ...settings }; // threads that wait leave the processor to the tests beside them
   const { status } = spawnSync(process.execPath, args, { stdio: "inherit", cwd: root, env });
   const minutes = (seconds) => `${(seconds / 60).toFixed(1)} minutes`;
