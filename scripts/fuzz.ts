@@ -1,5 +1,6 @@
-// npm run fuzz -- --seconds 60 [--seed 1] [--reader tiff]: damaged files for every reader, random calls for the addon. Bad inputs are kept
-// in test/fuzz/regressions, which the tests read again.
+// npm run fuzz -- --seconds 60 [--seed 1] [--reader tiff]: damaged files for every reader, random calls for the addon; seconds of all
+// readers together, of which as many run at a time as there are processors. Bad inputs are kept in test/fuzz/regressions, which the tests read again.
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { fuzzReader } from "../test/fuzz/fuzz.ts";
 import { READERS } from "../test/fuzz/readers.ts";
@@ -21,12 +22,16 @@ if (unknown !== undefined || !(seconds > 0) || !Number.isInteger(seed)) {
 
 process.stdout.write(`random seed ${seed}, ${(seconds / names.length).toFixed(1)} s for each of ${names.length} readers\n`);
 let [inputs, bad] = [0, 0];
-for (const name of names) {
-  const outcome = await fuzzReader(name, { seconds: seconds / names.length, seed });
-  inputs += outcome.inputs;
-  bad += outcome.findings.length;
-  process.stdout.write(`${name.padEnd(12)} ${String(outcome.inputs).padStart(8)} inputs, ${outcome.findings.length} bad\n`);
-  for (const { file, trouble } of outcome.findings) process.stdout.write(`  ${file}\n    ${trouble}\n`);
-}
+const waiting = [...names];
+const lane = async (): Promise<void> => {
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+    const outcome = await fuzzReader(name, { seconds: seconds / names.length, seed });
+    inputs += outcome.inputs;
+    bad += outcome.findings.length;
+    process.stdout.write(`${name.padEnd(12)} ${String(outcome.inputs).padStart(8)} inputs, ${outcome.findings.length} bad\n`);
+    for (const { file, trouble } of outcome.findings) process.stdout.write(`  ${file}\n    ${trouble}\n`);
+  }
+};
+await Promise.all(Array.from({ length: Math.min(availableParallelism(), 8) }, lane)); // a reader runs in a process of its own
 process.stdout.write(`${inputs} inputs, ${bad} bad\n`);
 process.exitCode = bad > 0 ? 1 : 0;
