@@ -104,7 +104,7 @@ function checkScale({ frames }: Alignment, { aligned, space }: { aligned: readon
     code: "reversed",
     severity: "warning",
     message: `the scene appears ${(100 * growth).toFixed(1)} % larger at the far end; with most lenses it appears smaller, so near and far may be swapped`,
-    remedy: "check the focus distances",
+    remedy: "check the focus distances; with a camera that was moved on a rail this is normal",
   };
   return [found, reversed];
 }

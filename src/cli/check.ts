@@ -9,7 +9,7 @@ import type { FocusSource, Unit } from "../stack/stackFormat.ts";
 import { inFocusOrder } from "../stack/stackSource.ts";
 import { withStack, type StackSource } from "../stack/node/openStack.ts";
 import { UserError } from "../system/userError.ts";
-import { reverseOption, unitOption } from "./depthOptions.ts";
+import { DISTANCES_HELP, reverseOption, unitOption } from "./depthOptions.ts";
 import { stoppable } from "./stop.ts";
 import { findingRemedy, remedyOf } from "./words.ts";
 
@@ -27,7 +27,7 @@ const CHECKED_PIXELS = 1 << 20;
 export function checkCommand(): Command {
   return new Command("check")
     .argument("<stack...>", "a folder, images, a stack.json, a multi-page TIFF or a video of a focus sweep", given)
-    .option("--distances <LIST>", "focus distances, separated by commas, one per image in the order of their names; or a text file")
+    .option("--distances <LIST>", DISTANCES_HELP)
     .addOption(unitOption())
     .addOption(reverseOption())
     .option("--json", "print planes, order and findings as JSON", false)

@@ -10,7 +10,17 @@ import { openNetwork } from "../network/node/openNetwork.ts";
 import { DualFocusError } from "../errors.ts";
 import { UserError } from "../system/userError.ts";
 import { wholeNumber } from "./arguments.ts";
-import { colorsOption, fillOption, preferOption, reverseOption, SAVED_NAMES, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
+import {
+  colorsOption,
+  DISTANCES_HELP,
+  fillOption,
+  preferOption,
+  reverseOption,
+  SAVED_NAMES,
+  saveOption,
+  sizeOption,
+  unitOption,
+} from "./depthOptions.ts";
 import { depthOfFolders, warn, type DepthOptions, type Place, type Run } from "./depthFolders.ts";
 import { describeResult, stackFolders } from "./depthResults.ts";
 import { stoppable } from "./stop.ts";
@@ -20,7 +30,7 @@ export function depthCommand(): Command {
   return new Command("depth")
     .argument("<stack...>", "the stack; several folders are several stacks")
     .option("-o, --output <DIR>", "folder for the results (default: NAME-depth in the current folder)")
-    .option("--distances <LIST>", "focus distances, separated by commas, in the order of the file names; or a text file")
+    .option("--distances <LIST>", DISTANCES_HELP)
     .addOption(unitOption())
     .option("--model <base|small|FILE>", "network", "small")
     .addOption(new Option("--device <DEVICE>", "where the network runs").choices(DEVICES).default("auto"))

@@ -9,6 +9,9 @@ import { UNITS } from "../stack/stackFormat.ts";
 import { listOf, oneOf, parser } from "./arguments.ts";
 
 /** Options that depth, batch and check share. */
+export const DISTANCES_HELP =
+  "focus distances, separated by commas, in the order of the file names; the first and the step (150mm+0.1mm, a focus rail); or a text file";
+
 export const unitOption = (): Option => new Option("--unit <UNIT>", "unit of the focus distances (default: m)").choices(UNITS);
 
 export const reverseOption = (): Option =>

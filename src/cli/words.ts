@@ -23,7 +23,10 @@ export const remedyOf = remedies({
   "bad-file": ({ file = "" }) =>
     isImageName(String(file)) ? "copy or export it again, or leave it out: a stack can do without one image" : ERRORS["bad-file"].remedy,
   "no-stack": "name a folder, images, a stack.json or a multi-page TIFF",
-  "distances-invalid": "correct the focus distances, give others with --distances, or use --unit index to go by the order of the files",
+  "distances-invalid": ({ value, unit = "" }) =>
+    value === 0 && ["m", "cm", "mm", "um"].includes(String(unit))
+      ? "a focus distance counts from the camera: for a focus rail, give that of the first image and the step, such as --distances 150mm+0.1mm"
+      : "correct the focus distances, give others with --distances, or use --unit index to go by the order of the files",
   "distances-missing": "give them with --distances or a stack.json, or leave out --unit to get depth as plane indices",
   "some-distances-missing": "give all distances with --distances, or use --unit index to go by the order of the images",
   "reverse-known-order": "leave out --reverse; correct the distances with --distances, or ignore them with --unit index",

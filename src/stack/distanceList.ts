@@ -1,6 +1,6 @@
 import { DualFocusError } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
-import { parseQuantity, parseUnit, type Quantity } from "./quantity.ts";
+import { parseQuantity, parseUnit, unify, type Quantity } from "./quantity.ts";
 import type { Unit } from "./stackFormat.ts";
 
 /** Numbers listed beside a stack: in the order of its images, or each with the name of its image. */
@@ -19,10 +19,32 @@ export function parseDistances(text: string): Quantity[] {
     .map((word) => {
       const quantity = parseQuantity(word);
       if (quantity) return quantity;
-      const message = `“${quoted(word)}” is not a focus distance; expected numbers such as 0.5 or 650mm`;
+      const message = `“${quoted(word)}” is not a focus distance; expected numbers such as 0.5 or 650mm, or a first one and a step such as 150mm+0.1mm`;
       throw new DualFocusError("distances-invalid", message, { facts: { word } });
     });
 }
+
+/** `"150mm+0.1mm"`: the distance of the first image, and how much is added from each image to the next, as on a focus rail. */
+export interface DistanceSteps {
+  readonly first: Quantity;
+  /** In the unit of `first`. */
+  readonly step: number;
+}
+
+/** Undefined if the text is not of this form. */
+export function parseDistanceSteps(text: string): DistanceSteps | undefined {
+  const [first, step, ...more] = text.split(/(?<!e)\+/i).map((part) => parseQuantity(part)); // 1e+3 is a number
+  if (!first || !step || more.length > 0 || !Number.isFinite(first.value) || !Number.isFinite(step.value)) return undefined;
+  const unit = first.unit ?? step.unit;
+  if (unit === (step.unit ?? unit)) return { first: { ...first, ...(unit ? { unit } : {}) }, step: step.value };
+  if ([first.unit, step.unit].some((each) => each === "dpt" || each === "disparity" || each === "index")) return undefined;
+  const { values, unit: common } = unify([first, step], "m") as { values: [number, number]; unit: Unit };
+  return { first: { value: values[0], unit: common }, step: values[1] };
+}
+
+/** The distances of so many images. */
+export const steppedDistances = ({ first, step }: DistanceSteps, images: number): Quantity[] =>
+  Array.from({ length: images }, (_, n) => ({ ...first, value: Number((first.value + n * step).toPrecision(12)) })); // 150.3, not 150.29999…
 
 /**
  * One number per line, or a table with a column of names and one of numbers. A heading may name the columns and the unit

@@ -1,6 +1,6 @@
 import { DualFocusError } from "../errors.ts";
 import { baseName, fromSource, orderPlanes, type FocusSource, type StackPlane, type Unit } from "./stackFormat.ts";
-import { parseDistanceFile, parseDistances, type DistanceList } from "./distanceList.ts";
+import { parseDistanceFile, parseDistances, parseDistanceSteps, steppedDistances, type DistanceList } from "./distanceList.ts";
 import { FOCUS_TAGS, type PhotoFacts } from "../io/exif.ts";
 import { distancesInNames } from "./fileNameDistance.ts";
 import { unify, type Quantity } from "./quantity.ts";
@@ -17,7 +17,7 @@ export interface Frame {
 }
 
 export interface FocusOptions {
-  /** One number per image, in the order of their names, or such a list as text (`0.5,650mm,inf`), or the name of a text file. */
+  /** One number per image, in the order of their names, or such a list as text (`0.5,650mm,inf`), the first and the step (`150mm+0.1mm`), or the name of a text file. */
   readonly distances?: readonly number[] | string;
   /** Of numbers that come without one; metres by default. `index` without `distances` ignores all distances. */
   readonly unit?: Unit;
@@ -92,6 +92,8 @@ function missing({ frames, listing }: Stack, unit: Unit | undefined): Found {
 
 async function givenDistances(distances: readonly number[] | string, stack: Stack): Promise<Found> {
   if (typeof distances !== "string") return { quantities: distances.map((value) => ({ value })), source: "argument" };
+  const steps = parseDistanceSteps(distances);
+  if (steps) return { quantities: steppedDistances(steps, stack.frames.length), source: "argument" };
   if (!/\.(csv|tsv|txt)$/i.test(distances)) return { quantities: parseDistances(distances), source: "argument" };
   return { ...(await listedDistances(distances, stack)), source: "argument" };
 }

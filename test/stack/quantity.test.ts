@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseDistanceFile, parseDistances } from "../../src/stack/distanceList.ts";
+import { parseDistanceFile, parseDistances, parseDistanceSteps, steppedDistances } from "../../src/stack/distanceList.ts";
 import { distancesInNames } from "../../src/stack/fileNameDistance.ts";
 import { metresPer, parseQuantity, unify } from "../../src/stack/quantity.ts";
 import { DualFocusError } from "../../src/errors.ts";
@@ -39,6 +39,28 @@ test("mixed lengths become metres, an infinite one makes dioptres", () => {
 test("a list as typed is read, and the error names the word that is not a number", () => {
   assert.deepEqual(parseDistances("0.5, 65cm,inf"), [{ value: 0.5 }, { value: 650, unit: "mm" }, { value: Infinity }]);
   assert.throws(() => parseDistances("1,two,3"), /“two” is not a focus distance/);
+});
+
+test("a first distance and a step", () => {
+  const of = (text: string, images = 4): unknown => {
+    const steps = parseDistanceSteps(text);
+    return steps && steppedDistances(steps, images);
+  };
+  const mm = (...values: number[]): unknown => values.map((value) => ({ value, unit: "mm" }));
+  assert.deepEqual(of("150mm+0.1mm"), mm(150, 150.1, 150.2, 150.3));
+  assert.deepEqual(of("150 + 0.1mm"), mm(150, 150.1, 150.2, 150.3));
+  assert.deepEqual(of("15cm+-1"), mm(150, 149, 148, 147));
+  assert.deepEqual(of("0.5+1e-1", 3), [{ value: 0.5 }, { value: 0.6 }, { value: 0.7 }]);
+  assert.deepEqual(
+    of("100mm+500um", 3),
+    [0.1, 0.1005, 0.101].map((value) => ({ value, unit: "m" })),
+  );
+  assert.deepEqual(
+    of("4dpt+-0.5", 2),
+    [4, 3.5].map((value) => ({ value, unit: "dpt" })),
+  );
+  for (const text of ["1e+3", "0.5", "0.5,0.6", "+0.5", "1+2+3", "inf+1", "2dpt+1mm", "rail+1.csv", ""])
+    assert.equal(of(text), undefined, text);
 });
 
 test("one number a line, a table with names, a heading with a unit", () => {
