@@ -19,13 +19,32 @@ const PROGRAMS = [
 const BUNDLED = ["commander", "fast-png", "fflate", "zod"];
 
 /**
+ * Packages outside of it that are loaded by `require`, and what is imported from each: for an `import` of CommonJS, Node would first search all of
+ * its code for the names that it exports, which takes longer than to load it.
+ */
+const REQUIRED = {
+  "onnxruntime-node": "export const { InferenceSession, Tensor } = loaded;",
+  sharp: "export default loaded;",
+};
+
+/** Has each of these packages loaded by a module of its own. */
+const requireThem = {
+  name: "require",
+  setup(build) {
+    const filter = new RegExp(`^(${Object.keys(REQUIRED).join("|")})$`);
+    build.onResolve({ filter }, ({ path, kind }) => (kind === "require-call" ? { path, external: true } : { path, namespace: "required" }));
+    build.onLoad({ filter, namespace: "required" }, ({ path }) => ({ contents: `const loaded = require("${path}");\n${REQUIRED[path]}` }));
+  },
+};
+
+/**
  * @param {string} root the package's folder
  * @param {string} target inside of it, so that packages outside the bundle are found
  */
 export async function buildCommand(root, target = join(root, "dist", "command")) {
   const work = `${target}-${process.pid}`;
   const dependencies = Object.keys(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies);
-  const outside = [...dependencies.filter((name) => !BUNDLED.includes(name)), "onnxruntime-node", "onnxruntime-web"];
+  const outside = [...dependencies.filter((name) => !BUNDLED.includes(name) && !(name in REQUIRED)), "onnxruntime-web"];
   try {
     const { metafile } = await build({
       absWorkingDir: root,
@@ -38,6 +57,7 @@ export async function buildCommand(root, target = join(root, "dist", "command"))
       platform: "node",
       target: "node20",
       external: outside,
+      plugins: [requireThem],
       banner: { js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);' }, // for packages in CommonJS
       metafile: true,
       logLevel: "warning",

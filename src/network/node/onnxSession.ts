@@ -24,7 +24,7 @@ async function loadRuntime(threads: number): Promise<Runtime> {
   try {
     return await import("onnxruntime-node");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    if (!/^(ERR_)?MODULE_NOT_FOUND$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error; // of import, and of the bundle's require
     return loadWasmRuntime(threads);
   }
 }
