@@ -1,7 +1,6 @@
 import { Command, CommanderError, type Option } from "commander";
 
 import { packageVersion } from "../system/packageFolder.ts";
-import { asUserError } from "./words.ts";
 
 interface Entry {
   readonly description: string;
@@ -109,7 +108,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // commander has printed its message
-    return report(error);
+    return await report(error);
   }
 }
 
@@ -127,7 +126,8 @@ function describeOption({ description, argChoices, defaultValue, envVar }: Optio
   return notes.length === 0 ? description : `${description} (${notes.join("; ")})`;
 }
 
-function report(error: unknown): number {
+async function report(error: unknown): Promise<number> {
+  const { asUserError } = await import("./words.ts"); // needed only here, and by the commands themselves
   const known = asUserError(error);
   if (known) {
     process.stderr.write(`dualfocus: ${known.message}\n${known.remedy === undefined ? "" : `  ${known.remedy}\n`}`);
