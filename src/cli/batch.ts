@@ -17,7 +17,7 @@ import { withRedisQueue } from "../queue/redisQueue.ts";
 import type { FileStore } from "../queue/store.ts";
 import { finiteNumber, listOf, wholeNumber } from "./arguments.ts";
 import type { Preference } from "../depth/allInFocus/prior.ts";
-import { fillOption, preferOption, reverseOption, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
+import { fillOption, preferOption, reverseOption, savedHelp, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
 import { failed, finished, reportBatch, stackFolders, type BatchEntry } from "./depthResults.ts";
 import { stoppable } from "./stop.ts";
 
@@ -67,6 +67,7 @@ export function batchCommand(): Command {
     .option("--force", "compute again what is finished", false)
     .option("--json", "print the table as one JSON document", false)
     .option("--quiet", "no progress", false)
+    .addHelpText("after", savedHelp(OUTPUT_NAMES))
     .action(batch);
 }
 

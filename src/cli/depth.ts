@@ -18,6 +18,7 @@ import {
   preferOption,
   reverseOption,
   SAVED_NAMES,
+  savedHelp,
   saveOption,
   sizeOption,
   unitOption,
@@ -49,6 +50,7 @@ export function depthCommand(): Command {
     .option("--force", "replace files in an output folder that is not empty", false)
     .option("--json", "print the result, or the error, as one JSON document", false)
     .option("--quiet", "no progress, no warnings", false)
+    .addHelpText("after", savedHelp())
     .action(depth);
 }
 

@@ -3,9 +3,10 @@ import { Option } from "commander";
 import { WORKING_SIDE } from "../depth/working.ts";
 import { COLOR_MAPS } from "../output/colorMap.ts";
 import type { SavedName } from "../depth/node/stackRun.ts";
-import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
+import { DEFAULT_OUTPUTS, OUTPUT_FILES, OUTPUT_NAMES } from "../output/outputs.ts";
 import { PREFERENCES } from "../depth/allInFocus/prior.ts";
 import { UNITS } from "../stack/stackFormat.ts";
+import { SAVED_WORDS } from "./savedWords.ts";
 import { listOf, oneOf, parser } from "./arguments.ts";
 
 /** Options that depth, batch and check share. */
@@ -48,8 +49,12 @@ export const preferOption = (): Option =>
 /** What `depth` can write: every output, and the result as a page. */
 export const SAVED_NAMES: readonly SavedName[] = [...OUTPUT_NAMES, "html"];
 
+/** At the end of the help. */
+export const savedHelp = (names: readonly SavedName[] = SAVED_NAMES): string =>
+  `\nWhat --save can write:\n${names.map((name) => `  ${name.padEnd(12)} ${name === "html" ? "result.html" : OUTPUT_FILES[name]}: ${SAVED_WORDS[name]}`).join("\n")}`;
+
 export const saveOption = (names: readonly SavedName[] = SAVED_NAMES): Option =>
-  new Option("--save <LIST>", `what to write, of ${names.join(", ")}; or all`)
+  new Option("--save <LIST>", "what to write, separated by commas, of those listed below; or all")
     .argParser((text: string): readonly SavedName[] => {
       const chosen = listOf(oneOf<SavedName | "all">([...names, "all"]))(text);
       return chosen.includes("all") ? names : [...new Set(chosen as readonly SavedName[])];

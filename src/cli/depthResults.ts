@@ -5,6 +5,7 @@ import { placed, type DepthDocument } from "../depth/node/stackRun.ts";
 import { naturalOrder, type Unit } from "../stack/stackFormat.ts";
 import { errnoOf, reasonOf } from "../system/errno.ts";
 import { UserError } from "../system/userError.ts";
+import { SAVED_WORDS } from "./savedWords.ts";
 import { asUserError } from "./words.ts";
 
 const number = (value: number): string => value.toPrecision(4);
@@ -27,7 +28,8 @@ const hasFocusChange = ({ findings }: Pick<DepthDocument, "findings">): boolean 
 export function describeResult(document: DepthDocument, output: string, asked?: Unit): string {
   const { planes, width, height, working, order, range, expectedError, filled, errors, files, seconds } = document;
   const { factor, name: unit } = printed(document, asked);
-  const about = expectedError === null ? "" : `, ±${(factor * expectedError).toPrecision(2)} on average`;
+  const about =
+    expectedError === null ? "" : `, ±${(factor * expectedError).toPrecision(2)} ${document.unit === "index" ? "planes" : unit} on average`;
   const depth = hasFocusChange(document) ? `depth ${number(factor * range[0])} to ${number(factor * range[1])} ${unit}${about}` : UNFOCUSED;
   const lines = [
     `${planes} planes, ${width}×${height}; ${depth}`,
@@ -38,16 +40,30 @@ export function describeResult(document: DepthDocument, output: string, asked?: 
     ...describeBeyond(document.beyond),
     ...(filled === undefined || filled < LEAST_SHARE || !hasFocusChange(document)
       ? []
-      : [`too little to measure in ${(100 * filled).toFixed(0)} % of the image: depth carried in from around (--fill off, --save filled)`]),
+      : [
+          `too little to measure in ${percent(filled)} of the image: depth carried in from around (--save filled marks it, --fill off keeps what was measured)`,
+        ]),
     ...(errors ? [describeErrors(errors)] : []),
-    ...Object.entries(files).map(([name, file]) => `  ${name.padEnd(11)} ${file}`),
     `${output}: written in ${number(seconds["total"] ?? NaN)} s`,
+    ...describeFiles(files, output),
   ];
   return lines.map((line) => `${line}\n`).join("");
 }
 
+function describeFiles(files: DepthDocument["files"], output: string): string[] {
+  const words: Readonly<Partial<Record<string, string>>> = SAVED_WORDS;
+  const rows = [
+    ...Object.entries(files).map(([name, file]) => [file, words[name] ?? ""] as const),
+    [join(output, "result.json"), "all of this for programs, with units and settings"] as const,
+  ];
+  const widest = Math.max(...rows.map(([file]) => file.length));
+  return rows.map(([file, meaning]) => `  ${file.padEnd(widest)}  ${meaning}`.trimEnd());
+}
+
 /** A share of the image below this is not worth a line. */
 const LEAST_SHARE = 0.01;
+
+const percent = (share: number): string => `${(100 * share).toFixed(0)} %`;
 
 function describeBeyond({ nearer, farther }: DepthDocument["beyond"]): string[] {
   const shares = [
@@ -55,7 +71,8 @@ function describeBeyond({ nearer, farther }: DepthDocument["beyond"]): string[] 
     { share: farther, where: "the last plane or farther" },
   ].filter(({ share }) => share >= LEAST_SHARE);
   if (shares.length === 0) return [];
-  return [`at ${shares.map(({ share, where }) => `${where}: ${(100 * share).toFixed(0)} % of the image`).join("; at ")} (--save beyond)`];
+  const found = shares.map(({ share, where }) => `${where}: ${percent(share)} of the image`).join("; at ");
+  return [`at ${found} (--save beyond marks it; images focused beyond that plane would show how far it is)`];
 }
 
 const FITTED = { depth: "it", "1/depth": "1 over it" } as const;

@@ -77,7 +77,7 @@ for (const name of ["desk", "breathing"])
 test("without distances depth is a plane index, and is called that", async (context) => {
   const { code, out, err } = await runCommand(context, "depth", unknown, "-o", join(root, "index"), "--truth", truth);
   assert.equal(code, 0, err);
-  assert.match(out, /^5 planes, 96×64; depth [\d.]+ to [\d.]+ \(plane index\), ±[\d.]+ on average\n/);
+  assert.match(out, /^5 planes, 96×64; depth [\d.]+ to [\d.]+ \(plane index\), ±[\d.]+ planes on average\n/);
   assert.match(out, /against the truth, after (0\.9|1\.0)\d* · plane index \+ \d\.\d+ was fitted to it: absRel 0\.0/, "planes 1 m apart");
   const document = JSON.parse(readFileSync(join(root, "index", "result.json"), "utf8")) as DepthDocument;
   assert.equal(document.unit, "index");
@@ -88,7 +88,8 @@ test("progress and results keep apart: stages on stderr, the files on stdout", a
   const loud = await runCommand(context, "depth", metric, "-o", join(root, "loud"), "--truth", truth);
   assert.equal(loud.code, 0, loud.err);
   for (const stage of ["read", "align", "check", "infer", "write"]) assert.match(loud.err, new RegExp(`^${stage}: done in`, "m"));
-  assert.match(loud.out, /depth16 +.*depth16\.png\n/);
+  assert.match(loud.out, /\n {2}\S+depth16\.png +depth, 16-bit; result\.json has scale and unit\n/);
+  assert.match(loud.out, /\n {2}\S+result\.json +all of this for programs.*\n$/);
   const absRel = Number(/against the truth: absRel ([\d.]+),/.exec(loud.out)?.[1]);
   assert.ok(absRel < 0.15, loud.out); // planes 1 m apart
   const quiet = await runCommand(context, "depth", metric, "-o", join(root, "quiet"), "--quiet", "--json");

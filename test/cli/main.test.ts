@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 
+import { SAVED_NAMES } from "../../src/cli/depthOptions.ts";
 import { COMMAND_NAMES } from "../../src/cli/run.ts";
 import { runCommand } from "../helpers/command.ts";
 
@@ -33,6 +34,8 @@ test("every command's help shows defaults as one would type them", async (contex
     assert.match(out, new RegExp(`^Usage: dualfocus ${name} \\[options\\]`));
     assert.equal((await runCommand(context, "help", name)).out, out);
   }
+  const depthHelp = (await runCommand(context, "depth", "--help")).out;
+  for (const name of SAVED_NAMES) assert.match(depthHelp, new RegExp(`^  ${name} +\\S+\\.\\w+: \\w`, "m"));
   const { out } = await runCommand(context, "bench", "--help");
   assert.match(out.replace(/\s+/g, " "), /\(default: 128x192,192x288,384x576\)/);
 });
