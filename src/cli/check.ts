@@ -147,7 +147,11 @@ function readable({ stack, table, findings }: Document, counts: { errors: number
     const group = findings.filter((finding) => finding.severity === severity);
     if (group.length > 0) lines.push("", title, ...group.map(({ code, message, remedy }) => `  ${message} [${code}]\n    → ${remedy}`));
   }
-  if (counts.errors + counts.warnings === 0) lines.push("", "No problems found.");
+  if (counts.errors + counts.warnings === 0)
+    lines.push(
+      "",
+      `No problems found${findings.length > 0 ? "; the notes do not spoil the result" : ""}.`,
+    );
   return `${lines.join("\n")}\n`;
 }
 
@@ -155,7 +159,7 @@ const SOURCES: Readonly<Partial<Record<FocusSource, string>>> = { argument: "--d
 
 /** Sharpness is relative to the sharpest plane; shift is in pixels of the files, to the reference image. */
 function planeTable(planes: readonly PlaneLine[]): string[] {
-  const head = ["plane", "file", "distance", "from", "sharpness", "in focus", "shift", "scale"];
+  const head = ["plane", "file", "distance", "from", "sharpness", "in focus", "shift [px]", "scale"];
   const rows = planes.map(({ plane, file, distance, unit, source, sharpness, inFocus, shift, scale }) => [
     String(plane),
     file,
