@@ -8,7 +8,7 @@ const OVER_NOISE = 4;
 /**
  * The energy of fine detail relative to the less sharp of the two neighbours. In focus order each block gets sharper and then blurs again, so
  * that this is above 1 nearly everywhere: in good stacks half of the blocks have 1.2 or more. Of a frame that is blurred throughout, half have
- * less than `half` and nine tenths less than `most`; a frame in the wrong place is sharp somewhere.
+ * less than `half` and nine tenths less than `most`. In a wrong order the end of a stack, between frames that are sharper all over, looks the same.
  */
 const BLURRED = { half: 0.7, most: 1 } as const;
 

@@ -7,7 +7,7 @@ import { checkDuplicates } from "./duplicates.ts";
 import { blankPlanes, checkBrightness, checkExposure } from "./exposure.ts";
 import { checkFocusChange } from "./evidence.ts";
 import { bySeverity, type Finding } from "./finding.ts";
-import { checkFocus } from "./focus.ts";
+import { checkFocus, type FocusOptions } from "./focus.ts";
 import { FOCUS_PIXELS, inPlaneOrder, measureFocus, type FocusMeasurement } from "./measure.ts";
 import { checkMotion } from "./motion.ts";
 import { findPlaneOrder, inOrder, type PlaneOrder } from "./planeOrder.ts";
@@ -75,7 +75,11 @@ export async function inspectStack(stack: Candidate, options: CheckOptions = {})
   const found = compared(
     { ...stack, images: pick(stack.images) },
     { alignment: inOrder(alignment, order.planes), measured: inPlaneOrder(measured, order.planes) },
-    { ...options, orderIsKnown, files: order.planes.map(givenName) },
+    {
+      ...options,
+      files: order.planes.map(givenName),
+      order: orderIsKnown ? undefined : findings.some(({ code }) => code === "order") ? "doubtful" : "right",
+    },
   );
   return {
     order,
@@ -93,7 +97,7 @@ interface Compared {
 function compared(
   stack: Candidate,
   { alignment, measured }: Compared,
-  { files, enlargement = 1, orderIsKnown }: CheckOptions & { readonly files: readonly string[]; readonly orderIsKnown: boolean },
+  { files, enlargement = 1, order }: CheckOptions & { readonly files: readonly string[] } & Pick<FocusOptions, "order">,
 ): Finding[] {
   const nameOf = (plane: number): string => files[plane] as string;
   const blank = blankPlanes(stack.images);
@@ -104,7 +108,7 @@ function compared(
     ...checkDuplicates(small, { nameOf, blank }),
     ...checkExposure(alignment, nameOf),
     ...checkMotion(original, { nameOf, space: stack.space, known: blank }),
-    ...checkFocus(measured, { nameOf, orderIsJudged: !orderIsKnown }),
+    ...checkFocus(measured, { nameOf, order }),
     ...checkFocusChange(measured.frames.length > 1 ? measured.frames : small), // what cannot be aligned is compared as it is
   ];
 }

@@ -26,18 +26,19 @@ const LEAST_TO_ORDER = 5;
 
 export interface FocusOptions {
   readonly nameOf: (plane: number) => string;
-  /** Whether another check has judged the order already. */
-  readonly orderIsJudged: boolean;
+  /** What another check made of the order; undefined if none has judged it. */
+  readonly order: "right" | "doubtful" | undefined;
 }
 
 /** The checks that need the sharpness of the aligned frames: blurred ones, their order, gaps between them, and detail that is sharp in none of them. */
-export function checkFocus(all: FocusMeasurement, { nameOf, orderIsJudged }: FocusOptions): Finding[] {
+export function checkFocus(all: FocusMeasurement, { nameOf, order }: FocusOptions): Finding[] {
   const measured = withoutBlurred(all);
   const { frames, sharpness, textured } = measured;
   if (frames.length < 2 || textured.length < LEAST_BLOCKS) return [];
-  const misplaced = orderIsJudged ? [] : checkOrder(measured, nameOf);
-  const gaps = misplaced.length > 0 ? [] : checkGaps(measured, nameOf); // in the wrong order any step looks like a gap
-  return [...checkBlurred(all, nameOf), ...misplaced, ...gaps, ...checkNeverInFocus(sharpness, textured)];
+  const misplaced = order === undefined ? checkOrder(measured, nameOf) : [];
+  const blurred = misplaced.length > 0 || order === "doubtful" ? [] : checkBlurred(all, nameOf); // in the wrong order the ends look blurred,
+  const gaps = misplaced.length > 0 ? [] : checkGaps(measured, nameOf); //                              and any step like a gap
+  return [...blurred, ...misplaced, ...gaps, ...checkNeverInFocus(sharpness, textured)];
 }
 
 /**

@@ -85,16 +85,22 @@ interface SortedPlanes {
 }
 
 function sortedPlanes(measured: FocusMeasurement, alignment: Alignment, given: readonly number[]): SortedPlanes {
-  const sharp = withoutBlurred(measured);
-  const sequence = focusSequence(sharp);
+  if (isOneBlurred(measured)) return { order: given, sorted: false };
+  const sequence = focusSequence(measured);
   if (!sequence || sequence.gain === 0) return { order: given, sorted: false };
-  const order = sequence.order.map((frame) => sharp.planes[frame] as number);
+  const order = sequence.order.map((frame) => measured.planes[frame] as number);
   const isComplete = order.length === given.length;
   const breathing = steadyBreathing(logScales(inPlaneOrder(measured, order), inOrder(alignment, order)));
   const breathesAsGiven = steadyBreathing(logScales(measured, alignment)) !== 0;
   if (isComplete && !breathesAsGiven && (sequence.margin >= CLEAR_MARGIN || (breathing !== 0 && sequence.gain >= DOUBTFUL_GAIN)))
     return { order, sorted: true };
   return { order: given, sorted: false, ...(sequence.gain >= DOUBTFUL_GAIN ? { doubtful: order } : {}) };
+}
+
+/** Whether one frame is blurred and the others are in order. In a wrong order the ends of a stack look blurred, too, between frames that are sharper. */
+function isOneBlurred(measured: FocusMeasurement): boolean {
+  const sharp = withoutBlurred(measured);
+  return sharp.frames.length === measured.frames.length - 1 && (focusSequence(sharp)?.gain ?? Infinity) < DOUBTFUL_GAIN;
 }
 
 function directed({ order, sorted }: SortedPlanes, evidence: readonly DirectionCue[], { nameOf, reverse }: OrderOptions): PlaneOrder {

@@ -147,8 +147,7 @@ function readable({ stack, table, findings }: Document, counts: { errors: number
     const group = findings.filter((finding) => finding.severity === severity);
     if (group.length > 0) lines.push("", title, ...group.map(({ code, message, remedy }) => `  ${message} [${code}]\n    → ${remedy}`));
   }
-  if (counts.errors + counts.warnings === 0)
-    lines.push("", `No problems found${findings.length > 0 ? "; the notes do not spoil the result" : ""}.`);
+  if (counts.errors + counts.warnings === 0) lines.push("", `No problems found${findings.length > 0 ? "; see the notes above" : ""}.`);
   return `${lines.join("\n")}\n`;
 }
 

@@ -55,13 +55,16 @@ export function depthCommand(): Command {
 }
 
 /**
- * V8 compiles a function for speed once it has run this many bytes of its code; by default it is a sixth of that. The command takes seconds, most of
- * them in native code and kernels, and compiling took a tenth of its processor time.
+ * V8 compiles a function for speed once it has run this many bytes of its code; by default (Node 20) it is a sixth of that. The command takes seconds,
+ * most of them in native code and kernels, and compiling took a tenth of its processor time.
  */
 const OPTIMIZE_AFTER = 400_000;
 
+/** The versions of V8, those of Node 20 to 24, whose flag that is: another would print that it does not know it. */
+const V8 = /^1[1-3]\./;
+
 async function depth(inputs: readonly string[], options: DepthOptions): Promise<void> {
-  setFlagsFromString(`--interrupt-budget=${OPTIMIZE_AFTER}`);
+  if (V8.test(process.versions.v8)) setFlagsFromString(`--interrupt-budget=${OPTIMIZE_AFTER}`);
   let network: Promise<DepthNetwork> | undefined;
   const opened = (): Promise<DepthNetwork> => (network ??= announced(options));
   const body = async (signal: AbortSignal): Promise<void> => {

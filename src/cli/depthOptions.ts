@@ -9,7 +9,7 @@ import { UNITS } from "../stack/stackFormat.ts";
 import { SAVED_WORDS } from "./savedWords.ts";
 import { listOf, oneOf, parser } from "./arguments.ts";
 
-/** Options that depth, batch and check share. */
+/** Of depth and check. */
 export const DISTANCES_HELP =
   "focus distances, separated by commas, in the order of the file names; the first and the step (150mm+0.1mm, a focus rail); or a text file";
 

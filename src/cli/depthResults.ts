@@ -41,7 +41,7 @@ export function describeResult(document: DepthDocument, output: string, asked?: 
     ...(filled === undefined || filled < LEAST_SHARE || !hasFocusChange(document)
       ? []
       : [
-          `too little to measure in ${percent(filled)} of the image: depth carried in from around (--save filled marks it, --fill off keeps what was measured)`,
+          `too little to measure in ${percent(filled)} of the image: depth filled in from its surroundings (--save filled marks it, --fill off keeps what was measured)`,
         ]),
     ...(errors ? [describeErrors(errors)] : []),
     `${output}: written in ${number(seconds["total"] ?? NaN)} s`,
@@ -54,7 +54,7 @@ function describeFiles(files: DepthDocument["files"], output: string): string[] 
   const words: Readonly<Partial<Record<string, string>>> = SAVED_WORDS;
   const rows = [
     ...Object.entries(files).map(([name, file]) => [file, words[name] ?? ""] as const),
-    [join(output, "result.json"), "all of this for programs, with units and settings"] as const,
+    [join(output, "result.json"), "the same for programs, with units and settings"] as const,
   ];
   const widest = Math.max(...rows.map(([file]) => file.length));
   return rows.map(([file, meaning]) => `  ${file.padEnd(widest)}  ${meaning}`.trimEnd());

@@ -1,6 +1,6 @@
 import type { SavedName } from "../depth/node/stackRun.ts";
 
-/** What each file is, in few words: for the help and beside its name after a run. */
+/** What each file is, in a few words: for the help and beside its name after a run. */
 export const SAVED_WORDS: Readonly<Record<SavedName | "alignment", string>> = {
   depth16: "depth, 16-bit; result.json has scale and unit",
   depth: "depth, 32-bit floats",
@@ -13,7 +13,7 @@ export const SAVED_WORDS: Readonly<Record<SavedName | "alignment", string>> = {
   confidence: "confidence of depth, white is certain",
   error: "expected error of depth, 32-bit floats",
   beyond: "marks what may lie in front of the first or behind the last plane",
-  filled: "marks depth that was carried in from around",
+  filled: "marks depth that was filled in from its surroundings",
   index: "plane in which each pixel is sharpest, from 1",
   ply: "coloured points",
   glb: "textured 3-D mesh",

@@ -21,7 +21,9 @@ const LISTEN_REMEDIES: Readonly<Record<string, string>> = {
 /** What the command says about an error: the options to use. */
 export const remedyOf = remedies({
   "bad-file": ({ file = "" }) =>
-    isImageName(String(file)) ? "copy or export it again, or leave it out: a stack can do without one image" : ERRORS["bad-file"].remedy,
+    isImageName(String(file))
+      ? "copy or export it again; if it is one of several images of a stack, it can be left out"
+      : ERRORS["bad-file"].remedy,
   "no-stack": "name a folder, images, a stack.json or a multi-page TIFF",
   "distances-invalid": ({ value, unit = "" }) =>
     value === 0 && ["m", "cm", "mm", "um"].includes(String(unit))

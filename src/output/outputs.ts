@@ -184,7 +184,7 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
   filled: ({ depth, filled }, { deflate }) => {
     if (!filled) return undefined;
     const data = Uint8Array.from(filled, (is, pixel) => (is && isKnown(depth, pixel) ? FILLED : 0));
-    const text = { meaning: `${FILLED}: depth carried in from around, 0: measured` };
+    const text = { meaning: `${FILLED}: depth filled in from its surroundings, 0: measured` };
     return {
       bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }, { deflate }),
       encoding: { filled: FILLED, measured: 0 },

@@ -35,8 +35,11 @@ export interface DistanceSteps {
 export function parseDistanceSteps(text: string): DistanceSteps | undefined {
   const [first, step, ...more] = text.split(/(?<!e)\+/i).map((part) => parseQuantity(part)); // 1e+3 is a number
   if (!first || !step || more.length > 0 || !Number.isFinite(first.value) || !Number.isFinite(step.value)) return undefined;
-  const unit = first.unit ?? step.unit;
-  if (unit === (step.unit ?? unit)) return { first: { ...first, ...(unit ? { unit } : {}) }, step: step.value };
+  if ((first.unit === undefined) !== (step.unit === undefined)) {
+    const message = `“${quoted(text.trim())}”: the unit of the ${first.unit === undefined ? "first distance" : "step"} is missing; give both, such as 150mm+0.1mm`;
+    throw new DualFocusError("distances-invalid", message, { facts: { word: text.trim() } });
+  }
+  if (first.unit === step.unit) return { first, step: step.value };
   if ([first.unit, step.unit].some((each) => each === "dpt" || each === "disparity" || each === "index")) return undefined;
   const { values, unit: common } = unify([first, step], "m") as { values: [number, number]; unit: Unit };
   return { first: { value: values[0], unit: common }, step: values[1] };

@@ -4,6 +4,7 @@ import test from "node:test";
 import { warpImage } from "../../src/align/apply.ts";
 import { inspectStack, type StackReport } from "../../src/check/checkStack.ts";
 import type { Image } from "../../src/image/image.ts";
+import { readImage } from "../../src/stack/node/diskFiles.ts";
 import { createRandom } from "../../src/random.ts";
 import { gaussianBlur, slantedStack, texture } from "../helpers/texturedStack.ts";
 
@@ -62,6 +63,19 @@ test("shuffled photos are sorted by sharpness, with the plane reports, and turne
     "they shrink towards far focus",
   );
   assert.deepEqual(report.findings.map(({ code }) => code).toSorted(), ["direction", "missing-distances", "scale-change"]); // prettier-ignore
+});
+
+test("a stack whose ends are out of focus everywhere is sorted from any order, and none of its photos is called blurred", async () => {
+  const files = Array.from({ length: PLANES }, (_, n) => `examples/breathing/plane_0${n}.png`);
+  const shelf = await Promise.all(files.map((file) => readImage(file)));
+  for (const given of [
+    [1, 4, 6, 3, 0, 2, 5],
+    [5, 0, 3, 6, 1, 4, 2],
+  ]) {
+    const report = await inspect(shelf, given);
+    assert.deepEqual([found(report, given), report.order.sorted], [FORWARD, true], given.join());
+    assert.ok(!report.findings.some(({ code }) => code === "blurred-frame"));
+  }
 });
 
 test("shuffled photos without breathing are sorted too, but which end is near stays unknown", async () => {

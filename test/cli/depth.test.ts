@@ -162,7 +162,7 @@ test("depth is carried into a plain area and the mask shows where, unless --fill
   const mask = decodePng(readFileSync(join(root, "wall out", "filled.png")));
   assert.equal(mask.data.filter((value) => value > 0).length / mask.data.length, share);
   const { out } = await runCommand(context, "depth", folder, "-o", join(root, "wall shown"), "--align", "off", "--size", "96");
-  assert.match(out, /too little to measure in \d+ % of the image: depth carried in from around/);
+  assert.match(out, /too little to measure in \d+ % of the image: depth filled in from its surroundings/);
   const neither = await runCommand(context, "depth", folder, "-o", join(root, "neither"), "--fill", "off", "--save", "npy,filled");
   assert.equal(neither.code, 2);
   assert.match(neither.err, /--save filled marks what was filled, but --fill off fills nothing/);

@@ -48,19 +48,20 @@ test("a first distance and a step", () => {
   };
   const mm = (...values: number[]): unknown => values.map((value) => ({ value, unit: "mm" }));
   assert.deepEqual(of("150mm+0.1mm"), mm(150, 150.1, 150.2, 150.3));
-  assert.deepEqual(of("150 + 0.1mm"), mm(150, 150.1, 150.2, 150.3));
-  assert.deepEqual(of("15cm+-1"), mm(150, 149, 148, 147));
+  assert.deepEqual(of("15cm + -1mm"), mm(150, 149, 148, 147));
   assert.deepEqual(of("0.5+1e-1", 3), [{ value: 0.5 }, { value: 0.6 }, { value: 0.7 }]);
   assert.deepEqual(
     of("100mm+500um", 3),
     [0.1, 0.1005, 0.101].map((value) => ({ value, unit: "m" })),
   );
   assert.deepEqual(
-    of("4dpt+-0.5", 2),
+    of("4dpt+-0.5dpt", 2),
     [4, 3.5].map((value) => ({ value, unit: "dpt" })),
   );
   for (const text of ["1e+3", "0.5", "0.5,0.6", "+0.5", "1+2+3", "inf+1", "2dpt+1mm", "rail+1.csv", ""])
     assert.equal(of(text), undefined, text);
+  assert.throws(() => of("0.15+0.1mm"), /“0.15\+0.1mm”: the unit of the first distance is missing/); // 0.15 m or 0.15 mm?
+  assert.throws(() => of("15cm+1"), /the unit of the step is missing; give both, such as 150mm\+0.1mm/);
 });
 
 test("one number a line, a table with names, a heading with a unit", () => {

@@ -58,12 +58,14 @@ export interface TorchTransfers {
   channelsLast(tensor: Tensor, dtype?: DType): TorchTensor;
 }
 
-/** From dist/command, src/engine/torch and dist/src/engine/torch. */
-const nativeFiles = ["../..", "../../..", "../../../.."].map((folder) => `${folder}/build/dualfocus.node`);
+/** The package's folder, from dist/command, src/engine/torch or dist/src/engine/torch: never one above it, where a stranger's file may lie. */
+const packageUrl = ["../../", "../../../", "../../../../"]
+  .map((folder) => new URL(folder, import.meta.url))
+  .find((folder) => existsSync(new URL("package.json", folder)));
 
 function loadAddon(): Addon {
-  const file = nativeFiles.map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path));
-  if (file === undefined)
+  const file = packageUrl && fileURLToPath(new URL("build/dualfocus.node", packageUrl));
+  if (file === undefined || !existsSync(file))
     throw new EngineError(
       "the torch engine is not built. It needs g++ and libtorch (Debian: apt-get install g++ libtorch-dev libopenblas0-pthread " +
         "libgloo-dev; or an installed PyTorch), then `npm run build:native` in the dualfocus folder. Inference works without it.",
