@@ -1,7 +1,7 @@
 // Compiles src/ into dist/src, which importers run, and dist/command, which `npx dualfocus` runs, and web/ into dist/web, the page. Called by
-// `npm ci` (prepare), and by every npx in a clone: it does nothing if nothing has changed since the last build.
+// `npm ci` (prepare), and by every npx of npm 10 in a clone: it does nothing if nothing has changed since the last build.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,6 +40,8 @@ function compile() {
   // `npm run types` checks the types, of tests and page too; here they are only written.
   execFileSync(process.execPath, [compiler, "-p", join(root, "tsconfig.build.json"), "--noCheck"], { stdio: "inherit" });
   cpSync(join(root, "native", "addon.d.ts"), join(root, "dist", "native", "addon.d.ts")); // the types of torch.d.ts refer to it
+  // `bin` named this file before dist/command: npm 11 keeps a link that npx made in a clone, also when `bin` changes, and runs it.
+  chmodSync(join(root, "dist", "src", "cli", "main.js"), 0o755);
 }
 
 /** When the file, or anything in the folder, last changed. A folder's own time shows deleted files. */
