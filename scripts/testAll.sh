@@ -24,11 +24,14 @@ fi
 together() {
   local logs pids=() status=0
   logs=$(mktemp -d)
+  # Signals do not reach the steps by themselves. Those that have ended already cannot be ended again.
+  trap 'trap - INT TERM; kill -- "${pids[@]/#/-}" 2>/dev/null || true; wait || true; rm -r "$logs"; exit 130' INT TERM
+  set -m # a process group for each step, so that it ends with all that it has started, and nothing else does
   for step in "$@"; do
-    bash -c "$step" >"$logs/${#pids[@]}" 2>&1 &
+    bash -c "$step" </dev/null >"$logs/${#pids[@]}" 2>&1 &
     pids+=($!)
   done
-  trap 'trap - INT TERM; kill 0' INT TERM # which do not reach what runs in the background by themselves
+  set +m
   for each in "${!pids[@]}"; do
     wait "${pids[$each]}" || status=1
     cat "$logs/$each"
