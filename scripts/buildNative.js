@@ -4,12 +4,13 @@
 import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const sources = join(root, "native");
 const objects = join(root, "build", "native");
+const compiledHeaders = join(objects, "headers"); // only while the build runs
 const output = join(root, "build", "dualfocus.node");
 
 class BuildError extends Error {}
@@ -138,11 +139,15 @@ function plan() {
 
 const stamp = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 
-/** An object is up to date if it is newer than all its inputs and was made by the same command. */
+/**
+ * An object is up to date if it is newer than all its inputs and was made by the same command. Where the compiler did not accept the compiled
+ * header, it lists the file that stands for it, which is gone by now.
+ */
 function upToDate({ object, depfile, commandFile, command }) {
   if (!existsSync(object) || !existsSync(depfile) || !existsSync(commandFile)) return false;
   if (readFileSync(commandFile, "utf8") !== command.join(" ")) return false;
-  return inputsOf(depfile).every((input) => existsSync(input) && stamp(input) <= stamp(object));
+  const inputs = inputsOf(depfile).filter((input) => !input.startsWith(compiledHeaders + sep));
+  return inputs.every((input) => existsSync(input) && stamp(input) <= stamp(object));
 }
 
 /** The files that a compiler's list of dependencies names. */
@@ -172,20 +177,19 @@ const WORTH_PRECOMPILING = 6;
 
 /**
  * Calls `body` with the flags by which a C++ file uses a precompiled native/precompiled.h, and with the files that went into it; with
- * undefined where that is not worth it. The compiled header has 300 MB and is removed when `body` is done.
+ * undefined where that is not worth it. The compiled header takes 300 MB and is removed when `body` is done.
  */
 async function withHeaders(jobs, { compiler, cxx }, body) {
   if (jobs.filter(({ file }) => file.endsWith(".cc")).length < WORTH_PRECOMPILING) return body(undefined);
-  const folder = join(objects, "headers");
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(compiledHeaders, { recursive: true });
   try {
-    const [header, depfile] = [join(folder, "precompiled.h"), join(folder, "precompiled.d")];
+    const [header, depfile] = [join(compiledHeaders, "precompiled.h"), join(compiledHeaders, "precompiled.d")];
     writeFileSync(header, `#include "${join(sources, "precompiled.h")}"\n`); // read where the compiler does not accept the compiled one
     console.error("  precompiled.h");
     await run([compiler, ...cxx, "-MMD", "-MF", depfile, "-x", "c++-header", join(sources, "precompiled.h"), "-o", `${header}.gch`]);
     return await body({ flags: ["-include", header], inputs: inputsOf(depfile) });
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(compiledHeaders, { recursive: true, force: true });
   }
 }
 
@@ -198,13 +202,20 @@ async function compileOne({ file, depfile, commandFile, command }, headers) {
   writeFileSync(commandFile, command.join(" "));
 }
 
+/** After a failure no other file is begun; those that are being compiled still need the headers, so they are waited for. */
 async function compile(jobs, headers) {
   const waiting = [...jobs];
+  const failures = [];
   const worker = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) await compileOne(next, headers);
+    for (let next = waiting.shift(); next; next = waiting.shift())
+      await compileOne(next, headers).catch((error) => {
+        failures.push(error);
+        waiting.length = 0;
+      });
   };
   const count = Number(process.env.DUALFOCUS_JOBS ?? Math.min(availableParallelism(), 8));
   await Promise.all(Array.from({ length: count }, worker));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Linked under another name and renamed, so that a running process keeps the file it has open. */
@@ -219,6 +230,7 @@ async function link(all, { torch, compiler }) {
 async function build() {
   const found = plan();
   mkdirSync(objects, { recursive: true });
+  rmSync(compiledHeaders, { recursive: true, force: true }); // of a build that was interrupted
   const wanted = (file) => file.endsWith(".cc") || (file.endsWith(".cu") && found.nvcc !== undefined);
   const all = readdirSync(sources)
     .filter(wanted)
