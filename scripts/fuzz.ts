@@ -1,6 +1,7 @@
 // npm run fuzz -- --seconds 60 [--seed 1] [--reader tiff]: damaged files for every reader, random calls for the addon; seconds of all
-// readers together, of which as many run at a time as there are processors. Bad inputs are kept in test/fuzz/regressions, which the tests read again.
-import { availableParallelism } from "node:os";
+// readers together, of which as many run at a time as there are processors and memory for. Bad inputs are kept in
+// test/fuzz/regressions, which the tests read again.
+import { availableParallelism, freemem } from "node:os";
 import { parseArgs } from "node:util";
 import { fuzzReader } from "../test/fuzz/fuzz.ts";
 import { READERS } from "../test/fuzz/readers.ts";
@@ -20,6 +21,11 @@ if (unknown !== undefined || !(seconds > 0) || !Number.isInteger(seed)) {
   process.exit(2);
 }
 
+/** Bytes that a reader's process may take before it ends itself; if the system ended it earlier, that would be kept as a crash. */
+const LANE_MEMORY = 1200 << 20;
+const memory = Math.min(freemem(), process.constrainedMemory() || Infinity);
+const lanes = Math.max(1, Math.min(availableParallelism(), 8, Math.floor(memory / LANE_MEMORY)));
+
 process.stdout.write(`random seed ${seed}, ${(seconds / names.length).toFixed(1)} s for each of ${names.length} readers\n`);
 let [inputs, bad] = [0, 0];
 const waiting = [...names];
@@ -32,6 +38,6 @@ const lane = async (): Promise<void> => {
     for (const { file, trouble } of outcome.findings) process.stdout.write(`  ${file}\n    ${trouble}\n`);
   }
 };
-await Promise.all(Array.from({ length: Math.min(availableParallelism(), 8) }, lane)); // a reader runs in a process of its own
+await Promise.all(Array.from({ length: lanes }, lane)); // a reader runs in a process of its own
 process.stdout.write(`${inputs} inputs, ${bad} bad\n`);
 process.exitCode = bad > 0 ? 1 : 0;
