@@ -1,7 +1,7 @@
 // Bundles the command into dist/command, which package.json's `bin` names: `depth` then loads 63 files of it instead of 322 modules, in half the
 // time. The modules in dist/src stay as they are, for those who import the package.
-import { chmodSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { chmodSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { build } from "esbuild";
 
 /** Every program that Node is started with: the command, and its processes and threads, which are found beside whoever starts them. */
@@ -20,14 +20,14 @@ const BUNDLED = ["commander", "fast-png", "fflate", "zod"];
 
 /**
  * Packages outside of it that are loaded by `require`, and what is imported from each: for an `import` of CommonJS, Node would first search all of
- * its code for the names that it exports, which takes longer than to load it.
+ * its code for the names that it exports, which takes longer than loading it.
  */
 const REQUIRED = {
   "onnxruntime-node": "export const { InferenceSession, Tensor } = loaded;",
   sharp: "export default loaded;",
 };
 
-/** Has each of these packages loaded by a module of its own. */
+/** Loads each of these packages in its own module. */
 const requireThem = {
   name: "require",
   setup(build) {
@@ -42,7 +42,9 @@ const requireThem = {
  * @param {string} target inside of it, so that packages outside the bundle are found
  */
 export async function buildCommand(root, target = join(root, "dist", "command")) {
-  const work = `${target}-${process.pid}`;
+  const work = join(root, "build", `command-${process.pid}`); // not in dist, all of which npm packs, also what a killed build leaves there
+  const former = `${work}-former`;
+  for (const folder of [work, former]) rmSync(folder, { recursive: true, force: true });
   const dependencies = Object.keys(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies);
   const outside = [...dependencies.filter((name) => !BUNDLED.includes(name) && !(name in REQUIRED)), "onnxruntime-web"];
   try {
@@ -64,10 +66,20 @@ export async function buildCommand(root, target = join(root, "dist", "command"))
     });
     writeFileSync(join(work, "LICENSES.txt"), licences(root, Object.keys(metafile.inputs)));
     chmodSync(join(work, "main.js"), 0o755);
-    rmSync(target, { recursive: true, force: true });
-    renameSync(work, target);
+    mkdirSync(dirname(target), { recursive: true });
+    renameUnless("ENOENT", target, former);
+    renameUnless("ENOTEMPTY", work, target); // another build was first
   } finally {
-    rmSync(work, { recursive: true, force: true });
+    for (const folder of [work, former]) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Renames a folder, or leaves it if that fails with this code. */
+function renameUnless(code, from, to) {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (error.code !== code) throw error;
   }
 }
 
