@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 const root = join(import.meta.dirname, "..");
 const read = (name: string): unknown => JSON.parse(readFileSync(join(root, name), "utf8"));
-const { allowScripts } = read("package.json") as { allowScripts: Record<string, boolean> };
+const { allowScripts, bin } = read("package.json") as { allowScripts: Record<string, boolean>; bin: Record<string, string> };
 const { packages } = read("package-lock.json") as { packages: Record<string, { hasInstallScript?: boolean }> };
 
 test("`npm ci` does not run onnxruntime-node's install script, which downloads CUDA libraries", () => {
@@ -30,7 +30,9 @@ test("the npm package holds what its users need and nothing of the developers' o
     stdio: ["ignore", "pipe", "ignore"],
   });
   const [{ files }] = JSON.parse(printed) as [{ files: { path: string }[] }];
-  const outside = new Set(files.map(({ path }) => path).filter((path) => !/^(dist|native|examples|docs|deploy)\//.test(path)));
+  const paths = files.map(({ path }) => path);
+  for (const [name, path] of Object.entries(bin)) assert.ok(paths.includes(path), `${name}: ${path} is missing; has \`npm run build\` run?`);
+  const outside = new Set(paths.filter((path) => !/^(dist|native|examples|docs|deploy)\//.test(path)));
   assert.deepEqual([...outside].sort(), [
     "CHANGELOG.md",
     "LICENSE",
