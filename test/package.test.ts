@@ -31,7 +31,8 @@ test("the npm package holds what its users need and nothing of the developers' o
   });
   const [{ files }] = JSON.parse(printed) as [{ files: { path: string }[] }];
   const paths = files.map(({ path }) => path);
-  for (const [name, path] of Object.entries(bin)) assert.ok(paths.includes(path), `${name}: ${path} is missing; has \`npm run build\` run?`);
+  for (const [name, path] of Object.entries(bin))
+    assert.ok(paths.includes(path), `${name}: ${path} is missing; has \`npm run build\` run?`);
   const outside = new Set(paths.filter((path) => !/^(dist|native|examples|docs|deploy)\//.test(path)));
   assert.deepEqual([...outside].sort(), [
     "CHANGELOG.md",
