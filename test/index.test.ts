@@ -55,7 +55,10 @@ test("every entry of package.json is built from a source that is there, for Node
   const leaves = (value: unknown): string[] => (typeof value === "string" ? [value] : Object.values(value as object).flatMap(leaves));
   const built = [...leaves(exports), ...leaves(bin)].filter((file) => file.includes("dist/"));
   for (const file of built) {
-    const source = file.replace(/^(\.\/)?dist\//, "").replace(/(\.d)?\.[jt]s$/, ".ts");
+    const source = file
+      .replace(/^(\.\/)?dist\/command\//, "src/cli/") // the bundle of scripts/buildCommand.js
+      .replace(/^(\.\/)?dist\//, "")
+      .replace(/(\.d)?\.[jt]s$/, ".ts");
     assert.ok(existsSync(join(root, source)), `${file}: there is no ${source}`);
   }
   assert.ok("browser" in (exports as { ".": object })["."] && "default" in (exports as { ".": object })["."]);

@@ -89,7 +89,7 @@ test("progress and results keep apart: stages on stderr, the files on stdout", a
   assert.equal(loud.code, 0, loud.err);
   for (const stage of ["read", "align", "check", "infer", "write"]) assert.match(loud.err, new RegExp(`^${stage}: done in`, "m"));
   assert.match(loud.out, /\n {2}\S+depth16\.png +depth, 16-bit; result\.json has scale and unit\n/);
-  assert.match(loud.out, /\n {2}\S+result\.json +all of this for programs.*\n$/);
+  assert.match(loud.out, /\n {2}\S+result\.json +the same for programs.*\n$/);
   const absRel = Number(/against the truth: absRel ([\d.]+),/.exec(loud.out)?.[1]);
   assert.ok(absRel < 0.15, loud.out); // planes 1 m apart
   const quiet = await runCommand(context, "depth", metric, "-o", join(root, "quiet"), "--quiet", "--json");

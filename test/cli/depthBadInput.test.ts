@@ -100,7 +100,7 @@ refuses("files that are no pictures, or not whole", async () => {
   const tiff = encodeTiff([{ ...size, channels: 1, data: new Uint8Array(size.width * size.height).fill(9) }]);
   const [png] = planes as [Uint8Array];
   const spoilt = (name: string, file: string, content: Uint8Array | string): string => folderWith(name, { [file]: content });
-  const remedy = /copy or export it again, or leave it out/;
+  const remedy = /copy or export it again; if it is one of several/;
   return [
     input("text named .jpg", [spoilt("words", "d.jpg", "this is no picture")], /d\.jpg: not a readable image/, remedy),
     input("no bytes", [spoilt("zero", "d.jpg", "")], /d\.jpg: the file is empty/, remedy),
