@@ -3,9 +3,9 @@
 // Needs nothing from npm but the headers of node-api-headers ($NODE_API_HEADERS or .carry/node-api-headers/include do as well).
 import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { availableParallelism, freemem } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { atOnce } from "./atOnce.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const sources = join(root, "native");
@@ -205,12 +205,6 @@ async function compileOne({ file, depfile, commandFile, command }, headers) {
 /** Bytes that compiling one file takes at most, about. */
 const JOB_MEMORY = 1.5e9;
 
-/** As many compilers at a time as there are processors and memory for. */
-function jobCount() {
-  const memory = Math.min(freemem(), process.constrainedMemory() || Infinity);
-  return Math.max(1, Math.min(availableParallelism(), 8, Math.floor(memory / JOB_MEMORY)));
-}
-
 /** After a failure no other file is begun; those that are being compiled still need the headers, so they are waited for. */
 async function compile(jobs, headers) {
   const waiting = [...jobs];
@@ -222,7 +216,7 @@ async function compile(jobs, headers) {
         waiting.length = 0;
       });
   };
-  const count = Number(process.env.DUALFOCUS_JOBS ?? jobCount());
+  const count = Number(process.env.DUALFOCUS_JOBS ?? atOnce(JOB_MEMORY));
   await Promise.all(Array.from({ length: count }, worker));
   if (failures.length > 0) throw failures[0];
 }

@@ -1,10 +1,10 @@
-// npm run fuzz -- --seconds 60 [--seed 1] [--reader tiff]: damaged files for every reader, random calls for the addon; seconds of all
-// readers together, of which as many run at a time as there are processors and memory for. Bad inputs are kept in
+// npm run fuzz -- --seconds 60 [--seed 1] [--reader tiff]: damaged files for every reader, random calls for the addon. The
+// readers share the seconds; as many run at the same time as there are processors and memory for. Bad inputs are kept in
 // test/fuzz/regressions, which the tests read again.
-import { availableParallelism, freemem } from "node:os";
 import { parseArgs } from "node:util";
 import { fuzzReader } from "../test/fuzz/fuzz.ts";
 import { READERS } from "../test/fuzz/readers.ts";
+import { atOnce } from "./atOnce.js";
 
 const { values } = parseArgs({
   options: {
@@ -23,8 +23,6 @@ if (unknown !== undefined || !(seconds > 0) || !Number.isInteger(seed)) {
 
 /** Bytes that a reader's process may take before it ends itself; if the system ended it earlier, that would be kept as a crash. */
 const LANE_MEMORY = 1200 << 20;
-const memory = Math.min(freemem(), process.constrainedMemory() || Infinity);
-const lanes = Math.max(1, Math.min(availableParallelism(), 8, Math.floor(memory / LANE_MEMORY)));
 
 process.stdout.write(`random seed ${seed}, ${(seconds / names.length).toFixed(1)} s for each of ${names.length} readers\n`);
 let [inputs, bad] = [0, 0];
@@ -38,6 +36,6 @@ const lane = async (): Promise<void> => {
     for (const { file, trouble } of outcome.findings) process.stdout.write(`  ${file}\n    ${trouble}\n`);
   }
 };
-await Promise.all(Array.from({ length: lanes }, lane)); // a reader runs in a process of its own
+await Promise.all(Array.from({ length: atOnce(LANE_MEMORY) }, lane)); // a reader runs in a process of its own
 process.stdout.write(`${inputs} inputs, ${bad} bad\n`);
 process.exitCode = bad > 0 ? 1 : 0;

@@ -1,8 +1,6 @@
 import type { Finding } from "./finding.ts";
-import type { FocusMeasurement } from "./measure.ts";
+import { LEAST_BLOCKS, type FocusMeasurement } from "./measure.ts";
 
-/** Fewer blocks are not enough to judge a frame. */
-const LEAST_BLOCKS = 30;
 /** A block counts if the frame or both its neighbours show detail in it: fine energy of this many times the noise. */
 const OVER_NOISE = 4;
 /**
@@ -26,19 +24,18 @@ export function blurredFrames({ sharpness: { fine, noise }, textured }: FocusMea
   });
 }
 
-export function checkBlurred(measured: FocusMeasurement, nameOf: (plane: number) => string): Finding[] {
-  return blurredFrames(measured).map((frame): Finding => {
-    const plane = measured.planes[frame] as number;
+export function checkBlurred({ planes }: FocusMeasurement, blurred: readonly number[], nameOf: (plane: number) => string): Finding[] {
+  return blurred.map((frame): Finding => {
+    const plane = planes[frame] as number;
     const message = `${nameOf(plane)} is blurred: nothing in it is as sharp as in the images before and after it`;
     return { code: "blurred-frame", severity: "warning", plane, message, remedy: "remove it; a stack can do without one image" };
   });
 }
 
-/** The measurement without the frames that are blurred throughout: where they belong in the focus order cannot be told from them. */
-export function withoutBlurred(measured: FocusMeasurement): FocusMeasurement {
-  const blurred = blurredFrames(measured);
-  if (blurred.length === 0) return measured;
-  const keep = <T>(list: readonly T[]): T[] => list.filter((_, frame) => !blurred.includes(frame));
+/** The measurement without these frames: where one that is blurred throughout belongs in the focus order cannot be told from it. */
+export function withoutFrames(measured: FocusMeasurement, dropped: readonly number[]): FocusMeasurement {
+  if (dropped.length === 0) return measured;
+  const keep = <T>(list: readonly T[]): T[] => list.filter((_, frame) => !dropped.includes(frame));
   const { fine, coarse, ...rest } = measured.sharpness;
   return {
     ...measured,

@@ -1,11 +1,8 @@
-import { checkBlurred, withoutBlurred } from "./blurred.ts";
+import { blurredFrames, checkBlurred, withoutFrames } from "./blurred.ts";
 import type { Finding } from "./finding.ts";
-import type { FocusMeasurement } from "./measure.ts";
+import { LEAST_BLOCKS, type FocusMeasurement } from "./measure.ts";
 import { peakOf, ratioAt, type BlockSharpness } from "./sharpness.ts";
 import { middle, stepBlurs } from "./stepBlur.ts";
-
-/** Fewer textured blocks are not enough to judge a stack. */
-const LEAST_BLOCKS = 30;
 
 /** Blurred by 4 pixels or more, fine detail has less than this of the energy of coarse detail. */
 const BLURRED_RATIO = 0.04;
@@ -32,13 +29,15 @@ export interface FocusOptions {
 
 /** The checks that need the sharpness of the aligned frames: blurred ones, their order, gaps between them, and detail that is sharp in none of them. */
 export function checkFocus(all: FocusMeasurement, { nameOf, order }: FocusOptions): Finding[] {
-  const measured = withoutBlurred(all);
+  const blurred = blurredFrames(all);
+  const measured = withoutFrames(all, blurred);
   const { frames, sharpness, textured } = measured;
   if (frames.length < 2 || textured.length < LEAST_BLOCKS) return [];
   const misplaced = order === undefined ? checkOrder(measured, nameOf) : [];
-  const blurred = misplaced.length > 0 || order === "doubtful" ? [] : checkBlurred(all, nameOf); // in the wrong order the ends look blurred,
-  const gaps = misplaced.length > 0 ? [] : checkGaps(measured, nameOf); //                              and any step like a gap
-  return [...blurred, ...misplaced, ...gaps, ...checkNeverInFocus(sharpness, textured)];
+  // In the wrong order the ends of a stack look blurred, and any step like a gap.
+  const soft = misplaced.length > 0 || order === "doubtful" ? [] : checkBlurred(all, blurred, nameOf);
+  const gaps = misplaced.length > 0 ? [] : checkGaps(measured, nameOf);
+  return [...soft, ...misplaced, ...gaps, ...checkNeverInFocus(sharpness, textured)];
 }
 
 /**

@@ -21,6 +21,9 @@ export interface FocusMeasurement {
 /** Sharpness is measured at about the network's working size, some 600×400. */
 export const FOCUS_PIXELS = 400_000;
 
+/** Fewer textured blocks are not enough to judge a frame or a stack. */
+export const LEAST_BLOCKS = 30;
+
 export function measureFocus(
   images: readonly Image[],
   alignment: Alignment,

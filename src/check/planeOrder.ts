@@ -1,5 +1,5 @@
 import type { Alignment } from "../align/alignment.ts";
-import { withoutBlurred } from "./blurred.ts";
+import { blurredFrames, withoutFrames } from "./blurred.ts";
 import { directionCues, firstIsNearest, logScales, steadyBreathing, type DirectionCue } from "./direction.ts";
 import type { Finding } from "./finding.ts";
 import { inPlaneOrder, type FocusMeasurement } from "./measure.ts";
@@ -99,8 +99,8 @@ function sortedPlanes(measured: FocusMeasurement, alignment: Alignment, given: r
 
 /** Whether one frame is blurred and the others are in order. In a wrong order the ends of a stack look blurred, too, between frames that are sharper. */
 function isOneBlurred(measured: FocusMeasurement): boolean {
-  const sharp = withoutBlurred(measured);
-  return sharp.frames.length === measured.frames.length - 1 && (focusSequence(sharp)?.gain ?? Infinity) < DOUBTFUL_GAIN;
+  const blurred = blurredFrames(measured);
+  return blurred.length === 1 && (focusSequence(withoutFrames(measured, blurred))?.gain ?? Infinity) < DOUBTFUL_GAIN;
 }
 
 function directed({ order, sorted }: SortedPlanes, evidence: readonly DirectionCue[], { nameOf, reverse }: OrderOptions): PlaneOrder {

@@ -1,4 +1,4 @@
-import type { FocusMeasurement } from "./measure.ts";
+import { LEAST_BLOCKS, type FocusMeasurement } from "./measure.ts";
 
 /**
  * The order in which the focus passed through the scene, either way round. As it passes, each part gets sharper once and then blurs
@@ -16,8 +16,6 @@ export interface Sequence {
 
 /** With fewer frames a wide gap looks like a wrong order. */
 const LEAST_FRAMES = 5;
-/** Fewer blocks are not enough to judge. */
-const LEAST_BLOCKS = 30;
 /** Tours begin at no more than this many frames, spread over the stack. */
 const STARTS = 12;
 

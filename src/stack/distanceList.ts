@@ -45,7 +45,7 @@ export function parseDistanceSteps(text: string): DistanceSteps | undefined {
   return { first: { value: values[0], unit: common }, step: values[1] };
 }
 
-/** The distances of so many images. */
+/** The distances of this number of images. */
 export const steppedDistances = ({ first, step }: DistanceSteps, images: number): Quantity[] =>
   Array.from({ length: images }, (_, n) => ({ ...first, value: Number((first.value + n * step).toPrecision(12)) })); // 150.3, not 150.29999…
 

@@ -1,0 +1,1 @@
+export function atOnce(bytesEach: number): number;
