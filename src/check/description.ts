@@ -58,7 +58,11 @@ function checkDistances({ images, focusDistances, space }: Candidate, nameOf: (p
     before === distance
       ? `${nameOf(wrong - 1)} and ${nameOf(wrong)} have the same focus distance, ${distance}`
       : `${nameOf(wrong)}: a focus distance of ${distance}${before === undefined ? "" : ` after ${before}`} is not possible`;
-  const remedy = space === "depth" ? "distances must be positive metres, near to far" : "disparities must fall from near to far";
+  const remedy = {
+    depth: "distances must be positive metres, near to far",
+    position: "positions must grow from near to far",
+    disparity: "disparities must fall from near to far",
+  }[space];
   return [{ code: "contradictory-distances", severity: "error", plane: wrong, message, remedy: `correct it; ${remedy}` }];
 }
 

@@ -2,20 +2,19 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 import { placed, type DepthDocument } from "../depth/node/stackRun.ts";
-import { naturalOrder, type Unit } from "../stack/stackFormat.ts";
+import { isLength, naturalOrder, PER_METRE, type Unit } from "../stack/stackFormat.ts";
 import { errnoOf, reasonOf } from "../system/errno.ts";
 import { UserError } from "../system/userError.ts";
 import { SAVED_WORDS } from "./savedWords.ts";
 import { asUserError } from "./words.ts";
 
-const number = (value: number): string => value.toPrecision(4);
-
-const LENGTHS = { m: 1, cm: 1e2, mm: 1e3, um: 1e6 } as const;
+/** Undefined metrics are NaN, and null once they have been in a file. */
+const number = (value: number | null): string => (value === null || Number.isNaN(value) ? "undefined" : value.toPrecision(4));
 
 /** Lengths are printed in the unit that was asked for, or else in which the distances were given; files are in metres. */
 function printed({ unit, distances }: Pick<DepthDocument, "unit" | "distances">, asked?: Unit): { factor: number; name: string } {
-  const wanted = [asked, distances[0]?.unit].find((each): each is keyof typeof LENGTHS => each !== undefined && each in LENGTHS);
-  return unit === "m" && wanted ? { factor: LENGTHS[wanted], name: wanted } : { factor: 1, name: unitName(unit) };
+  const wanted = [asked, distances[0]?.unit].filter((each) => each !== undefined).find(isLength);
+  return unit === "m" && wanted ? { factor: PER_METRE[wanted], name: wanted } : { factor: 1, name: unitName(unit) };
 }
 
 const unitName = (unit: string): string => (unit === "index" ? "(plane index)" : unit);

@@ -82,7 +82,7 @@ const usage = (average: Average): Record<string, string> => ({
     "spread [B, 1, H, W]: standard deviation of the focus distance under probability, metres",
   averaging:
     average === "dioptres"
-      ? "depth = 1 / sum(probability / focusDistances). For plane indices or dioptres with a plane at infinity: sum(probability * value)"
+      ? "depth = 1 / sum(probability / focusDistances). For plane indices, positions of a microscope, or dioptres with a plane at infinity: sum(probability * value)"
       : "depth = sum(probability * focusDistances)",
   workingSize:
     "dualfocus depth runs the network on images of 768 pixels on the longer side, larger (up to twice) where a step between planes adds less than 4 pixels of blur, and resizes the result",

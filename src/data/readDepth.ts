@@ -21,14 +21,14 @@ interface StoredMap extends Size {
 }
 
 /**
- * Reads npy, png, tif, exr (channel Z, Y or R) or pfm. Floats are in the unit of `space` (metres for depth); integers are millimetres
+ * Reads npy, png, tif, exr (channel Z, Y or R) or pfm. Floats are in the unit of `space` (metres for depth and position); integers are millimetres
  * unless a PNG's text chunks `scale` and `offset` give the unit per step and the first value; `scale` overrides both. Depth is valid where finite and above 0, the others where finite.
  */
 export async function readDepth(file: string, space: Space, { scale }: { scale?: number } = {}): Promise<DepthMap> {
   const stored = await readMap(file);
   if (stored.width * stored.height !== stored.data.length || stored.data.length === 0)
     throw new FormatError(`${file}: says ${stored.width}×${stored.height} pixels but holds ${stored.data.length} values`);
-  const factor = scale ?? stored.scale ?? (stored.integer && space === "depth" ? 0.001 : 1);
+  const factor = scale ?? stored.scale ?? (stored.integer && (space === "depth" || space === "position") ? 0.001 : 1);
   const { offset = 0, invalid } = scale === undefined ? stored : {};
   const { width, height, data } = stored;
   const [values, valid] = [new Float32Array(data.length), new Uint8Array(data.length)];

@@ -55,6 +55,7 @@ export function describeRun(run: DepthRun, { model, network, align, seconds }: R
     height: depth.height,
     working: { width: working.width, height: working.height },
     unit,
+    ...(source.zeroPosition === undefined ? {} : { zeroPosition: source.zeroPosition }),
     distances: run.planes.map((n) => ({ file: source.files[n] as string, ...(source.focus[n] as StackSource["focus"][number]) })),
     order: run.order,
     range: validRange(depth),

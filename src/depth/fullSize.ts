@@ -134,4 +134,4 @@ function covered(shares: Float32Array): Uint8Array {
 }
 
 const unitOf = ({ space, unit }: StackSource): DepthUnit =>
-  space === "depth" ? "m" : space === "index" ? "index" : unit === "dpt" ? "dpt" : "disparity";
+  space === "depth" || space === "position" ? "m" : space === "index" ? "index" : unit === "dpt" ? "dpt" : "disparity";

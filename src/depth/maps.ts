@@ -40,7 +40,7 @@ export interface MapOptions {
 /**
  * Depth from p, eq. 6, and what goes with it. Distances in metres are averaged as the network was trained: as they are, D̂ = Σ p_n f_n (the
  * paper's arithmetic mean), or in dioptres, D̂ = 1 / Σ (p_n / f_n), where blur is linear, so that a little of p on a far plane means a
- * little blur, not metres of depth. Disparities and plane indices are averaged as they are.
+ * little blur, not metres of depth. Positions, disparities and plane indices are averaged as they are.
  */
 export function depthMaps(
   probability: FocusProbability,

@@ -2,10 +2,10 @@ import type { Size } from "./image.ts";
 
 /**
  * What the numbers of `focusDistances` and of a depth map mean.
- * `depth`: metres, growing away from the camera. `disparity`: larger is nearer (DDFF 12-Scene, light fields).
- * `index`: plane index, nothing metric is known.
+ * `depth`: metres, growing away from the camera. `position`: metres from the first plane, where only the travel between planes is known
+ * (microscopes). `disparity`: larger is nearer (DDFF 12-Scene, light fields). `index`: plane index, nothing metric is known.
  */
-export type Space = "depth" | "disparity" | "index";
+export type Space = "depth" | "position" | "disparity" | "index";
 
 /** Depth (or disparity, or plane index: see `space`) of every pixel, row by row. `valid[i]` is 1 where the value is known. */
 export interface DepthMap extends Size {

@@ -36,7 +36,8 @@ export function encodePoints(result: DepthResult): Uint8Array {
       for (let c = 0; c < 3; c++) colors[at + c] = picture.data[(y * picture.width + x) * 3 + c] as number;
       at += 3;
     }
-  const comments = ["dualfocus: x right, y up, z towards the viewer, camera at the origin", describeProjection(projection)];
+  const origin = projection.kind === "pinhole" ? "the camera at the origin" : "0 at the middle of the image and at depth 0";
+  const comments = [`dualfocus: x right, y up, z towards the viewer, ${origin}`, describeProjection(projection)];
   return encodePly({ positions, colors }, { comments });
 }
 

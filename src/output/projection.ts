@@ -22,6 +22,7 @@ const FARTHEST = 100;
 export function projectionOf({ depth, unit, camera, pixelSize }: DepthResult): Projection {
   if (unit !== "m" && unit !== "dpt") return { kind: "relief", height: RELIEF_HEIGHT };
   if (pixelSize !== undefined) return { kind: "orthographic", pixelSize };
+  if (depth.space === "position") return { kind: "relief", height: RELIEF_HEIGHT }; // no camera is where z is 0
   if (camera) return { kind: "pinhole", focalLength: camera.focalLength / camera.pixelPitch, assumed: false };
   const side = Math.max(depth.width, depth.height);
   return { kind: "pinhole", focalLength: side / 2 / Math.tan((DEFAULT_FIELD_OF_VIEW * Math.PI) / 360), assumed: true };
@@ -32,6 +33,7 @@ export function distances({ depth, unit }: DepthResult, projection: Projection):
   const [least, greatest] = validRange(depth);
   const known = (value: number, pixel: number): number => (depth.valid[pixel] ? value : NaN);
   if (projection.kind !== "relief") {
+    if (depth.space === "position") return depth.values.map(known);
     if (unit === "m") return depth.values.map((value, pixel) => (value > 0 ? known(value, pixel) : NaN));
     return depth.values.map((value, pixel) => (value > greatest / FARTHEST ? known(1 / value, pixel) : NaN));
   }
@@ -40,7 +42,7 @@ export function distances({ depth, unit }: DepthResult, projection: Projection):
   return depth.values.map((value, pixel) => known(((largerIsNearer ? greatest - value : value - least) / span) * projection.height, pixel));
 }
 
-/** Writes the point of one pixel at `into[at…at+2]`: x right, y up, z towards the viewer, the camera at the origin looking along −z. */
+/** Writes the point of one pixel at `into[at…at+2]`: x right, y up, z towards the viewer, a camera at the origin looking along −z. */
 export function backProject(
   { width, height }: Size,
   projection: Projection,
@@ -67,6 +69,6 @@ export function describeProjection(projection: Projection): string {
     case "orthographic":
       return `no perspective, ${projection.pixelSize} metres per pixel; metres`;
     case "relief":
-      return `no unit is known: the longer side is 1, the depth range ${projection.height}`;
+      return `no common unit is known: the longer side is 1, the depth range ${projection.height}`;
   }
 }

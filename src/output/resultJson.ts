@@ -11,6 +11,8 @@ export interface ResultSummary {
   readonly width: number;
   readonly height: number;
   readonly unit: DepthUnit;
+  /** For microscopes: the z position of the first plane [m], which depth counts from. Added to a depth, it gives the stage's own z. */
+  readonly zeroPosition?: number;
   readonly distances: readonly { readonly file: string; readonly value: number; readonly unit: Unit; readonly source: FocusSource }[];
   readonly range: readonly [number, number];
   readonly validFraction: number;

@@ -28,7 +28,7 @@ export function focalStack({ images, focusDistances, space }: FocalStack, { minP
   return { images, focusDistances, space };
 }
 
-/** Depth must grow from a positive value; disparity must fall; neither may repeat. */
+/** Depth must grow from a positive value, positions and indices from any; disparity must fall; none may repeat. */
 export function checkFocusDistances(focusDistances: readonly number[], space: Space): void {
   const sign = space === "disparity" ? -1 : 1;
   const wrong = focusDistances.findIndex((distance, n) => {
@@ -36,7 +36,8 @@ export function checkFocusDistances(focusDistances: readonly number[], space: Sp
     return n > 0 && !(sign * (distance - (focusDistances[n - 1] as number)) > 0);
   });
   if (wrong < 0) return;
-  const rule = { depth: "positive metres, increasing", disparity: "finite and decreasing", index: "finite and increasing" }[space];
+  const increasing = "finite and increasing";
+  const rule = { depth: "positive metres, increasing", position: increasing, disparity: "finite and decreasing", index: increasing }[space];
   throw new RangeError(
     `focus distances must be ${rule}; plane ${wrong} is ${focusDistances[wrong]}` +
       (wrong > 0 ? ` after ${focusDistances[wrong - 1]}` : ""),

@@ -1,5 +1,5 @@
 import { DualFocusError } from "../errors.ts";
-import { baseName, fromSource, orderPlanes, type FocusSource, type StackPlane, type Unit } from "./stackFormat.ts";
+import { baseName, fromSource, isLength, orderPlanes, PER_METRE, type FocusSource, type StackPlane, type Unit } from "./stackFormat.ts";
 import { parseDistanceFile, parseDistances, parseDistanceSteps, steppedDistances, type DistanceList } from "./distanceList.ts";
 import { FOCUS_TAGS, type PhotoFacts } from "../io/exif.ts";
 import { distancesInNames } from "./fileNameDistance.ts";
@@ -34,16 +34,14 @@ export interface Focus {
   readonly unit: Unit;
   readonly focusDistances: readonly number[];
   readonly space: Space;
-  /** Metres to add to a depth to get back the file's own z; 0 unless the positions have an arbitrary zero. */
-  readonly offset: number;
+  /** The z position of the first plane [m], where `space` is "position". */
+  readonly zeroPosition?: number;
   readonly notes: readonly string[];
 }
 
 interface Found {
   readonly quantities: readonly Quantity[];
   readonly source: FocusSource;
-  /** The numbers are distances from an arbitrary zero. */
-  readonly relative?: boolean;
 }
 
 interface Stack {
@@ -136,7 +134,6 @@ function zPositions({ frames, positionSource }: Stack): Found | undefined {
   return {
     quantities: positions.map((position) => ({ value: (position as number) * 1e6, unit: "um" })),
     source: positionSource,
-    relative: true,
   };
 }
 
@@ -166,7 +163,7 @@ interface Context {
   readonly notes: string[];
 }
 
-function inOrder({ quantities, source, relative = false }: Found, { frames, unit, listing, notes }: Context): Focus {
+function inOrder({ quantities, source }: Found, { frames, unit, listing, notes }: Context): Focus {
   const unified = unify(quantities, unit ?? "m");
   if (!unified) {
     const message = `${listing.name}: the focus distances${fromSource(source)} mix units that cannot be compared`;
@@ -175,15 +172,11 @@ function inOrder({ quantities, source, relative = false }: Found, { frames, unit
   if (unit === undefined && quantities.some((quantity) => quantity.unit === undefined) && source !== "argument")
     notes.push(`${listing.name}: the focus distances${fromSource(source)} have no unit; taken as metres`);
   const { values, unit: used } = farIsInfinite(unified, { frames, notes });
-  const offset = relative ? arbitraryZero(values) : 0;
-  const planes = frames.map((frame, n) => ({ ...frame, frame: n, value: (values[n] as number) - offset, source }));
-  const ordered = orderPlanes(planes, used);
-  return {
-    ...ordered,
-    planes: ordered.planes.map((plane) => ({ ...plane, value: plane.value + offset })),
-    offset: offset * 1e-6,
-    notes,
-  };
+  const planes = frames.map((frame, n) => ({ ...frame, frame: n, value: values[n] as number, source }));
+  // Lengths given for the planes of a microscope replace its positions, so they are positions too.
+  if (!isLength(used) || frames.some(({ position }) => position === undefined)) return { ...orderPlanes(planes, used), notes };
+  const ordered = orderPlanes(planes, used, { arbitraryZero: true });
+  return { ...ordered, zeroPosition: (ordered.planes[0]?.value ?? 0) / PER_METRE[used], notes };
 }
 
 /** In metres. No lens distinguishes more from infinity, and one such number must not dominate an average over planes. */
@@ -194,15 +187,9 @@ function farIsInfinite(
   { values, unit }: { values: readonly number[]; unit: Unit },
   { frames, notes }: Pick<Context, "frames" | "notes">,
 ): { values: readonly number[]; unit: Unit } {
-  const perMetre = { m: 1, cm: 1e2, mm: 1e3, um: 1e6, dpt: NaN, disparity: NaN, index: NaN }[unit];
+  const perMetre = isLength(unit) ? PER_METRE[unit] : NaN;
   const far = values.findIndex((value) => value / perMetre > BEYOND_FOCUS);
   if (far < 0) return { values, unit };
   notes.push(`${baseName(frames[far]?.file ?? "")}: ${values[far]} ${unit} counts as infinity; the stack is in dioptres`);
   return { values: values.map((value) => (value / perMetre > BEYOND_FOCUS ? 0 : perMetre / value)), unit: "dpt" };
-}
-
-/** Placed so that the nearest plane is one mean spacing away from zero: depth must be positive. */
-function arbitraryZero(positions: readonly number[]): number {
-  const [least, most] = [Math.min(...positions), Math.max(...positions)];
-  return least - (most - least) / Math.max(1, positions.length - 1);
 }

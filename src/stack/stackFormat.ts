@@ -7,6 +7,12 @@ import { RAW_NAME } from "../io/raw.ts";
 export const UNITS = ["m", "cm", "mm", "um", "dpt", "disparity", "index"] as const;
 export type Unit = (typeof UNITS)[number];
 
+/** How many of a unit of length make a metre. */
+export const PER_METRE = { m: 1, cm: 1e2, mm: 1e3, um: 1e6 } as const satisfies Partial<Record<Unit, number>>;
+type LengthUnit = keyof typeof PER_METRE;
+
+export const isLength = (unit: Unit): unit is LengthUnit => unit in PER_METRE;
+
 /** Where a focus distance came from; the earlier ones win. `ImageJ` is that program's description in a TIFF. */
 export type FocusSource =
   "argument" | "stack.json" | "distance list" | "OME-TIFF" | "ImageJ" | "file name" | "EXIF" | "MakerNote" | "XMP" | "file order";
@@ -69,24 +75,29 @@ export const LEAST_DISTANCE: Readonly<Record<Unit, number>> = {
   index: -Infinity,
 };
 
+export interface OrderOptions {
+  /** The lengths are positions whose zero is arbitrary: they may be negative, and count from the first plane. */
+  readonly arbitraryZero?: boolean;
+}
+
 /** Near to far, in metres where the unit allows it. A plane at infinity (0 dpt) keeps the whole stack in dioptres. */
-export function orderPlanes<P extends StackPlane>(planes: readonly P[], unit: Unit): OrderedPlanes<P> {
-  const bad = planes.find(({ value }) => !Number.isFinite(value) || value < LEAST_DISTANCE[unit]);
+export function orderPlanes<P extends StackPlane>(
+  planes: readonly P[],
+  unit: Unit,
+  { arbitraryZero = false }: OrderOptions = {},
+): OrderedPlanes<P> {
+  const least = arbitraryZero ? -Infinity : LEAST_DISTANCE[unit];
+  const bad = planes.find(({ value }) => !Number.isFinite(value) || value < least);
   if (bad) {
     const { file, value, source } = bad;
     const message = `${file}: ${value} ${unit} is not a focus distance${fromSource(source)}`;
     throw new DualFocusError("distances-invalid", message, { facts: { file, value, unit, source } });
   }
   const inDioptres = unit === "dpt" && planes.some(({ value }) => value === 0);
-  const space: Space = unit === "index" ? "index" : unit === "disparity" || inDioptres ? "disparity" : "depth";
-  const convert = {
-    m: (v: number) => v,
-    cm: (v: number) => v / 1e2,
-    mm: (v: number) => v / 1e3,
-    um: (v: number) => v / 1e6,
-    dpt: (v: number) => 1 / v,
-  };
-  const distance = (value: number): number => (space === "depth" ? convert[unit as keyof typeof convert](value) : value);
+  const metric = arbitraryZero ? "position" : "depth";
+  const space: Space = unit === "index" ? "index" : unit === "disparity" || inDioptres ? "disparity" : metric;
+  const inMetres = (value: number): number => (unit === "dpt" ? 1 / value : value / PER_METRE[unit as LengthUnit]);
+  const distance = (value: number): number => (space === metric ? inMetres(value) : value);
   const sign = space === "disparity" ? -1 : 1;
   const ordered = [...planes].sort((a, b) => sign * (distance(a.value) - distance(b.value)));
   const twin = ordered.find(({ value }, n) => value === ordered[n - 1]?.value);
@@ -96,7 +107,8 @@ export function orderPlanes<P extends StackPlane>(planes: readonly P[], unit: Un
     const message = `${files.join(" and ")} have the same focus distance, ${value} ${unit}${fromSource(source)}`;
     throw new DualFocusError("distances-invalid", message, { facts: { files, value, unit, source } });
   }
-  return { planes: ordered, unit, focusDistances: ordered.map(({ value }) => distance(value)), space };
+  const zero = arbitraryZero ? (ordered[0]?.value ?? 0) : 0;
+  return { planes: ordered, unit, focusDistances: ordered.map(({ value }) => distance(value - zero)), space };
 }
 
 /** Whether a file's name is that of an image, a result among them. */

@@ -27,12 +27,12 @@ export interface StackSource {
   readonly frames: readonly number[];
   /** The focus distance of each plane as written, where it was found, and its unit. */
   readonly focus: readonly { readonly value: number; readonly source: FocusSource; readonly unit: Unit }[];
-  /** Metres where `space` is "depth". */
+  /** Metres where `space` is "depth" or "position". */
   readonly focusDistances: readonly number[];
   readonly space: Space;
   readonly unit: Unit;
-  /** Metres to add to a depth to get the microscope's z; 0 for everything else. */
-  readonly offset: number;
+  /** Where `space` is "position": the microscope's z [m] at the first plane, which depth counts from. */
+  readonly zeroPosition?: number;
   /** Upright. */
   readonly size: Size;
   readonly channels: 1 | 3;
@@ -145,7 +145,7 @@ function stackSource({ name, set, kept, files, focus, camera, notes }: Parts): S
     focusDistances: focus.focusDistances,
     space: focus.space,
     unit: focus.unit,
-    offset: focus.offset,
+    ...(focus.zeroPosition === undefined ? {} : { zeroPosition: focus.zeroPosition }),
     ...{ size, channels, bits, orientation, notes },
     ...(camera ? { camera } : {}),
     ...(pixelSize === undefined ? {} : { pixelSize }),

@@ -7,12 +7,13 @@ import type { DepthDocument } from "../../src/depth/node/stackRun.ts";
 import { readDepth } from "../../src/data/readDepth.ts";
 import { withJpegMetadata } from "../../src/io/jpegMetadata.ts";
 import { decodeNpy, encodeNpy } from "../../src/io/npy.ts";
-import { decodePng, decodePngPixels, encodePng, encodePngPixels } from "../../src/io/png.ts";
-import { decodeTiff } from "../../src/io/tiff.ts";
+import { decodePng, decodePngPixels, encodePng, encodePngPixels, integers } from "../../src/io/png.ts";
+import { decodeTiff, encodeTiff } from "../../src/io/tiff.ts";
 import { cropImage } from "../../src/image/crop.ts";
 import type { Image } from "../../src/image/image.ts";
 import { OUTPUT_NAMES } from "../../src/output/outputs.ts";
 import { put, temporaryFolder } from "../data/files.ts";
+import { assertClose } from "../helpers/close.ts";
 import { runCommand } from "../helpers/command.ts";
 import { exifBlock } from "../io/exifFiles.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
@@ -192,6 +193,38 @@ test("--distances and --unit go before stack.json, and turn a stack given far to
   assert.deepEqual(distances.map(({ value }) => value), [100, 200, 300, 400, 500]); // prettier-ignore
   assert.ok(distances[0]?.file.endsWith("plane_4.png") && distances[0].source === "argument");
   assert.ok(unit === "m" && range[0] >= 0.1 && range[1] <= 0.5);
+});
+
+test("depth of a microscope's stack counts from its first plane, and zeroPosition gives the stage's own z back", async (context) => {
+  const planes = stack.images.map((_, n) => `<Plane TheZ="${n}" TheC="0" TheT="0" PositionZ="${2 * n - 3000}" PositionZUnit="µm"/>`); // 2 µm apart
+  const pixels = `<Pixels DimensionOrder="XYZCT" SizeZ="5" SizeC="1" SizeT="1" PhysicalSizeX="0.5"><TiffData/>${planes.join("")}</Pixels>`;
+  const pages = stack.images.map((image, n) => ({
+    ...image,
+    data: integers(image.data, 16),
+    ...(n === 0 ? { description: `<OME><Image>${pixels}</Image></OME>` } : {}),
+  }));
+  const [file, height] = [join(root, "cells.ome.tif"), join(root, "height.npy")];
+  put(file, encodeTiff(pages));
+  put(height, encodeNpy({ shape: [64, 96], data: trueDepth.values.map((plane) => 2e-6 * (plane - 1)) }));
+  const { code, out, err } = await runCommand(
+    context,
+    "depth",
+    file,
+    "-o",
+    join(root, "cells"),
+    "--truth",
+    height,
+    "--save",
+    "npy",
+    "--json",
+  );
+  assert.equal(code, 0, err);
+  const { unit, range, zeroPosition, distances, errors } = JSON.parse(out) as DepthDocument;
+  assertClose([zeroPosition ?? 0], [-3e-3], 1e-9);
+  assert.deepEqual([unit, distances.map(({ value }) => Math.round(value))], ["m", [-3000, -2998, -2996, -2994, -2992]]);
+  assert.ok(range[0] >= 0 && range[1] <= 8e-6, `${range.join(" to ")} m`);
+  assert.ok((errors?.rmse ?? 1) < 0.1 * 2e-6, `RMSE ${errors?.rmse} m`);
+  assert.equal(errors?.absRel, null, "no ratio to a depth whose zero is arbitrary");
 });
 
 test("pictures larger than the working size give maps in full size, 16 bits kept to the end", async (context) => {

@@ -35,11 +35,14 @@ test("a network that averages metres has the arithmetic mean (eq. 6), and their 
   assertClose(maps.error, [0.2 * 0.5, 0.2 * 1], 1e-6);
 });
 
-test("disparities and plane indices are averaged as they are", () => {
+test("positions, disparities and plane indices are averaged as they are", () => {
   const p = row([[0.25, 0.75, 0]]);
   for (const options of [IN_DIOPTRES, IN_METRES]) {
     assertClose(depthMaps(p, { focusDistances: [0.28, 0.2, 0.1], space: "disparity" }, options).depth, [0.22], 1e-6);
     assertClose(depthMaps(p, { focusDistances: [0, 1, 2], space: "index" }, options).depth, [0.75], 1e-6);
+    // A microscope: ¾ of the way from the first plane to the second, whatever the zero of its z is. In dioptres from one step away it was 1/0.625 - 1 = 0.6.
+    const microscope = depthMaps(p, { focusDistances: [0, 2e-6, 4e-6], space: "position" }, options);
+    assertClose(microscope.depth, [1.5e-6], 1e-6);
   }
 });
 

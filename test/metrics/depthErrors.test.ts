@@ -72,6 +72,14 @@ test("ratios are not defined for truths that are not positive, and say so with N
   assert.equal(shareWithin(negative, { tolerance: 0.05 }), NaN);
 });
 
+test("ratios are not defined for positions, whose zero is arbitrary, while differences are", () => {
+  const map = (...values: number[]) => depthMap({ width: 2, height: 1, values: Float32Array.from(values), space: "position" });
+  const comparison = { depth: map(2, 5), trueDepth: map(1, 4) };
+  assert.equal(rootMeanSquaredError(comparison), 1);
+  for (const metric of [absoluteRelativeError, squaredRelativeError, logRootMeanSquaredError]) assert.ok(Number.isNaN(metric(comparison)));
+  assert.ok(Number.isNaN(ratioAccuracy(comparison, { power: 1 })) && Number.isNaN(shareWithin(comparison, { tolerance: 0.05 })));
+});
+
 test("a negative prediction of a positive truth is never inside δ", () => {
   assert.equal(ratioAccuracy(compare([-1, 1], [1, 1]), { power: 3 }), 0.5);
 });

@@ -35,6 +35,15 @@ test("an unknown camera is assumed and said so; a microscope has no perspective;
   assert.match(readPly(encodePoints(without)).comments.join(), /assumed: 60 degrees/);
   const flat = readPly(encodePoints({ ...without, pixelSize: 1e-3 })).vertices[2];
   assertClose([flat?.["x"] ?? 0, flat?.["y"] ?? 0, flat?.["z"] ?? 0], [-0.5e-3, -0.5e-3, -4], 1e-6);
+  const slide = { ...map([0, 3e-6, 6e-6, 6e-6]), space: "position" } as const;
+  const above = readPly(encodePoints({ ...without, depth: slide, pixelSize: 1e-6 }));
+  assertClose(
+    above.vertices.map(({ z }) => z ?? NaN),
+    [0, -3e-6, -6e-6, -6e-6],
+    1e-6,
+  );
+  assert.match(above.comments.join(), /0 at the middle of the image and at depth 0,no perspective, 0\.000001 metres per pixel/);
+  assert.equal(projectionOf({ ...four, depth: slide }).kind, "relief", "where the camera is, nobody knows");
   const relief = readPly(encodePoints({ ...four, unit: "index", depth: { ...map([0, 3, 6, 6]), space: "index" } })).vertices;
   assertClose(
     relief.map(({ z }) => z ?? NaN),

@@ -248,16 +248,26 @@ test("an OME-TIFF gives its planes by z position, near to far, one page at a tim
   }));
   put(join(root, "cells.ome.tif"), encodeTiff(pages));
   const stack = await openStack(join(root, "cells.ome.tif"));
-  assert.deepEqual([sources(stack), stack.unit, stack.space, stack.bits, stack.channels], [["OME-TIFF"], "um", "depth", 16, 1]);
+  assert.deepEqual([sources(stack), stack.unit, stack.space, stack.bits, stack.channels], [["OME-TIFF"], "um", "position", 16, 1]);
   assertClose(
     stack.focus.map(({ value }) => value),
     [-2, 1, 4],
     1e-9,
   );
-  assertClose(stack.focusDistances, [3e-6, 6e-6, 9e-6], 1e-9);
-  assertClose([stack.offset, stack.pixelSize ?? 0], [-5e-6, 0.2e-6], 1e-9);
+  assertClose(stack.focusDistances, [0, 3e-6, 6e-6], 1e-12);
+  assertClose([stack.zeroPosition ?? 0, stack.pixelSize ?? 0], [-2e-6, 0.2e-6], 1e-12);
   for (const [n, stored] of [2000, 4095, 1000].entries())
     assertClose((await stack.readPlane(n)).data, new Float32Array(384).fill(stored / 4095), 1e-6);
+});
+
+test("lengths given for the planes of a microscope are positions too, dioptres are not", async () => {
+  const file = join(root, "cells.ome.tif"); // z = 4, -2, 1 µm
+  const moved = await openStack(file, { distances: "0um,-0.02mm,-10um" });
+  assert.deepEqual([moved.space, moved.focus.map(({ value }) => Number(value.toPrecision(9)))], ["position", [-2e-5, -1e-5, 0]]);
+  assertClose([...moved.focusDistances, moved.zeroPosition ?? 0], [0, 1e-5, 2e-5, -2e-5], 1e-12);
+  const optical = await openStack(file, { distances: [1, 4, 2], unit: "dpt" });
+  assert.deepEqual([optical.space, optical.focusDistances, optical.zeroPosition], ["depth", [0.25, 0.5, 1], undefined]);
+  await assert.rejects(openStack(file, { distances: [-1, 4, 2], unit: "dpt" }), /-1 dpt is not a focus distance/);
 });
 
 test("a plain multi-page TIFF is a stack too; thumbnails are left out; 12 bits in 16 are noticed", async () => {

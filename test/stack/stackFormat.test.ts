@@ -35,6 +35,13 @@ test("disparity falls and the plane index rises from near to far; a plane at inf
   assert.deepEqual({ space, unit, focusDistances }, { space: "disparity", unit: "dpt", focusDistances: [2, 0] });
 });
 
+test("positions with an arbitrary zero count from the first plane, and may be negative but not equal", () => {
+  const { space, focusDistances, planes: ordered } = orderPlanes(planes(3, -1, 0), "mm", { arbitraryZero: true });
+  assert.deepEqual([space, ordered.map(({ value }) => value)], ["position", [-1, 0, 3]]);
+  assertClose(focusDistances, [0, 0.001, 0.004], 1e-12);
+  assert.throws(() => orderPlanes(planes(-1, -1), "mm", { arbitraryZero: true }), /have the same focus distance, -1 mm/);
+});
+
 test("results beside the images are not taken for planes", () => {
   assert.deepEqual(planeFiles(["plane_2.png", "plane_10.png", "aif.png", "depth.png"]), ["plane_2.png", "plane_10.png"]);
   assert.deepEqual(planeFiles(["IMG_1.JPG", "error.tif", "beyond.png", "filled.png", "aif.jpg", "depth16.png"]), ["IMG_1.JPG"]);

@@ -112,8 +112,8 @@ interface FocusState {
 }
 
 /** The focus, which a click moves smoothly. */
-function useFocus({ result: { depth, unit } }: ViewResult): FocusState {
-  const scale = useMemo<FocusScale>(() => ({ range: validRange(depth), isDistance: unit === "m" }), [depth, unit]);
+function useFocus({ result: { depth } }: ViewResult): FocusState {
+  const scale = useMemo<FocusScale>(() => ({ range: validRange(depth), isDistance: depth.space === "depth" }), [depth]);
   const [share, setShare] = useState(0.25);
   const [target, setTarget] = useState<Pixel>();
   const cancel = useRef<() => void>(() => undefined);
