@@ -1,6 +1,7 @@
 import type { Image } from "../image/image.ts";
 import type { Space } from "../image/depthMap.ts";
 import { checkFocusDistances } from "../stack/focalStack.ts";
+import { numberText } from "../stack/quantity.ts";
 import type { Finding } from "./finding.ts";
 
 /** A stack that has not been checked yet. */
@@ -56,8 +57,8 @@ function checkDistances({ images, focusDistances, space }: Candidate, nameOf: (p
   const [distance, before] = [focusDistances[wrong] as number, focusDistances[wrong - 1]];
   const message =
     before === distance
-      ? `${nameOf(wrong - 1)} and ${nameOf(wrong)} have the same focus distance, ${distance}`
-      : `${nameOf(wrong)}: a focus distance of ${distance}${before === undefined ? "" : ` after ${before}`} is not possible`;
+      ? `${nameOf(wrong - 1)} and ${nameOf(wrong)} have the same focus distance, ${numberText(distance)}`
+      : `${nameOf(wrong)}: a focus distance of ${numberText(distance)}${before === undefined ? "" : ` after ${numberText(before)}`} is not possible`;
   const remedy = {
     depth: "distances must be positive metres, near to far",
     position: "positions must grow from near to far",

@@ -5,6 +5,7 @@ import type { PlaneOrder } from "../check/planeOrder.ts";
 import { hasKnownOrder, inspectFrames, knownOrder, planeNames } from "../depth/frames.ts";
 import type { Image } from "../image/image.ts";
 import { DualFocusError } from "../errors.ts";
+import { distanceTexts } from "../stack/quantity.ts";
 import type { FocusSource, Unit } from "../stack/stackFormat.ts";
 import { inFocusOrder } from "../stack/stackSource.ts";
 import { withStack, type StackSource } from "../stack/node/openStack.ts";
@@ -156,10 +157,11 @@ const SOURCES: Readonly<Partial<Record<FocusSource, string>>> = { argument: "--d
 /** Sharpness is relative to the sharpest plane; shift is in pixels of the files, to the reference image. */
 function planeTable(planes: readonly PlaneLine[]): string[] {
   const head = ["plane", "file", "distance", "from", "sharpness", "in focus", "shift [px]", "scale"];
-  const rows = planes.map(({ plane, file, distance, unit, source, sharpness, inFocus, shift, scale }) => [
+  const distances = distanceTexts(planes.map(({ distance }) => distance));
+  const rows = planes.map(({ plane, file, unit, source, sharpness, inFocus, shift, scale }) => [
     String(plane),
     file,
-    unit === "index" ? "-" : `${Number(distance.toPrecision(6))} ${unit}`,
+    unit === "index" ? "-" : `${distances[plane]} ${unit}`,
     SOURCES[source] ?? source,
     sharpness === undefined ? "-" : sharpness.toFixed(2),
     inFocus === undefined ? "-" : `${(100 * inFocus).toFixed(0)} %`,

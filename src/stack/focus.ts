@@ -3,7 +3,7 @@ import { baseName, fromSource, isLength, orderPlanes, PER_METRE, type FocusSourc
 import { parseDistanceFile, parseDistances, parseDistanceSteps, steppedDistances, type DistanceList } from "./distanceList.ts";
 import { FOCUS_TAGS, type PhotoFacts } from "../io/exif.ts";
 import { distancesInNames } from "./fileNameDistance.ts";
-import { unify, type Quantity } from "./quantity.ts";
+import { numberText, unify, type Quantity } from "./quantity.ts";
 import type { Space } from "../image/depthMap.ts";
 import type { Listing } from "./listing.ts";
 import type { StackFiles } from "./stackFiles.ts";
@@ -150,7 +150,8 @@ function photoDistances(facts: readonly PhotoFacts[], { frames, notes }: { frame
     if (known.length === 0) continue;
     const silent = frames[values.indexOf(undefined)];
     if (silent) notes.push(`${baseName(silent.file)}: no focus distance in its ${source}, while others have one; ignored`);
-    else if (new Set(known).size === 1) notes.push(`all images state the same focus distance in their ${source}, ${known[0]} m; ignored`);
+    else if (new Set(known).size === 1)
+      notes.push(`all images state the same focus distance in their ${source}, ${numberText(known[0] as number)} m; ignored`);
     else return { quantities: known.map((value) => ({ value, unit: "m" })), source };
   }
   return undefined;
@@ -190,6 +191,8 @@ function farIsInfinite(
   const perMetre = isLength(unit) ? PER_METRE[unit] : NaN;
   const far = values.findIndex((value) => value / perMetre > BEYOND_FOCUS);
   if (far < 0) return { values, unit };
-  notes.push(`${baseName(frames[far]?.file ?? "")}: ${values[far]} ${unit} counts as infinity; the stack is in dioptres`);
+  notes.push(
+    `${baseName(frames[far]?.file ?? "")}: ${numberText(values[far] as number)} ${unit} counts as infinity; the stack is in dioptres`,
+  );
   return { values: values.map((value) => (value / perMetre > BEYOND_FOCUS ? 0 : perMetre / value)), unit: "dpt" };
 }

@@ -3,6 +3,7 @@ import type { Space } from "../image/depthMap.ts";
 import { describeIssues, DualFocusError } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
 import { RAW_NAME } from "../io/raw.ts";
+import { numberText } from "./quantity.ts";
 
 export const UNITS = ["m", "cm", "mm", "um", "dpt", "disparity", "index"] as const;
 export type Unit = (typeof UNITS)[number];
@@ -90,7 +91,7 @@ export function orderPlanes<P extends StackPlane>(
   const bad = planes.find(({ value }) => !Number.isFinite(value) || value < least);
   if (bad) {
     const { file, value, source } = bad;
-    const message = `${file}: ${value} ${unit} is not a focus distance${fromSource(source)}`;
+    const message = `${file}: ${numberText(value)} ${unit} is not a focus distance${fromSource(source)}`;
     throw new DualFocusError("distances-invalid", message, { facts: { file, value, unit, source } });
   }
   const inDioptres = unit === "dpt" && planes.some(({ value }) => value === 0);
@@ -104,7 +105,7 @@ export function orderPlanes<P extends StackPlane>(
   if (twin) {
     const files = ordered.filter(({ value }) => value === twin.value).map(({ file }) => baseName(file));
     const { value, source } = twin;
-    const message = `${files.join(" and ")} have the same focus distance, ${value} ${unit}${fromSource(source)}`;
+    const message = `${files.join(" and ")} have the same focus distance, ${numberText(value)} ${unit}${fromSource(source)}`;
     throw new DualFocusError("distances-invalid", message, { facts: { files, value, unit, source } });
   }
   const zero = arbitraryZero ? (ordered[0]?.value ?? 0) : 0;

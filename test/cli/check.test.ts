@@ -105,6 +105,16 @@ test("files can be listed, and distances given", async (context) => {
   assert.equal((JSON.parse(printed) as { ok: boolean }).ok, true);
 });
 
+test("distances are printed with the digits that tell planes apart, in JSON as they are", async (context) => {
+  const distances = ["12.743999", "10.1234567", "7.5", "5.000001", "2.5", "0.0784684"];
+  const folder = await folderOf(context, stack);
+  const args = ["--distances", distances.toReversed().join(","), "--unit", "dpt"];
+  const { printed } = await run(context, folder, ...args);
+  assert.deepEqual([...printed.matchAll(/ ([\d.]+) dpt {2}/g)].map(([, text]) => text), ["12.74", "10.12", "7.5", "5", "2.5", "0.0785"]); // prettier-ignore
+  const { table } = JSON.parse((await run(context, folder, ...args, "--json")).printed) as CheckDocument;
+  assert.deepEqual(table.map(({ distance }) => String(distance)), distances); // prettier-ignore
+});
+
 test("without distances it says which photo was taken as the nearest, and --reverse exchanges the ends", async (context) => {
   const folder = await folderOf(context, stack);
   const files = stack.images.map((_, n) => join(folder, `plane_${n}.png`));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseDistanceFile, parseDistances, parseDistanceSteps, steppedDistances } from "../../src/stack/distanceList.ts";
 import { distancesInNames } from "../../src/stack/fileNameDistance.ts";
-import { metresPer, parseQuantity, unify } from "../../src/stack/quantity.ts";
+import { distanceTexts, metresPer, parseQuantity, unify } from "../../src/stack/quantity.ts";
 import { DualFocusError } from "../../src/errors.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
@@ -34,6 +34,14 @@ test("mixed lengths become metres, an infinite one makes dioptres", () => {
   assert.deepEqual(unify([{ value: 0.5 }, { value: Infinity }], "m"), { values: [2, 0], unit: "dpt" });
   assert.deepEqual(unify([{ value: 3 }, { value: 4 }], "mm"), { values: [3, 4], unit: "mm" });
   assert.equal(unify([{ value: 3, unit: "index" }, { value: 4 }], "m"), undefined);
+});
+
+test("distances are shown with three digits, and with as many more as tell the planes apart", () => {
+  assert.deepEqual(distanceTexts([0.0784684, 0.5, 1.2599999904632568]), ["0.0785", "0.5", "1.26"]); // steps of 0.42 and 0.76
+  assert.deepEqual(distanceTexts([150, 150.1, 150.30000000000001]), ["150", "150.1", "150.3"]);
+  assert.deepEqual(distanceTexts([-2998.50004, -2998, -2997.50004]), ["-2998.5", "-2998", "-2997.5"]);
+  assert.deepEqual(distanceTexts([-1e-9, 12.3456, 1234.56]), ["-1e-9", "12.3", "1234.6"]);
+  assert.deepEqual([distanceTexts([0.123456]), distanceTexts([]), distanceTexts([0, 0])], [["0.123"], [], ["0", "0"]]);
 });
 
 test("a list as typed is read, and the error names the word that is not a number", () => {

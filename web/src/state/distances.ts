@@ -1,4 +1,4 @@
-import { parseQuantity } from "../../../src/stack/quantity.ts";
+import { numberText, parseQuantity } from "../../../src/stack/quantity.ts";
 import type { FocusSource, Unit } from "../../../src/stack/stackFormat.ts";
 import type { FocusChoice, OpenedStack } from "../worker/protocol.ts";
 
@@ -68,9 +68,6 @@ export function withFrame(draft: Draft, frame: number): Draft {
 
 /** In the order of the file names. */
 export const inFileOrder = (draft: Draft): Draft => ({ ...draft, order: [...draft.order].sort((a, b) => a - b), isArranged: false });
-
-/** As few digits as give the number back, six at most. */
-export const numberText = (value: number): string => String(Number(value.toPrecision(6)));
 
 /** The content of the fields: a choice, a field that cannot be read, or a field that is still empty. */
 export function readDraft({

@@ -1,10 +1,11 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 
+import { numberText } from "../../../src/stack/quantity.ts";
 import type { Unit } from "../../../src/stack/stackFormat.ts";
 import { TEST_IDS } from "../contract.ts";
 import { calibrate, type Spacing } from "../state/calibration.ts";
-import { numberText, UNIT_SYMBOLS, type Draft } from "../state/distances.ts";
+import { UNIT_SYMBOLS, type Draft } from "../state/distances.ts";
 import type { OpenedStack } from "../worker/protocol.ts";
 import { Choice, DecimalInput, FieldProblem } from "./fields.tsx";
 

@@ -1,10 +1,10 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 
+import { numberText } from "../../../src/stack/quantity.ts";
 import type { ViewResult } from "../contract.ts";
 import { calibrate, type KnownPoint, type Spacing } from "../state/calibration.ts";
 import type { Pixel } from "../state/curve.ts";
-import { numberText } from "../state/distances.ts";
 import type { ViewProps } from "./App.tsx";
 import { SpacingChoice } from "./CalibratePanel.tsx";
 import { DecimalInput, FieldProblem } from "./fields.tsx";

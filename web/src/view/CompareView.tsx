@@ -1,9 +1,10 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
+import { distanceTexts } from "../../../src/stack/quantity.ts";
 import { TEST_IDS, type ViewResult } from "../contract.ts";
 import { depthSource, imageSource, type PictureSource } from "../paint.ts";
-import { numberText, UNIT_SYMBOLS } from "../state/distances.ts";
+import { UNIT_SYMBOLS } from "../state/distances.ts";
 import { fullRange, type Look } from "../state/look.ts";
 import type { Place } from "../state/viewport.ts";
 import { Choice } from "./fields.tsx";
@@ -57,7 +58,7 @@ export function CompareView({ result: view, state, controller }: ResultProps): V
         )}
       </ZoomFrame>
       <div class="controls">
-        <Choice label="Before" value={plane} choices={view.planes.map((each, n) => [n, planeTitle(each, n)])} onChange={setPlane} />
+        <Choice label="Before" value={plane} choices={planeTitles(view.planes).map((title, n) => [n, title])} onChange={setPlane} />
         <Choice label="After" value={after} choices={AFTERS} onChange={setAfter} />
       </div>
     </div>
@@ -86,8 +87,10 @@ function CompareLine({ share, onShare }: { share: number; onShare: (share: numbe
   );
 }
 
-const planeTitle = ({ value, unit }: ViewResult["planes"][number], n: number): string =>
-  unit === "index" ? `Image ${n + 1}` : `Image ${n + 1}, focus at ${numberText(Number(value.toPrecision(4)))} ${UNIT_SYMBOLS[unit]}`;
+function planeTitles(planes: ViewResult["planes"]): string[] {
+  const texts = distanceTexts(planes.map(({ value }) => value));
+  return planes.map(({ unit }, n) => (unit === "index" ? `Image ${n + 1}` : `Image ${n + 1}, focus at ${texts[n]} ${UNIT_SYMBOLS[unit]}`));
+}
 
 function sourceAfter({ result }: ViewResult, after: After, { map, flip, range }: Look): PictureSource | undefined {
   if (after === "depth") return depthSource(result, { range: range ?? fullRange(result), map, flip });

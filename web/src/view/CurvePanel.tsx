@@ -1,8 +1,9 @@
 import type { VNode } from "preact";
 
+import { distanceTexts } from "../../../src/stack/quantity.ts";
 import { TEST_IDS, type ViewResult } from "../contract.ts";
 import { asShares, columnAt, curvePoints, planeOfDepth, planeX, valueY, type Frame, type Pixel } from "../state/curve.ts";
-import { numberText, UNIT_SYMBOLS } from "../state/distances.ts";
+import { UNIT_SYMBOLS } from "../state/distances.ts";
 
 const FRAME: Frame = { width: 360, height: 220, left: 44, right: 14, top: 14, bottom: 40 };
 
@@ -47,7 +48,7 @@ function Axes({ planes, most }: { planes: ViewResult["planes"]; most: number }):
   const base = FRAME.height - FRAME.bottom;
   const every = Math.ceil(planes.length / MOST_LABELS);
   const unit = planes[0]?.unit ?? "index";
-  const text = (n: number): string => (unit === "index" ? String(n + 1) : numberText(Number((planes[n]?.value ?? 0).toPrecision(4))));
+  const texts = unit === "index" ? planes.map((_, n) => String(n + 1)) : distanceTexts(planes.map(({ value }) => value));
   return (
     <g class="axes" aria-hidden="true">
       {[0, 0.5, 1].map((share) => (
@@ -67,7 +68,7 @@ function Axes({ planes, most }: { planes: ViewResult["planes"]; most: number }):
       {planes.map((_, n) =>
         n % every === 0 ? (
           <text key={n} x={planeX(n, planes.length, FRAME)} y={base + 16} text-anchor="middle">
-            {text(n)}
+            {texts[n]}
           </text>
         ) : null,
       )}
