@@ -11,18 +11,29 @@ export interface DistanceList {
 /** Files beside the images that are read as such a list. */
 export const DISTANCE_FILE = /^(stack|(focus|focal)([_-]?(distances?|positions?))?|distances?|z([_-]?positions?)?)\.(csv|tsv|txt)$/i;
 
+/** `0,5` or `650,5mm`. */
+const DECIMAL_COMMA = /^[+-]?\d+,\d+\s*[^\d\s,;]*$/;
+
+const POINT = "decimals are written with a point, such as 0.5";
+
 /** `"0.5, 0.65m, inf"`: a list typed by the user. The error names the word that is not a number. */
 export function parseDistances(text: string): Quantity[] {
+  const parts = text.trim().split(/[\s;]+/);
+  const decimal = parts.length > 1 ? parts.find((part) => DECIMAL_COMMA.test(part)) : undefined; // a comma alone separates numbers
+  if (decimal !== undefined) throw invalidDistance(decimal, POINT);
   return text
     .trim()
     .split(/[\s,;]+/)
     .map((word) => {
       const quantity = parseQuantity(word);
       if (quantity) return quantity;
-      const message = `“${quoted(word)}” is not a focus distance; expected numbers such as 0.5 or 650mm, or a first one and a step such as 150mm+0.1mm`;
-      throw new DualFocusError("distances-invalid", message, { facts: { word } });
+      const hint = text.includes("+") && /\d,\d/.test(text) ? `; ${POINT}` : ""; // 150,5mm+0,1mm
+      throw invalidDistance(word, `expected numbers such as 0.5 or 650mm, or a first one and a step such as 150mm+0.1mm${hint}`);
     });
 }
+
+const invalidDistance = (word: string, expected: string): DualFocusError =>
+  new DualFocusError("distances-invalid", `“${quoted(word)}” is not a focus distance; ${expected}`, { facts: { word } });
 
 /** `"150mm+0.1mm"`: the distance of the first image, and how much is added from each image to the next, as on a focus rail. */
 export interface DistanceSteps {
@@ -59,6 +70,8 @@ export function parseDistanceFile(text: string, file = "distance list"): Distanc
     .split(/\r?\n/)
     .map((line, index) => ({ number: index + 1, cells: splitLine(line) }))
     .filter(({ cells }) => cells.length > 0);
+  const decimal = decimalComma(rows);
+  if (decimal) throw new FormatError(`${file}: line ${decimal.number}: “${quoted(decimal.text)}” is not a focus distance; ${POINT}`);
   const heading = rows[0]?.cells.some((cell) => parseQuantity(cell)) === false ? rows.shift()?.cells : undefined;
   if (rows.length === 0) throw new FormatError(`${file}: no focus distances in it; expected one number per line`);
   const columns = chooseColumns(heading, rows[0]?.cells ?? []);
@@ -73,11 +86,31 @@ export function parseDistanceFile(text: string, file = "distance list"): Distanc
   return { entries };
 }
 
+interface Row {
+  /** From 1. */
+  readonly number: number;
+  readonly cells: readonly string[];
+}
+
+/** A number with a decimal comma. Lines of two whole numbers may be a counter and a distance (`1,5`), unless the counter repeats itself. */
+function decimalComma(rows: readonly Row[]): { number: number; text: string } | undefined {
+  for (const { number, cells } of rows) {
+    const text = cells.find((cell) => DECIMAL_COMMA.test(cell));
+    if (text !== undefined) return { number, text };
+  }
+  const pairs = rows.filter(
+    ({ cells: [whole = "", fraction = "", more] }) => more === undefined && /^\d+$/.test(whole) && /^\d/.test(fraction),
+  );
+  const repeated = pairs.find(({ cells }, n) => pairs.findIndex((other) => other.cells[0] === cells[0]) < n);
+  return pairs.length === rows.length && repeated ? { number: repeated.number, text: repeated.cells.join(",") } : undefined;
+}
+
 function splitLine(line: string): string[] {
   const bare = line.replace(/^\s*#.*$/, "").trim();
   if (bare === "") return [];
   if (parseQuantity(bare)) return [bare];
-  const separator = ["\t", ";", ","].find((mark) => bare.includes(mark)) ?? /\s+(?![A-Za-zµμ]+$)/; // a unit stays with its number
+  const isComma = !/^\S+\.\w+\s+[+-]?\d+,\d+\s*[A-Za-zµμ]*$/.test(bare); // not so in “a.jpg 0,5”
+  const separator = ["\t", ";", ...(isComma ? [","] : [])].find((mark) => bare.includes(mark)) ?? /\s+(?![A-Za-zµμ]+$)/; // a unit stays with its number
   const cells = bare.split(separator);
   return cells.map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
 }

@@ -4,6 +4,7 @@ import { parseDistanceFile, parseDistances, parseDistanceSteps, steppedDistances
 import { distancesInNames } from "../../src/stack/fileNameDistance.ts";
 import { distanceTexts, metresPer, parseQuantity, unify } from "../../src/stack/quantity.ts";
 import { DualFocusError } from "../../src/errors.ts";
+import { FormatError } from "../../src/io/formatError.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
 
@@ -47,6 +48,22 @@ test("distances are shown with three digits, and with as many more as tell the p
 test("a list as typed is read, and the error names the word that is not a number", () => {
   assert.deepEqual(parseDistances("0.5, 65cm,inf"), [{ value: 0.5 }, { value: 650, unit: "mm" }, { value: Infinity }]);
   assert.throws(() => parseDistances("1,two,3"), /“two” is not a focus distance/);
+});
+
+test("a decimal comma is refused with a hint, and a comma between whole numbers separates them", () => {
+  const point = /decimals are written with a point/;
+  for (const text of ["0,5 0,7 1,0", "0,5;0,7", "0,5; 0,7m; 1", "1; 0,5", "50,5mm 60,5mm", "0,5 m 0,7 m"])
+    assert.throws(() => parseDistances(text), (error) => error instanceof DualFocusError && error.code === "distances-invalid" && point.test(error.message), text); // prettier-ignore
+  assert.throws(() => parseDistances("150,5mm+0,1mm"), point);
+  assert.throws(() => parseDistances("150mm+0,1mm"), point);
+  for (const text of ["1,2,3", "1, 2, 3", "1 2 3", "1;2;3", "1,\n2,\n3"])
+    assert.deepEqual(parseDistances(text), [{ value: 1 }, { value: 2 }, { value: 3 }], text); // prettier-ignore
+  assert.deepEqual(parseDistances("0,5"), [{ value: 0 }, { value: 5 }]); // two planes
+  for (const text of ["a.jpg;0,5\nb.jpg;0,7", "file;mm\na.jpg;0,5", "a.jpg 0,5\nb.jpg 0,7", "a.jpg\t0,5 m", "0,5\n0,7\n1,0", "0,50m\n0,70m"])
+    assert.throws(() => parseDistanceFile(text, "f.csv"), (error) => error instanceof FormatError && /^f\.csv: line [12]: “0,/.test(error.message) && point.test(error.message), text); // prettier-ignore
+  const values = (text: string): unknown => parseDistanceFile(text).entries.map(({ quantity: { value } }) => value);
+  assert.deepEqual(values("1,5\n2,7\n3,7.5"), [5, 7, 7.5]); // a counter and a distance
+  assert.deepEqual(values("a.jpg,5\nb.jpg,7"), [5, 7]);
 });
 
 test("a first distance and a step", () => {
