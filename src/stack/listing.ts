@@ -1,4 +1,5 @@
 import { DualFocusError } from "../errors.ts";
+import { FormatError } from "../io/formatError.ts";
 import { RAW_NAME } from "../io/raw.ts";
 import { DISTANCE_FILE } from "./distanceList.ts";
 import { baseName, naturalOrder, planeFiles, sortImages, type StackJson } from "./stackFormat.ts";
@@ -29,6 +30,8 @@ interface FolderContent {
 /** A folder without a stack.json: which of its files are the planes, and which the list of their distances. */
 export function folderListing({ name: folder, names, place }: FolderContent): Listing {
   const { planes, results, others } = sortImages(names);
+  const unread = naturalOrder(names).find((name) => UNREAD_IMAGE.test(name));
+  if (planes.length === 0 && unread !== undefined) throw unreadFormat(place(unread), endingOf(unread).slice(1));
   if (planes.length === 0) throw noImages(folder, results);
   const { kept, note } = withoutCopies(planes);
   const lists = naturalOrder(names.filter((name) => DISTANCE_FILE.test(name)));
@@ -62,6 +65,12 @@ export function jsonListing({
 
 export const missingImage = (file: string, name: string, cause?: unknown): DualFocusError =>
   new DualFocusError("listed-image-missing", `${file} names ${name}, which does not exist`, { facts: { file, name }, cause });
+
+/** Images by their names that are in no format of photos. */
+const UNREAD_IMAGE = /^[^.].*\.(gif|svg|jxl|jp2|psd|xcf)$/i;
+
+export const unreadFormat = (file: string, format: string): FormatError =>
+  new FormatError(`${file}: ${format.toUpperCase()} files are not read; convert them to PNG or JPEG`, { facts: { file, format } });
 
 /** `results`: its images that are named like our results, and so are not photos. */
 export const noImages = (folder: string, results: readonly string[] = []): DualFocusError => {

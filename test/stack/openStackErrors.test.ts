@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import sharp from "sharp";
 import { DualFocusError, type ErrorCode } from "../../src/errors.ts";
+import { encodeGif } from "../../src/io/gif.ts";
 import { encodeTiff } from "../../src/io/tiff.ts";
 import { createRandom } from "../../src/random.ts";
 import { openStack } from "../../src/stack/node/openStack.ts";
@@ -24,6 +25,22 @@ async function refuses(opening: Promise<unknown>, code: ErrorCode, message: RegE
     return true;
   });
 }
+
+test("formats that are not of photos are refused alike as files, in a folder, and under another name", async () => {
+  const gif = (value: number): Uint8Array =>
+    encodeGif([new Uint8ClampedArray(4 * 24 * 16).fill(value)], { width: 24, height: 16, delay: 1 });
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="16"><rect width="24" height="16"/></svg>';
+  const of = (name: string): string => join(root, "drawn", name);
+  for (const n of [1, 2]) put(of(`${n}.gif`), gif(100 * n));
+  const message = /1\.gif: GIF files are not read; convert them to PNG or JPEG/;
+  await refuses(openStack([of("1.gif"), of("2.gif")]), "bad-file", message);
+  await refuses(openStack(join(root, "drawn")), "bad-file", message);
+  put(join(root, "drawings", "a.svg"), svg);
+  await refuses(openStack(join(root, "drawings")), "bad-file", /a\.svg: SVG files are not read/);
+  for (const [name, content] of [["gif", gif(9)], ["svg", svg]] as const) for (const n of [1, 2]) put(join(root, `${name} as png`, `${n}.png`), content); // prettier-ignore
+  await refuses(openStack(join(root, "gif as png")), "bad-file", /1\.png: GIF files are not read/);
+  await refuses(openStack(join(root, "svg as png")), "bad-file", /1\.png: SVG files are not read/);
+});
 
 test("nothing, an empty folder, an empty raw file, one image", async () => {
   await refuses(openStack([]), "no-stack", /no stack was given/);

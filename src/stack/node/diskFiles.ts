@@ -11,6 +11,7 @@ import { imageHeader } from "../../io/imageHeader.ts";
 import { pixelsToImage } from "../../io/png.ts";
 import { isTiff, readTiffPage, tiffImage, tiffInfo, type TiffPage } from "../../io/tiff.ts";
 import { checkTiffDirectories, type ByteSource } from "../../io/tiffDirectories.ts";
+import { unreadFormat } from "../listing.ts";
 import { cannotRead } from "../../system/errno.ts";
 import { forSharp, isCameraFile, probeCameraFile } from "./cameraFiles.ts";
 import { checkTextSize, tiffImageInfo, type ImageInfo, type ReadOptions, type StackFiles } from "../stackFiles.ts";
@@ -92,6 +93,9 @@ const readPage = (file: string, page: number): Promise<TiffPage> =>
     withTiff(file, async (tiff, { size }) => readTiffPage(await tiff.getImage(page), size), { pages: page + 1 }),
   );
 
+/** What sharp decodes for us, camera files among it; SVG and GIF, which it could decode too, are not photos. */
+const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "heif", "tiff"]);
+
 /** Runs `decode` on a file that is not a TIFF. The bytes are read here because libvips caches by file name. */
 async function withSharp<T>(
   file: string,
@@ -105,7 +109,8 @@ async function withSharp<T>(
   sharp.cache(false); // it would keep what is never asked for again
   const options = { failOn: "truncated", limitInputPixels: 1e9 } as const;
   return decodingAsync({ file, format: "image" }, async () => {
-    const { space } = await sharp(bytes, options).metadata();
+    const { space, format } = await sharp(bytes, options).metadata();
+    if (!DECODED.has(format)) throw unreadFormat(file, format);
     // Numbers stay as they are where results take over the profile; any other one, of CMYK or a raw file's preview, is applied.
     const ignoreIcc = copyProfile(read, isGrey(space) ? 1 : 3) !== undefined;
     return decode(sharp(bytes, { ...options, ignoreIcc }), wanted);
