@@ -2,6 +2,8 @@ import { DualFocusError, type ErrorCode } from "../errors.ts";
 import { isBmp } from "../io/bmp.ts";
 import { isHeif } from "../io/heif.ts";
 import { isCanonMovie, isFuji, isRaw, largestRawSize } from "../io/raw.ts";
+import { typedDistances } from "../stack/distanceList.ts";
+import { unify } from "../stack/quantity.ts";
 import { orderPlanes } from "../stack/stackFormat.ts";
 import type { DepthSettings } from "../depth/settings.ts";
 import { diskFiles, readBytes } from "../stack/node/diskFiles.ts";
@@ -105,12 +107,15 @@ export function checkFrameSet(frames: readonly CheckedFrame[], { distances, unit
       `image 1 has ${first.width}×${first.height} pixels, image ${odd + 1} ${frames[odd]?.width}×${frames[odd]?.height}`,
     );
   if (!distances) return;
-  if (frames.length > 1 && distances.length !== frames.length)
-    throw refused("distance-count", `there are ${frames.length} images but ${distances.length} distances`);
+  const quantities = typeof distances === "string" ? typedDistances(distances, planes) : distances.map((value) => ({ value }));
+  if (frames.length > 1 && quantities.length !== frames.length)
+    throw refused("distance-count", `there are ${frames.length} images but ${quantities.length} distances`);
+  const unified = unify(quantities, unit);
+  if (!unified) throw refused("units-mixed", "the distances mix units that cannot be compared");
   try {
     orderPlanes(
-      distances.map((value, n) => ({ file: `image ${n + 1}`, value, source: "argument" as const })),
-      unit,
+      unified.values.map((value, n) => ({ file: `image ${n + 1}`, value, source: "argument" as const })),
+      unified.unit,
     );
   } catch (cause) {
     throw refused("distances-invalid", cause instanceof Error ? cause.message : String(cause), cause);

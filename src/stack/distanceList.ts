@@ -56,6 +56,12 @@ export function parseDistanceSteps(text: string): DistanceSteps | undefined {
   return { first: { value: values[0], unit: common }, step: values[1] };
 }
 
+/** What was typed for this number of images: a list, or the first distance and the step. The length of a list is not checked. */
+export function typedDistances(text: string, images: number): Quantity[] {
+  const steps = parseDistanceSteps(text);
+  return steps ? steppedDistances(steps, images) : parseDistances(text);
+}
+
 /** The distances of this number of images. */
 export const steppedDistances = ({ first, step }: DistanceSteps, images: number): Quantity[] =>
   Array.from({ length: images }, (_, n) => ({ ...first, value: Number((first.value + n * step).toPrecision(12)) })); // 150.3, not 150.29999…

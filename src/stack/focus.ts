@@ -1,6 +1,6 @@
 import { DualFocusError } from "../errors.ts";
 import { baseName, fromSource, isLength, orderPlanes, PER_METRE, type FocusSource, type StackPlane, type Unit } from "./stackFormat.ts";
-import { parseDistanceFile, parseDistances, parseDistanceSteps, steppedDistances, type DistanceList } from "./distanceList.ts";
+import { parseDistanceFile, typedDistances, type DistanceList } from "./distanceList.ts";
 import { FOCUS_TAGS, type PhotoFacts } from "../io/exif.ts";
 import { distancesInNames } from "./fileNameDistance.ts";
 import { numberText, unify, type Quantity } from "./quantity.ts";
@@ -90,10 +90,8 @@ function missing({ frames, listing }: Stack, unit: Unit | undefined): Found {
 
 async function givenDistances(distances: readonly number[] | string, stack: Stack): Promise<Found> {
   if (typeof distances !== "string") return { quantities: distances.map((value) => ({ value })), source: "argument" };
-  const steps = parseDistanceSteps(distances);
-  if (steps) return { quantities: steppedDistances(steps, stack.frames.length), source: "argument" };
-  if (!/\.(csv|tsv|txt)$/i.test(distances)) return { quantities: parseDistances(distances), source: "argument" };
-  return { ...(await listedDistances(distances, stack)), source: "argument" };
+  if (/\.(csv|tsv|txt)$/i.test(distances)) return { ...(await listedDistances(distances, stack)), source: "argument" };
+  return { quantities: typedDistances(distances, stack.frames.length), source: "argument" };
 }
 
 function jsonDistances({ json }: Listing): Found | undefined {

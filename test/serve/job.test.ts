@@ -41,7 +41,7 @@ async function eventsOf(response: Response): Promise<{ event: string; job: JobVi
     });
 }
 
-test("a job sent over HTTP gives byte for byte what the command gives", async (context) => {
+test("a job sent over HTTP gives byte for byte what the command gives, with distances as a first one and a step", async (context) => {
   const folder = temporaryFolder();
   pictures.forEach((bytes, n) => {
     put(join(folder, "stack", `${n}.png`), bytes);
@@ -53,7 +53,7 @@ test("a job sent over HTTP gives byte for byte what the command gives", async (c
   const store = join(folder, "store");
   const runner = await createProcessRunner({ store, processes: 1, threads: 1 });
   await withServer({ runner, store: createDirectoryStore(store) }, async (server) => {
-    const job = await submit(server);
+    const job = await submit(server, { ...options, distances: "1m+100cm" });
     const events = await followed(server, job);
     const last = events.at(-1);
     assert.deepEqual([last?.event, last?.job.state], ["end", "done"], JSON.stringify(last));

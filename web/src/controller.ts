@@ -214,7 +214,14 @@ async function edit(context: Context, draft: Draft): Promise<void> {
   if (!store.get().stack || "unfinished" in read) return;
   if ("wrong" in read) {
     const message = `“${read.text}” is not a distance`;
-    store.dispatch({ kind: "unfocused", problem: { message, remedy: "Enter a number such as 0.65, or 650 mm." } });
+    store.dispatch({
+      kind: "unfocused",
+      problem: {
+        message,
+        remedy:
+          "Enter a number such as 0.65, or 650 mm. For all images: one number for each, or the first and the step, such as 150mm+0.1mm.",
+      },
+    });
     return;
   }
   tasks.checking.abort();

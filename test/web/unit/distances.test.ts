@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { draftOf, inFileOrder, moved, readDraft, turned, withFrame, withoutFrame, type Draft } from "../../../web/src/state/distances.ts";
+import {
+  draftOf,
+  entered,
+  inFileOrder,
+  moved,
+  readDraft,
+  turned,
+  withFrame,
+  withoutFrame,
+  type Draft,
+} from "../../../web/src/state/distances.ts";
 
 const opened = {
   id: 1,
@@ -44,6 +54,26 @@ test("commas, units beside the number and infinity are read as people mean them"
   };
   assert.deepEqual(read("m", "0,5", "650 mm", " 1.2m ", "inf"), [0.5, 0.65, 1.2, Infinity]);
   assert.deepEqual(read("dpt", "2", "0.5 m", "∞"), [2, 2, 0]);
+});
+
+test("what the command takes for a whole stack fills all fields, in the order of the file names", () => {
+  const empty = { ...draft("mm", "", "", ""), order: [2, 0, 1], leftOut: [3] };
+  const fields = ({ unit, texts }: Draft): unknown => [unit, ...Object.values(texts)];
+  assert.deepEqual(fields(entered(empty, 0, "150mm+0.1mm")), ["mm", "150", "150.1", "150.2"]);
+  assert.deepEqual(fields(entered(empty, 2, "60+-1.5")), ["mm", "60", "58.5", "57"]);
+  assert.deepEqual(fields(entered(empty, 1, "50cm, 0.7m, 900mm")), ["m", "0.5", "0.7", "0.9"]);
+  assert.deepEqual(fields(entered(empty, 1, "60 61 63")), ["mm", "60", "61", "63"]);
+  assert.deepEqual(fields(entered(empty, 1, "0.5m 1m inf")), ["dpt", "2", "1", "0"]);
+  // One distance, a decimal comma too, is that of its image alone; so is what is not one for each image, which readDraft then names.
+  for (const text of ["61,5", "0.06 m", "60, 61", "0,5;0,7;1,0", "near", "1m 2dpt 3index"])
+    assert.deepEqual(fields(entered(empty, 1, text)), ["mm", "", text, ""]);
+  assert.deepEqual(readDraft(entered(draft("m", "1", "2"), 0, "1 2 3")), { wrong: 0, text: "1 2 3" });
+});
+
+test("a unit beside a number is converted to centimetres, too", () => {
+  assert.deepEqual(readDraft(draft("cm", "50", "0.7 m", "900mm")), {
+    choice: { unit: "cm", values: { 0: 50, 1: 70, 2: 90 }, leftOut: [] },
+  });
 });
 
 test("a field that is no distance is named; an empty one is only not finished", () => {

@@ -11,7 +11,7 @@ const CHOICES: readonly Unit[] = ["m", "mm", "um", "dpt"];
 
 /** The unit of the distances; "I don't know" is one of the choices. */
 export function DistanceOptions({ state: { draft, draftProblem }, controller }: ViewProps): VNode {
-  const units = draft.unit === "disparity" ? [...CHOICES, "disparity" as const] : CHOICES;
+  const units = draft.unit === "index" || CHOICES.includes(draft.unit) ? CHOICES : [...CHOICES, draft.unit];
   return (
     <>
       <Choice
@@ -25,6 +25,11 @@ export function DistanceOptions({ state: { draft, draftProblem }, controller }: 
       />
       {draft.unit === "index" && (
         <p class="quiet">Depth will be a plane index: it tells what is nearer and what is farther, but not by how much.</p>
+      )}
+      {draft.unit !== "index" && (
+        <p class="quiet">
+          A list, or the first distance and the step of a focus rail (150mm+0.1mm), fills all fields in the order of the file names.
+        </p>
       )}
       {draftProblem && (
         <p class="field-problem" role="alert">

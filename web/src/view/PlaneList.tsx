@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { baseName } from "../../../src/stack/stackFormat.ts";
 import { TEST_IDS } from "../contract.ts";
-import { SOURCE_WORDS, UNIT_SYMBOLS, type Draft } from "../state/distances.ts";
+import { entered, SOURCE_WORDS, UNIT_SYMBOLS, type Draft } from "../state/distances.ts";
 import { shownDraft } from "../state/state.ts";
 import type { OpenedPlane } from "../worker/protocol.ts";
 import type { ViewProps } from "./App.tsx";
@@ -129,7 +129,7 @@ function PlaneCard({ plane, n, drag, onMove, state, controller }: PlaneCardProps
             onInput={(text) => {
               controller.type(changed(text));
             }}
-            onChange={(text) => void controller.edit(changed(text))}
+            onChange={(text) => void controller.edit(entered(draft, frame, text))}
           />
           <span class="unit">{UNIT_SYMBOLS[draft.unit]}</span>
         </label>
