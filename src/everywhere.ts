@@ -12,6 +12,7 @@ export { createRandom, type Random, type RandomState } from "./random.ts";
 export type { Preference } from "./depth/allInFocus/prior.ts";
 export type { FilledDepth } from "./depth/fill.ts";
 export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./depth/estimate.ts";
+export type { DepthMaps } from "./depth/maps.ts";
 export type { Average, Cue, ErrorModel, NetworkFacts, TrainingRun } from "./network/facts.ts";
 export type { DepthNetwork } from "./network/depthNetwork.ts";
 export type { Fields, FocusProbability, PredictOptions } from "./network/focusProbability.ts";
