@@ -1,6 +1,6 @@
 import type { AlignedStack } from "../align/align.ts";
 import { resized } from "../align/similarity.ts";
-import { EngineError } from "../engine/errors.ts";
+import { DeviceLimitError } from "../engine/errors.ts";
 import type { Image, StoredImage } from "../image/image.ts";
 import { resizeNearest } from "../image/resize.ts";
 import { enlarge, guidedEnlarge } from "../image/upsample.ts";
@@ -41,8 +41,8 @@ async function fullImage(source: StackSource, options: FullSizeOptions, createFu
     return await fusedImage(source, options, createFusion);
   } catch (error) {
     const { otherwise } = createFusion;
-    if (!otherwise || !(error instanceof EngineError)) throw error;
-    return await fullImage(source, options, otherwise); // from the first frame: what the engine has of the others is lost
+    if (!otherwise || !(error instanceof DeviceLimitError)) throw error;
+    return await fullImage(source, options, otherwise); // from the first frame: what the device has of the others is lost
   }
 }
 

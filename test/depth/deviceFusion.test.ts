@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createStackFusion, type CreateStackFusion, type Frame, type StackFusion } from "../../src/depth/allInFocus/stackFusion.ts";
 import { deviceFusion } from "../../src/depth/node/device/deviceFusion.ts";
 import { runDepthWith } from "../../src/depth/run.ts";
-import { EngineError } from "../../src/engine/errors.ts";
+import { DeviceLimitError, EngineError } from "../../src/engine/errors.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import type { Image, StoredImage } from "../../src/image/image.ts";
 import type { DepthNetwork } from "../../src/network/depthNetwork.ts";
@@ -118,10 +118,14 @@ test("without room on the device it is computed elsewhere, and every tensor is f
 
 const allocate = engine.full.bind(engine);
 const exhausted = (): never => {
-  throw new EngineError("full: CUDA out of memory");
+  throw new DeviceLimitError("full: CUDA out of memory");
+};
+const broken = (): never => {
+  throw new EngineError("full: CUDA error: an illegal memory access was encountered");
 };
 
-test("if the device's memory is exhausted at the second frame, the image is computed elsewhere from the first, and every tensor is freed", async (context) => {
+/** The all-in-focus image of a small stack; `onFrame` is called after each frame. */
+async function run(create: CreateStackFusion, onFrame: (frame: number) => void): Promise<Image | undefined> {
   const { stack } = slantedStack({ width: 160, height: 112, planes: 3 });
   const [{ width, height }] = stack.images as [Image];
   const network: DepthNetwork = {
@@ -129,12 +133,32 @@ test("if the device's memory is exhausted at the second frame, the image is comp
     predict: () => Promise.resolve({ planes: 3, width, height, values: new Float32Array(3 * width * height).fill(1 / 3) }),
     dispose: () => Promise.resolve(),
   };
-  const run = async (create: CreateStackFusion, onFrame: (frame: number) => void): Promise<Image | undefined> => {
-    const onStage = (stage: string, done: number): void => {
-      if (stage === "enlarge") onFrame(done);
-    };
-    return (await runDepthWith(create, arraySource(stack), { network, prefer: "near", workingSide: 160, onStage })).result.allInFocus;
+  const onStage = (stage: string, done: number): void => {
+    if (stage === "enlarge") onFrame(done);
   };
+  return (await runDepthWith(create, arraySource(stack), { network, prefer: "near", workingSide: 160, onStage })).result.allInFocus;
+}
+
+test("an engine that fails for another reason is reported, not worked around, and every tensor is freed", async (context) => {
+  const shape = { width, height, channels: 3 } as const;
+  const before = engine.liveTensors();
+  const full = context.mock.method(engine, "full", broken);
+  assert.throws(() => onEngine(shape, probability({ width: 10, height: 10 }), {}), /illegal memory access/);
+  full.mock.restore();
+  assert.equal(engine.liveTensors(), before);
+  const frames: number[] = [];
+  await assert.rejects(
+    run(deviceFusion(engine, createStackFusion), (frame) => {
+      frames.push(frame);
+      context.mock.method(engine, "constant", broken);
+    }),
+    /illegal memory access/,
+  );
+  assert.deepEqual(frames, [1]);
+  assert.equal(engine.liveTensors(), before);
+});
+
+test("if the device's memory is exhausted at the second frame, the image is computed elsewhere from the first, and every tensor is freed", async (context) => {
   const want = await run(createStackFusion, () => undefined);
   const before = engine.liveTensors();
   const frames: number[] = [];

@@ -29,7 +29,7 @@ export interface StackFusion {
 
 export interface CreateStackFusion {
   (shape: Shape, probability: FocusProbability, options: FusionOptions): StackFusion;
-  /** How to compute the image if the engine of this way fails, for instance because its memory is exhausted. */
+  /** How to compute the image if the device of this way reaches a limit (`DeviceLimitError`): its memory, or an operation that it does not have. */
   readonly otherwise?: CreateStackFusion;
 }
 

@@ -1,5 +1,5 @@
 import type { Addon, Handle, Result } from "../../../native/addon.d.ts";
-import { EngineError } from "../errors.ts";
+import { DeviceLimitError, EngineError } from "../errors.ts";
 import { track } from "../scope.ts";
 import type { TorchEngine } from "./torchEngine.ts";
 import { TorchTensor } from "./tensor.ts";
@@ -35,8 +35,14 @@ function unwrap(value: unknown): unknown {
   return value;
 }
 
-const failure = (operation: string, args: readonly unknown[], reason: string, cause?: unknown): EngineError =>
-  new EngineError(`${shortName(operation)}(${args.map(describe).join(", ")}): ${reason}`, { cause });
+/** What libtorch, its allocators and CUDA's libraries say where memory is exhausted, or where a device has no such operation. */
+const LIMITS =
+  /out of memory|can't allocate memory|not enough memory|_ALLOC_FAILED|no operator is called|not implemented for|no kernel image|Could not run '/i;
+
+function failure(operation: string, args: readonly unknown[], reason: string, cause?: unknown): EngineError {
+  const message = `${shortName(operation)}(${args.map(describe).join(", ")}): ${reason}`;
+  return LIMITS.test(reason) ? new DeviceLimitError(message, { cause }) : new EngineError(message, { cause });
+}
 
 /** Every native operation passes through here, so every failure carries its operands and a JavaScript stack. */
 function invoke<T>(operation: string, args: readonly unknown[], body: (args: unknown[]) => T): T {

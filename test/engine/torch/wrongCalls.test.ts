@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import type { Tensor } from "../../../src/engine/engine.ts";
-import { EngineError } from "../../../src/engine/errors.ts";
+import { DeviceLimitError, EngineError } from "../../../src/engine/errors.ts";
 import { engine, junk, refuses } from "../wrongCalls.ts";
 
 const image = engine.full([2, 3, 8, 9], 0.5);
@@ -149,6 +149,15 @@ test("unknown operators and too many arguments are refused", () => {
   refuses("relu", () => engine.call("aten::relu"));
   refuses("relu", () => engine.call("aten::relu", ...Array.from({ length: 60 }, () => matrix)));
   refuses("max", () => engine.compute("aten::max.dim", matrix, 0));
+});
+
+test("what the device lacks, memory or an operation, is told apart from wrong calls", () => {
+  const beyondAddresses = (): Tensor => engine.full([1e7, 1e7], 0); // 400 TB: more than a process can address
+  for (const limit of [beyondAddresses, () => engine.call("aten::no_such_operator", matrix)]) assert.throws(limit, DeviceLimitError);
+  assert.throws(
+    () => engine.call("aten::linalg_inv", matrix),
+    (error) => error instanceof EngineError && !(error instanceof DeviceLimitError),
+  );
 });
 
 test("a tensor of another engine is refused", () => {

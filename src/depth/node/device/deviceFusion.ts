@@ -1,6 +1,6 @@
 import { hasMoved } from "../../../align/alignedRows.ts";
 import { linearOf, type Similarity } from "../../../align/similarity.ts";
-import { EngineError } from "../../../engine/errors.ts";
+import { DeviceLimitError } from "../../../engine/errors.ts";
 import { keep, scope } from "../../../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../../../engine/torch/torchEngine.ts";
 import type { Plane } from "../../../image/boxFilter.ts";
@@ -23,7 +23,7 @@ const BYTES_PER_PIXEL = 256;
 /**
  * The all-in-focus image on the engine's device: the same steps as `addPlane`, each over the whole image, warp included. The result is that
  * of the CPU up to rounding: where two planes show a detail equally strongly, the other one may win. If the device has too little memory
- * free, it is computed by `otherwise`, and if its memory is exhausted later, the caller repeats it so.
+ * free, it is computed by `otherwise`, and if the device reaches a limit later, the caller repeats it so.
  */
 export const deviceFusion = (engine: TorchEngine, otherwise: CreateStackFusion): CreateStackFusion => {
   const create: CreateStackFusion = (shape, probability, options) => {
@@ -66,7 +66,7 @@ function createLevels(engine: TorchEngine, shape: Shape): readonly DeviceLevel[]
       return levels;
     });
   } catch (error) {
-    if (error instanceof EngineError) return undefined;
+    if (error instanceof DeviceLimitError) return undefined;
     throw error;
   }
 }
