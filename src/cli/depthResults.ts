@@ -2,7 +2,8 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 import { placed, type DepthDocument } from "../depth/node/stackRun.ts";
-import { isLength, naturalOrder, PER_METRE, type Unit } from "../stack/stackFormat.ts";
+import { isLength, PER_METRE } from "../stack/quantity.ts";
+import { naturalOrder, type Unit } from "../stack/stackFormat.ts";
 import { errnoOf, reasonOf } from "../system/errno.ts";
 import { UserError } from "../system/userError.ts";
 import { SAVED_WORDS } from "./savedWords.ts";

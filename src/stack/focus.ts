@@ -1,9 +1,9 @@
 import { DualFocusError } from "../errors.ts";
-import { baseName, fromSource, isLength, orderPlanes, PER_METRE, type FocusSource, type StackPlane, type Unit } from "./stackFormat.ts";
+import { baseName, fromSource, orderPlanes, type FocusSource, type StackPlane, type Unit } from "./stackFormat.ts";
 import { parseDistanceFile, typedDistances, type DistanceList } from "./distanceList.ts";
 import { FOCUS_TAGS, type PhotoFacts } from "../io/exif.ts";
 import { distancesInNames } from "./fileNameDistance.ts";
-import { numberText, unify, type Quantity } from "./quantity.ts";
+import { isLength, numberText, PER_METRE, unify, type Quantity } from "./quantity.ts";
 import type { Space } from "../image/depthMap.ts";
 import type { Listing } from "./listing.ts";
 import type { StackFiles } from "./stackFiles.ts";

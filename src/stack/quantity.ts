@@ -6,6 +6,11 @@ export interface Quantity {
   readonly unit?: Unit;
 }
 
+/** How many of a unit of length make a metre. */
+export const PER_METRE = { m: 1, cm: 1e2, mm: 1e3, um: 1e6 } as const satisfies Partial<Record<Unit, number>>;
+
+export const isLength = (unit: Unit): unit is keyof typeof PER_METRE => unit in PER_METRE;
+
 const METRES = { m: 1, cm: 1e-2, mm: 1e-3, um: 1e-6, nm: 1e-9, in: 0.0254 } as const;
 type LengthUnit = keyof typeof METRES;
 

@@ -3,16 +3,10 @@ import type { Space } from "../image/depthMap.ts";
 import { describeIssues, DualFocusError } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
 import { RAW_NAME } from "../io/raw.ts";
-import { numberText } from "./quantity.ts";
+import { isLength, numberText, PER_METRE } from "./quantity.ts";
 
 export const UNITS = ["m", "cm", "mm", "um", "dpt", "disparity", "index"] as const;
 export type Unit = (typeof UNITS)[number];
-
-/** How many of a unit of length make a metre. */
-export const PER_METRE = { m: 1, cm: 1e2, mm: 1e3, um: 1e6 } as const satisfies Partial<Record<Unit, number>>;
-type LengthUnit = keyof typeof PER_METRE;
-
-export const isLength = (unit: Unit): unit is LengthUnit => unit in PER_METRE;
 
 /** Where a focus distance came from; the earlier ones win. `ImageJ` is that program's description in a TIFF. */
 export type FocusSource =
@@ -97,7 +91,7 @@ export function orderPlanes<P extends StackPlane>(
   const inDioptres = unit === "dpt" && planes.some(({ value }) => value === 0);
   const metric = arbitraryZero ? "position" : "depth";
   const space: Space = unit === "index" ? "index" : unit === "disparity" || inDioptres ? "disparity" : metric;
-  const inMetres = (value: number): number => (unit === "dpt" ? 1 / value : value / PER_METRE[unit as LengthUnit]);
+  const inMetres = (value: number): number => (isLength(unit) ? value / PER_METRE[unit] : 1 / value);
   const distance = (value: number): number => (space === metric ? inMetres(value) : value);
   const sign = space === "disparity" ? -1 : 1;
   const ordered = [...planes].sort((a, b) => sign * (distance(a.value) - distance(b.value)));

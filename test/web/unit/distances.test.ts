@@ -1,17 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  draftOf,
-  entered,
-  inFileOrder,
-  moved,
-  readDraft,
-  turned,
-  withFrame,
-  withoutFrame,
-  type Draft,
-} from "../../../web/src/state/distances.ts";
+import { draftOf, inFileOrder, moved, readDraft, turned, withFrame, withoutFrame, type Draft } from "../../../web/src/state/distances.ts";
+import { entered } from "../../../web/src/state/enteredDistances.ts";
 
 const opened = {
   id: 1,

@@ -1,7 +1,5 @@
-import { typedDistances } from "../../../src/stack/distanceList.ts";
-import { numberText, parseQuantity, unify } from "../../../src/stack/quantity.ts";
-import { isLength, PER_METRE, type FocusSource, type Unit } from "../../../src/stack/stackFormat.ts";
-import { DualFocusError } from "../../../src/errors.ts";
+import { isLength, numberText, parseQuantity, PER_METRE } from "../../../src/stack/quantity.ts";
+import type { FocusSource, Unit } from "../../../src/stack/stackFormat.ts";
 import type { FocusChoice, OpenedStack } from "../worker/protocol.ts";
 
 /** What the user has entered about the images, which are named by their index in the order of the file names. */
@@ -71,34 +69,6 @@ export function withFrame(draft: Draft, frame: number): Draft {
 /** In the order of the file names. */
 export const inFileOrder = (draft: Draft): Draft => ({ ...draft, order: [...draft.order].sort((a, b) => a - b), isArranged: false });
 
-/**
- * The draft after a text was entered in the field of one image. What the command takes for the whole stack, a list or the first distance and
- * the step (`150mm+0.1mm`), fills all fields in the order of the file names.
- */
-export function entered(draft: Draft, frame: number, text: string): Draft {
-  const one = { ...draft, texts: { ...draft.texts, [frame]: text } };
-  if (text.trim() === "" || inUnit(text, draft.unit) !== undefined) return one;
-  const frames = [...draft.order].sort((a, b) => a - b);
-  const all = wholeStack(text, draft.unit, frames.length);
-  if (!all) return one;
-  return {
-    ...draft,
-    unit: all.unit,
-    texts: { ...draft.texts, ...Object.fromEntries(frames.map((each, n) => [each, String(all.values[n])])) },
-  };
-}
-
-/** Undefined if the text is not one distance for each image. */
-function wholeStack(text: string, unit: Unit, images: number): ReturnType<typeof unify> {
-  try {
-    const quantities = typedDistances(text, images);
-    return quantities.length === images ? unify(quantities, unit) : undefined;
-  } catch (error) {
-    if (error instanceof DualFocusError) return undefined;
-    throw error;
-  }
-}
-
 /** The content of the fields: a choice, a field that cannot be read, or a field that is still empty. */
 export function readDraft({
   unit,
@@ -120,7 +90,7 @@ export function readDraft({
 }
 
 /** Reads "0,5", "650 mm" and "inf"; a number without a unit is in the unit of the list. */
-function inUnit(text: string, unit: Unit): number | undefined {
+export function inUnit(text: string, unit: Unit): number | undefined {
   const quantity = parseQuantity(text.trim().replace(/^(-?\d*),(\d+)/, "$1.$2"));
   if (!quantity || quantity.value === -Infinity) return undefined;
   if (quantity.value === Infinity) return unit === "dpt" ? 0 : Infinity;

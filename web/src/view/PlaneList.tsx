@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { baseName } from "../../../src/stack/stackFormat.ts";
 import { TEST_IDS } from "../contract.ts";
-import { entered, SOURCE_WORDS, UNIT_SYMBOLS, type Draft } from "../state/distances.ts";
+import { SOURCE_WORDS, UNIT_SYMBOLS, type Draft } from "../state/distances.ts";
+import { entered } from "../state/enteredDistances.ts";
 import { shownDraft } from "../state/state.ts";
 import type { OpenedPlane } from "../worker/protocol.ts";
 import type { ViewProps } from "./App.tsx";
