@@ -85,7 +85,7 @@ async function pixelsOf(network: DepthNetwork, given: CalibrationStack, marks: M
     const known = claimed.valid[i] === 1;
     const off = known ? Math.abs((depth[i] as number) - truth) / (step[i] as number) : 0;
     pixels.push({
-      ...cues(i),
+      ...byCue((cue) => cues[cue][i] as number),
       kind,
       planes: stack.images.length,
       half,

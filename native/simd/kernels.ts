@@ -899,3 +899,206 @@ export function rootOfShare(values: usize, most: usize, count: i32, least: f32):
     store<f32>(values + i, share < least ? 0 : Mathf.sqrt(share));
   }
 }
+
+/**
+ * Adds to each sum the curve at its value: linear between its `knots` places, constant outside them. `start` and `end` are its first and last
+ * level, `slopes` those between each place and the next.
+ */
+export function addCurve(sums: usize, values: usize, count: i32, places: usize, slopes: usize, knots: i32, start: f32, end: f32): void {
+  const bytes = (<usize>count + 3) << 2; // the last lanes may be beyond the end
+  const last = (<usize>(knots - 1)) << 2;
+  const zero = f32x4.splat(0);
+  for (let i: usize = 0; i + 16 <= bytes; i += 16) {
+    const value = v128.load(values + i);
+    let level = f32x4.splat(start);
+    for (let k: usize = 0; k < last; k += 4) {
+      const from = v128.load32_splat(places + k);
+      const way = f32x4.min(f32x4.max(f32x4.sub(value, from), zero), f32x4.sub(v128.load32_splat(places + k, 4), from));
+      level = f32x4.add(level, f32x4.mul(way, v128.load32_splat(slopes + k)));
+    }
+    level = v128.bitselect(f32x4.splat(end), level, f32x4.ge(value, v128.load32_splat(places + last))); // without rounding
+    v128.store(sums + i, f32x4.add(v128.load(sums + i), level));
+  }
+}
+
+/** Mean Σ p_n n and standard deviation of p at each pixel, in planes; `stride` bytes from a plane of p to the next. */
+export function planeMoments(means: usize, deviations: usize, p: usize, stride: i32, planes: i32, count: i32): void {
+  const bytes = (<usize>count + 3) << 2; // the last lanes may be beyond the end
+  for (let i: usize = 0; i + 16 <= bytes; i += 16) {
+    let mean = f32x4.splat(0);
+    for (let n = 0; n < planes; n++) mean = f32x4.add(mean, f32x4.mul(f32x4.splat(<f32>n), v128.load(p + <usize>(n * stride) + i)));
+    let variance = f32x4.splat(0);
+    for (let n = 0; n < planes; n++) {
+      const off = f32x4.sub(f32x4.splat(<f32>n), mean);
+      variance = f32x4.add(variance, f32x4.mul(v128.load(p + <usize>(n * stride) + i), f32x4.mul(off, off)));
+    }
+    v128.store(means + i, mean);
+    v128.store(deviations + i, f32x4.sqrt(variance));
+  }
+}
+
+/**
+ * Depth, its standard deviation under p and the plane of the largest p, as a f32, at each pixel. `even` are the focus distances as they are
+ * averaged, `distances` as they are, both f64; depth is the mean, or with `isReciprocal` its reciprocal.
+ */
+export function depthOfPlanes(
+  depths: usize,
+  spreads: usize,
+  peaks: usize,
+  p: usize,
+  stride: i32,
+  planes: i32,
+  count: i32,
+  even: usize,
+  distances: usize,
+  isReciprocal: i32,
+): void {
+  const bytes = (<usize>count) << 2;
+  for (let i: usize = 0; i < bytes; i += 4) {
+    let sum: f64 = 0;
+    let peak = 0;
+    let most: f32 = load<f32>(p + i);
+    for (let n = 0; n < planes; n++) {
+      const share = load<f32>(p + <usize>(n * stride) + i);
+      sum += <f64>share * load<f64>(even + ((<usize>n) << 3));
+      if (share > most) {
+        most = share;
+        peak = n;
+      }
+    }
+    const depth = isReciprocal ? 1 / sum : sum;
+    let square: f64 = 0;
+    for (let n = 0; n < planes; n++) {
+      const off = load<f64>(distances + ((<usize>n) << 3)) - depth;
+      square += <f64>load<f32>(p + <usize>(n * stride) + i) * (off * off);
+    }
+    store<f32>(depths + i, <f32>depth);
+    store<f32>(spreads + i, <f32>Math.sqrt(square));
+    store<f32>(peaks + i, <f32>peak);
+  }
+}
+
+/** In place: √(squares − means²), at least 0, in place of the means. */
+export function deviations(means: usize, squares: usize, count: i32): void {
+  const bytes = (<usize>count + 3) << 2; // the last lanes may be beyond the end
+  const zero = f32x4.splat(0);
+  for (let i: usize = 0; i + 16 <= bytes; i += 16) {
+    const mean = v128.load(means + i);
+    v128.store(means + i, f32x4.sqrt(f32x4.max(f32x4.sub(v128.load(squares + i), f32x4.mul(mean, mean)), zero)));
+  }
+}
+
+/** In place: |one − two| · weight, in place of the first. */
+export function weighDistances(one: usize, two: usize, weights: usize, count: i32): void {
+  const bytes = (<usize>count + 3) << 2; // the last lanes may be beyond the end
+  for (let i: usize = 0; i + 16 <= bytes; i += 16)
+    v128.store(one + i, f32x4.mul(f32x4.abs(f32x4.sub(v128.load(one + i), v128.load(two + i))), v128.load(weights + i)));
+}
+
+/** Adds to each number of `out` the Rec. 601 luma of the next `factor` pixels of a row, times `share`. */
+export function addLuma(out: usize, row: usize, count: i32, channels: i32, factor: i32, share: f32): void {
+  const weights = f32x4(0.299, 0.587, 0.114, 0);
+  let at = row;
+  const step = (<usize>channels) << 2;
+  for (let x = 0; x < count; x++) {
+    let luma: f32 = 0;
+    if (channels == 3) {
+      let sum = f32x4.mul(v128.load(at), weights);
+      for (let k = 1; k < factor; k++) sum = f32x4.add(sum, f32x4.mul(v128.load(at + <usize>k * 12), weights));
+      luma = f32x4.extract_lane(sum, 0) + f32x4.extract_lane(sum, 1) + f32x4.extract_lane(sum, 2);
+    } else for (let k = 0; k < factor; k++) luma += load<f32>(at + ((<usize>k) << 2));
+    const to = out + ((<usize>x) << 2);
+    store<f32>(to, load<f32>(to) + luma * share);
+    at += <usize>factor * step;
+  }
+}
+
+/** A row of pixels of three channels as three rows, `apart` bytes from one to the next. */
+export function splitPixels(out: usize, row: usize, count: i32, apart: i32): void {
+  let x = 0;
+  for (; x + 4 <= count; x += 4) {
+    const at = pixel(row, x, 3);
+    const one = v128.load(at); // r g b r
+    const two = v128.load(at, 16); // g b r g
+    const three = v128.load(at, 32); // b r g b
+    const to = out + ((<usize>x) << 2);
+    const reds = i8x16.shuffle(one, two, 0, 1, 2, 3, 12, 13, 14, 15, 24, 25, 26, 27, 0, 1, 2, 3);
+    const greens = i8x16.shuffle(one, two, 4, 5, 6, 7, 16, 17, 18, 19, 28, 29, 30, 31, 0, 1, 2, 3);
+    const blues = i8x16.shuffle(one, two, 8, 9, 10, 11, 20, 21, 22, 23, 0, 1, 2, 3, 0, 1, 2, 3);
+    v128.store(to, i8x16.shuffle(reds, three, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 20, 21, 22, 23));
+    v128.store(to + <usize>apart, i8x16.shuffle(greens, three, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 24, 25, 26, 27));
+    v128.store(to + <usize>(2 * apart), i8x16.shuffle(blues, three, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 28, 29, 30, 31));
+  }
+  for (; x < count; x++) {
+    const at = pixel(row, x, 3);
+    const to = out + ((<usize>x) << 2);
+    store<f32>(to, load<f32>(at));
+    store<f32>(to + <usize>apart, load<f32>(at, 4));
+    store<f32>(to + <usize>(2 * apart), load<f32>(at, 8));
+  }
+}
+
+/** Mean square of one − two in each block of `side` pixels, f64; blocks are in row order. */
+export function blockEnergies(energies: usize, one: usize, two: usize, width: i32, columns: i32, rows: i32, side: i32): void {
+  const area = <f64>(side * side);
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) {
+      let sum: f64 = 0;
+      for (let y = 0; y < side; y++) {
+        const from = (<usize>((row * side + y) * width + column * side)) << 2;
+        for (let i = from; i < from + ((<usize>side) << 2); i += 4) {
+          const band = <f64>load<f32>(one + i) - <f64>load<f32>(two + i);
+          sum += (band * band) / area;
+        }
+      }
+      store<f64>(energies + ((<usize>(row * columns + column)) << 3), sum);
+    }
+}
+
+/**
+ * Mean linear light of each cell of a row of cells, of every `step`th pixel and line; NaN where one of them is at least `clipped`. `table` has the
+ * light of `size` + 2 values, linear in between; `row` is the first line of the cells, `width` pixels wide.
+ */
+export function cellLight(
+  out: usize,
+  row: usize,
+  width: i32,
+  channels: i32,
+  columns: i32,
+  cell: i32,
+  step: i32,
+  table: usize,
+  size: i32,
+  clipped: f32,
+): void {
+  const top = f32x4.splat(<f32>size);
+  const zero = f32x4.splat(0);
+  const limit = f32x4.splat(clipped);
+  for (let column = 0; column < columns; column++) {
+    let sum = f32x4.splat(0);
+    let count = 0;
+    for (let y = 0; y < cell; y += step)
+      for (let x = 0; x < cell; x += step) {
+        const value = v128.load(pixel(row, y * width + column * cell + x, channels));
+        const place = f32x4.mul(f32x4.max(value, zero), top);
+        const below = i32x4.min_s(i32x4.trunc_sat_f32x4_s(place), i32x4.splat(size));
+        const first = v128.load64_zero(table + ((<usize>i32x4.extract_lane(below, 0)) << 2));
+        let light: v128;
+        if (channels == 3) {
+          const pairs = v128.load64_lane(table + ((<usize>i32x4.extract_lane(below, 1)) << 2), first, 1);
+          const blue = v128.load64_zero(table + ((<usize>i32x4.extract_lane(below, 2)) << 2));
+          const low = i8x16.shuffle(pairs, blue, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
+          const high = i8x16.shuffle(pairs, blue, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+          light = f32x4.add(low, f32x4.mul(f32x4.sub(high, low), f32x4.sub(place, f32x4.convert_i32x4_s(below))));
+        } else {
+          const high = i8x16.shuffle(first, first, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7);
+          light = f32x4.add(first, f32x4.mul(f32x4.sub(high, first), f32x4.sub(place, f32x4.convert_i32x4_s(below))));
+        }
+        sum = f32x4.add(sum, v128.or(light, f32x4.ge(value, limit))); // all bits set: NaN
+        count++;
+      }
+    const mean = f32x4.div(sum, f32x4.splat(<f32>count));
+    if (channels == 3) storePixel(pixel(out, column, 3), mean);
+    else store<f32>(pixel(out, column, 1), f32x4.extract_lane(mean, 0));
+  }
+}

@@ -21,9 +21,9 @@ const DARK = 0.002;
  * total, and the median ignores groups at edges. Undefined if too many cells are clipped or black.
  */
 export function exposureGain({ reference, frame }: { reference: LightGrid; frame: LightGrid }, transform: Similarity): Gain | undefined {
-  const gains = Array.from({ length: reference.channels }, (_, channel) => {
-    const ratios = groupRatios({ reference, frame, transform, channel }).sort((p, q) => p - q);
-    return ratios.length < LEAST_GROUPS ? NaN : (ratios[ratios.length >> 1] as number);
+  const gains = groupRatios({ reference, frame, transform }).map((ratios) => {
+    const sorted = Float64Array.from(ratios).sort();
+    return sorted.length < LEAST_GROUPS ? NaN : (sorted[sorted.length >> 1] as number);
   });
   return gains.some(Number.isNaN) ? undefined : gains;
 }
@@ -32,44 +32,57 @@ interface Exposures {
   readonly reference: LightGrid;
   readonly frame: LightGrid;
   readonly transform: Similarity;
-  readonly channel: number;
 }
 
-function groupRatios({ reference, frame, transform, channel }: Exposures): number[] {
+/** For each channel the ratios of the groups that can be used. */
+function groupRatios({ reference, frame, transform }: Exposures): number[][] {
   const { cell, columns, rows, channels, values } = reference;
   const t = linearOf(resized(transform, 1 / cell));
   const across = Math.ceil(columns / GROUP);
-  const groups = Array.from({ length: across * Math.ceil(rows / GROUP) }, () => ({ here: 0, there: 0, cells: 0 }));
-  for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++) {
-      const x = column - (columns - 1) / 2;
-      const y = row - (rows - 1) / 2;
-      const there = sample(frame, channel, t.a * x - t.b * y + t.x + (columns - 1) / 2, t.b * x + t.a * y + t.y + (rows - 1) / 2);
-      const here = values[(row * columns + column) * channels + channel] as number;
-      if (Number.isNaN(here + there)) continue;
-      const group = groups[Math.floor(row / GROUP) * across + Math.floor(column / GROUP)] as (typeof groups)[number];
-      group.here += here;
-      group.there += there;
-      group.cells++;
+  const count = across * Math.ceil(rows / GROUP) * channels;
+  const [here, there, cells] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)] as const;
+  const seen = new Float64Array(channels);
+  for (let i = 0; i < columns * rows; i++) {
+    const row = Math.floor(i / columns);
+    const column = i - row * columns;
+    const x = column - (columns - 1) / 2;
+    const y = row - (rows - 1) / 2;
+    sample(frame, t.a * x - t.b * y + t.x + (columns - 1) / 2, t.b * x + t.a * y + t.y + (rows - 1) / 2, seen);
+    const group = (Math.floor(row / GROUP) * across + Math.floor(column / GROUP)) * channels;
+    for (let c = 0; c < channels; c++) {
+      const own = values[i * channels + c] as number;
+      const other = seen[c] as number;
+      if (Number.isNaN(own + other)) continue;
+      here[group + c] = (here[group + c] as number) + own;
+      there[group + c] = (there[group + c] as number) + other;
+      cells[group + c] = (cells[group + c] as number) + 1;
     }
-  const usable = groups.filter(({ here, there, cells }) => cells >= USABLE * GROUP ** 2 && Math.min(here, there) > DARK * cells);
-  return usable.map(({ here, there }) => here / there);
+  }
+  const isUsable = (at: number): boolean =>
+    (cells[at] as number) >= USABLE * GROUP ** 2 && Math.min(here[at] as number, there[at] as number) > DARK * (cells[at] as number);
+  return Array.from({ length: channels }, (_, c) => {
+    const ratios = [];
+    for (let at = c; at < count; at += channels) if (isUsable(at)) ratios.push((here[at] as number) / (there[at] as number));
+    return ratios;
+  });
 }
 
 /** A whole cell if the place is so close to it. */
 const EXACT = 1e-6;
 
-/** Bilinear; NaN outside the grid or next to an unusable cell. Called for every cell: it makes no arrays. */
-function sample({ columns, rows, channels, values }: LightGrid, channel: number, x: number, y: number): number {
+/** Bilinear, every channel; NaN outside the grid or next to an unusable cell. Called for every cell: it makes no arrays. */
+function sample({ columns, rows, channels, values }: LightGrid, x: number, y: number, into: Float64Array): void {
   const left = Math.floor(x + EXACT);
   const top = Math.floor(y + EXACT);
   const right = x - left < EXACT ? left : left + 1;
   const bottom = y - top < EXACT ? top : top + 1;
-  if (left < 0 || top < 0 || right >= columns || bottom >= rows) return NaN;
-  const upper = mix(values, (top * columns + left) * channels + channel, (top * columns + right) * channels + channel, x - left);
-  if (bottom === top) return upper;
-  const lower = mix(values, (bottom * columns + left) * channels + channel, (bottom * columns + right) * channels + channel, x - left);
-  return upper * (1 - (y - top)) + lower * (y - top);
+  into.fill(NaN);
+  if (left < 0 || top < 0 || right >= columns || bottom >= rows) return;
+  for (let c = 0; c < channels; c++) {
+    const upper = mix(values, (top * columns + left) * channels + c, (top * columns + right) * channels + c, x - left);
+    const lower = mix(values, (bottom * columns + left) * channels + c, (bottom * columns + right) * channels + c, x - left);
+    into[c] = bottom === top ? upper : upper * (1 - (y - top)) + lower * (y - top);
+  }
 }
 
 const mix = (values: Float32Array, one: number, two: number, share: number): number =>

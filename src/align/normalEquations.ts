@@ -36,20 +36,22 @@ const COHERENCE = [0.05, 0.97] as const;
 export function solveMotion(levels: readonly Compared[], size: Size): Solution | undefined {
   const radius = Math.hypot(size.width, size.height) / 2;
   const blocks = blockSums(levels, radius);
-  const sums = new Float64Array(SUMS);
-  for (let i = 0; i < blocks.length; i++) sums[i % SUMS] = (sums[i % SUMS] as number) + (blocks[i] as number);
-  const [aa, ab, ax, ay, bb, bx, by, xx, xy, yy, ga, gb, gx, gy] = sums as unknown as number[] as Sums;
-  const matrix = [aa, ab, ax, ay, ab, bb, bx, by, ax, bx, xx, xy, ay, by, xy, yy];
-  const solved = solveSymmetric(matrix, [ga, gb, gx, gy]);
+  const sums = totals(blocks);
+  const matrix = MATRIX.map((i) => sums[i] as number);
+  const solved = solveSymmetric(matrix, sums.subarray(PRODUCTS));
   if (!solved) return undefined;
-  const [da, db, dx, dy] = solved as unknown as [number, number, number, number];
+  const [da, db, dx, dy] = Array.from(solved) as [number, number, number, number];
   const error = Math.sqrt(REPETITION * meanVariance(matrix, meanSquaredRadius(size) / radius ** 2));
   return { small: { a: 1 + da / radius, b: db / radius, x: dx, y: dy }, error, residual: blockMotion(blocks) };
 }
 
 /** Per block: the ten products of the derivatives by (a, b, x, y), and the four products with the difference. */
-const SUMS = 14;
-type Sums = [number, number, number, number, number, number, number, number, number, number, number, number, number, number];
+const [PRODUCTS, SUMS] = [10, 14];
+
+/** Where the elements of the symmetric matrix are among the products aa, ab, ax, ay, bb, bx, by, xx, xy, yy. */
+const MATRIX = [0, 1, 2, 3, 1, 4, 5, 6, 2, 5, 7, 8, 3, 6, 8, 9];
+/** The same of the part of (x, y). */
+const [XX, XY, YY, GX, GY] = [7, 8, 9, 12, 13];
 
 function blockSums(levels: readonly Compared[], radius: number): Float64Array {
   const { kernels, put, doubles, scoped } = workspace();
@@ -64,6 +66,13 @@ function blockSums(levels: readonly Compared[], radius: number): Float64Array {
     }
     return doubles(blocks, BLOCKS ** 2 * SUMS).slice();
   });
+}
+
+/** The sums over all blocks. */
+function totals(blocks: Float64Array): Float64Array {
+  const sums = new Float64Array(SUMS);
+  for (let i = 0; i < blocks.length; i++) sums[i % SUMS] = (sums[i % SUMS] as number) + (blocks[i] as number);
+  return sums;
 }
 
 /** The standard deviation of the differences at an address, from the median of some thousands of their magnitudes. */
@@ -114,11 +123,12 @@ function meanVariance(matrix: readonly number[], turning: number): number {
 function blockMotion(blocks: Float64Array): number {
   let [sum, weights] = [0, 0];
   for (let k = 0; k < blocks.length; k += SUMS) {
-    const [xx, xy, yy, , , gx, gy] = blocks.subarray(k + 7) as unknown as [number, number, number, number, number, number, number];
-    const shift = solveSymmetric([xx, xy, xy, yy], [gx, gy]);
+    const at = (i: number): number => blocks[k + i] as number;
+    const shift = solveSymmetric([at(XX), at(XY), at(XY), at(YY)], [at(GX), at(GY)]);
     if (!shift) continue;
-    sum += (xx + yy) * ((shift[0] as number) ** 2 + (shift[1] as number) ** 2);
-    weights += xx + yy;
+    const weight = at(XX) + at(YY);
+    sum += weight * ((shift[0] as number) ** 2 + (shift[1] as number) ** 2);
+    weights += weight;
   }
   return weights > 0 ? Math.sqrt(sum / weights) : 0;
 }

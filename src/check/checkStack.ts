@@ -1,7 +1,8 @@
 import { type Alignment, type FrameAlignment, resizeAlignment } from "../align/alignment.ts";
 import { estimateAlignment } from "../align/estimate.ts";
-import { reduction, smallLuminance, workingFrame } from "../align/workingFrame.ts";
+import { reduction, workingFrame } from "../align/workingFrame.ts";
 import type { Image } from "../image/image.ts";
+import { smallLuminance } from "../image/luminance.ts";
 import { type Candidate, checkDescription } from "./description.ts";
 import { checkDuplicates } from "./duplicates.ts";
 import { blankPlanes, checkBrightness, checkExposure } from "./exposure.ts";

@@ -2,9 +2,10 @@ import { alignImage } from "../align/alignedRows.ts";
 import type { Alignment, FrameAlignment } from "../align/alignment.ts";
 import { commonArea } from "../align/apply.ts";
 import { resized } from "../align/similarity.ts";
-import { reduction, smallLuminance } from "../align/workingFrame.ts";
+import { reduction } from "../align/workingFrame.ts";
 import type { Plane } from "../image/boxFilter.ts";
 import type { Image } from "../image/image.ts";
+import { smallLuminance } from "../image/luminance.ts";
 import { BLOCK, blockSharpness, texturedBlocks, type BlockSharpness } from "./sharpness.ts";
 
 /** The sharpness of the frames that could be aligned. */

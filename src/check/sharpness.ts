@@ -1,4 +1,6 @@
-import { smooth, type Plane } from "../image/boxFilter.ts";
+import { smoothBlock, type Plane } from "../image/boxFilter.ts";
+import { blockOf, type Block } from "../image/pyramid.ts";
+import { workspace } from "../image/simd/workspace.ts";
 
 /** Side of a block, in pixels at the checked size. */
 export const BLOCK = 16;
@@ -18,10 +20,13 @@ export interface BlockSharpness {
 export function blockSharpness(frames: readonly Plane[]): BlockSharpness {
   const { width, height } = frames[0] as Plane;
   const [columns, rows] = [Math.floor(width / BLOCK), Math.floor(height / BLOCK)];
-  const bands = frames.map((frame) => {
-    const [small, middle, large] = [1, 3, 8].map((radius) => smooth(frame, radius)) as [Float32Array, Float32Array, Float32Array];
-    return { fine: blockEnergy(frame, frame.values, small), coarse: blockEnergy(frame, middle, large) };
-  });
+  const bands = frames.map(({ values }) =>
+    workspace().scoped(() => {
+      const sharp = blockOf({ width, height, channels: 1, data: values });
+      const [small, middle, large] = [1, 3, 8].map((radius) => smoothBlock(sharp, radius)) as [Block, Block, Block];
+      return { fine: blockEnergy(sharp, small), coarse: blockEnergy(middle, large) };
+    }),
+  );
   const fine = bands.map((band) => band.fine);
   const all = Float64Array.from(fine.flatMap((plane) => [...plane])).sort();
   return { columns, rows, fine, coarse: bands.map((band) => band.coarse), noise: all[Math.floor(all.length * QUIETEST)] ?? 0 };
@@ -30,16 +35,14 @@ export function blockSharpness(frames: readonly Plane[]): BlockSharpness {
 /** The share of blocks assumed to show only noise. */
 const QUIETEST = 0.03;
 
-function blockEnergy({ width, height }: Plane, sharp: Float32Array, blurred: Float32Array): Float64Array {
+function blockEnergy({ width, height, address }: Block, blurred: Block): Float64Array {
+  const { kernels, take, doubles, scoped } = workspace();
   const [columns, rows] = [Math.floor(width / BLOCK), Math.floor(height / BLOCK)];
-  const energy = new Float64Array(columns * rows);
-  for (let y = 0; y < rows * BLOCK; y++)
-    for (let x = 0; x < columns * BLOCK; x++) {
-      const band = (sharp[y * width + x] as number) - (blurred[y * width + x] as number);
-      const block = Math.floor(y / BLOCK) * columns + Math.floor(x / BLOCK);
-      energy[block] = (energy[block] as number) + band ** 2 / BLOCK ** 2;
-    }
-  return energy;
+  return scoped(() => {
+    const energies = take(2 * columns * rows);
+    kernels.blockEnergies(energies, address, blurred.address, width, columns, rows, BLOCK);
+    return doubles(energies, columns * rows).slice();
+  });
 }
 
 /** A block is textured if its coarse energy is this many times above the noise and above this value. */

@@ -1,9 +1,12 @@
 import type { Space } from "../image/depthMap.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import type { FocusSigns } from "../check/evidence.ts";
-import { boxMean } from "../image/boxFilter.ts";
+import { boxMeanBlock } from "../image/boxFilter.ts";
+import { curveSums } from "../image/curve.ts";
 import type { Size } from "../image/image.ts";
-import { expectedError, stackDoubt, stackFactor, type Average, type Cue, type ErrorModel } from "../network/facts.ts";
+import { blockOf, type Block } from "../image/pyramid.ts";
+import { workspace } from "../image/simd/workspace.ts";
+import { expectedErrors, stackDoubt, stackFactor, type Average, type Cue, type ErrorModel } from "../network/facts.ts";
 import type { FocusProbability } from "../network/focusProbability.ts";
 
 /** What follows from p at every pixel. */
@@ -55,42 +58,75 @@ export function depthMaps(
   { focusDistances, space }: Pick<FocalStack, "focusDistances" | "space">,
   { average, errorModel, signs }: MapOptions,
 ): DepthMaps {
-  const { planes, width, height, values: p } = probability;
-  const pixels = width * height;
   const scale = depthScale(focusDistances, { space, average });
   const cues = errorCues(probability, signs);
-  const errorOf = expectedError(errorModel);
-  const planesOff = new Float32Array(pixels);
-  const maps = {
-    depth: new Float32Array(pixels),
-    spread: new Float32Array(pixels),
-    error: new Float32Array(pixels),
-    confidence: new Float32Array(pixels),
-    unfounded: new Float32Array(pixels),
-    unrest: new Float32Array(pixels),
-    planeIndex: new Uint16Array(pixels),
-    beyond: new Int8Array(pixels),
-  };
-  const column = new Float64Array(planes);
-  for (let i = 0; i < pixels; i++) {
-    for (let n = 0; n < planes; n++) column[n] = p[n * pixels + i] as number;
-    const depth = scale.depth(mean(column, scale.even));
-    const seen = cues(i);
-    planesOff[i] = errorOf(seen);
-    maps.depth[i] = depth;
-    maps.spread[i] = deviation(column, focusDistances, depth);
-    maps.unfounded[i] = Math.max(1 - seen.surroundings / LITTLE_EVIDENCE, 0);
-    maps.unrest[i] = seen.unrest;
-    maps.planeIndex[i] = peakOf(column);
-    maps.beyond[i] = (column[0] as number) > BEYOND ? -1 : (column[planes - 1] as number) > BEYOND ? 1 : 0;
-  }
-  const whole = stackFactor(errorModel, stackDoubt(planesOff, planes));
+  const planesOff = expectedErrors(errorModel, cues);
+  const { depth, spread, planeIndex } = depthOfPlanes(probability, focusDistances, scale);
+  const pixels = depth.length;
+  const [error, confidence] = [new Float32Array(pixels), new Float32Array(pixels)] as const;
+  const whole = stackFactor(errorModel, stackDoubt(planesOff, probability.planes));
   for (let i = 0; i < pixels; i++) {
     const off = whole * (planesOff[i] as number);
-    maps.error[i] = off * scale.step(maps.depth[i] as number);
-    maps.confidence[i] = confidenceOf(off);
+    error[i] = off * scale.step(depth[i] as number);
+    confidence[i] = confidenceOf(off);
   }
-  return maps;
+  const unfounded = curveSums([{ values: cues.surroundings, curve: { at: [0, LITTLE_EVIDENCE], levels: [1, 0] } }]);
+  return { depth, spread, error, confidence, unfounded, unrest: cues.unrest, planeIndex, beyond: beyondPlanes(probability) };
+}
+
+/** −1 where nearly all of p is on the first plane, 1 on the last. */
+function beyondPlanes({ planes, width, height, values: p }: FocusProbability): Int8Array {
+  const pixels = width * height;
+  const beyond = new Int8Array(pixels);
+  const last = (planes - 1) * pixels;
+  for (let i = 0; i < pixels; i++) beyond[i] = (p[i] as number) > BEYOND ? -1 : (p[last + i] as number) > BEYOND ? 1 : 0;
+  return beyond;
+}
+
+/** D̂ (eq. 6), the standard deviation of the focus distance under p, and the plane of the largest p, the first on a tie. */
+function depthOfPlanes(
+  probability: FocusProbability,
+  focusDistances: readonly number[],
+  { even, isReciprocal }: DepthScale,
+): Pick<DepthMaps, "depth" | "spread" | "planeIndex"> {
+  const pixels = probability.width * probability.height;
+  const { kernels, take, put, view, scoped } = workspace();
+  const [depth, spread, planeIndex] = [new Float32Array(pixels), new Float32Array(pixels), new Uint16Array(pixels)] as const;
+  scoped(() => {
+    const scales = [put(Float64Array.from(even)), put(Float64Array.from(focusDistances)), Number(isReciprocal)] as const;
+    const rooms = [take(PART), take(PART), take(PART)] as const;
+    forEachPart(probability, ({ start, count, address, stride }) => {
+      kernels.depthOfPlanes(...rooms, address, stride, probability.planes, count, ...scales);
+      for (const [k, map] of [depth, spread, planeIndex].entries()) map.set(view(rooms[k] as number, count), start);
+    });
+  });
+  return { depth, spread, planeIndex };
+}
+
+/** Pixels at a time, so that they stay in the processor's cache. */
+const PART = 4096;
+
+interface Part {
+  readonly start: number;
+  readonly count: number;
+  /** Of p in the workspace, and bytes from a plane to the next. */
+  readonly address: number;
+  readonly stride: number;
+}
+
+/** Calls `use` with part after part of p. */
+function forEachPart({ planes, width, height, values }: FocusProbability, use: (part: Part) => void): void {
+  const pixels = width * height;
+  const { take, view, scoped } = workspace();
+  scoped(() => {
+    const address = take(planes * PART);
+    for (let start = 0; start < pixels; start += PART) {
+      const count = Math.min(PART, pixels - start);
+      for (let n = 0; n < planes; n++)
+        view(address + 4 * n * PART, count).set(values.subarray(n * pixels + start, n * pixels + start + count));
+      use({ start, count, address, stride: 4 * PART });
+    }
+  });
 }
 
 /** The confidence that goes with an expected error in planes, and back. */
@@ -98,86 +134,80 @@ const confidenceOf = (planesOff: number): number => 1 / (1 + (2 * planesOff) ** 
 export const expectedPlanes = (confidence: number): number => Math.sqrt(1 / confidence - 1) / 2;
 
 /**
- * What the error of pixel i is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, that of m
+ * What the error of each pixel is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, that of m
  * around the pixel and next to it, evidence in the images there and around it, and how far the plane that they are sharpest in lies from m, as far as there
  * is evidence for it.
  */
-export function errorCues(probability: FocusProbability, { evidence, sharpest }: FocusSigns): (i: number) => Readonly<Record<Cue, number>> {
+export function errorCues(probability: FocusProbability, { evidence, sharpest }: FocusSigns): Record<Cue, Float32Array> {
   const { width, height } = probability;
-  const around = (values: Float32Array, share: number): Float32Array => boxMean({ width, height, values }, reachOf(probability, share));
-  const { means, variances } = planeMoments(probability);
-  const squares = means.map((value) => value * value);
-  const deviationWithin = (share: number): ((i: number) => number) => {
-    const [mean, square] = [around(means, share), around(squares, share)];
-    return (i) => Math.sqrt(Math.max((square[i] as number) - (mean[i] as number) ** 2, 0));
-  };
-  const [unrest, ripple] = [deviationWithin(REACH.unrest), deviationWithin(REACH.ripple)];
-  const surroundings = around(evidence, REACH.surroundings);
-  return (i) => ({
-    spread: Math.sqrt(variances[i] as number),
-    unrest: unrest(i),
-    ripple: ripple(i),
-    evidence: evidence[i] as number,
-    surroundings: surroundings[i] as number,
-    disagreement: (evidence[i] as number) * Math.abs((sharpest[i] as number) - (means[i] as number)),
+  const pixels = width * height;
+  const { kernels, take, view, scoped } = workspace();
+  const { means, deviations: spread } = planeMoments(probability);
+  return scoped(() => {
+    const block = (data: Float32Array): Block => blockOf({ width, height, channels: 1, data });
+    const around = (map: Block, share: number): number => boxMeanBlock(map, reachOf(probability, share)).address;
+    const mean = block(means);
+    const square = { ...mean, address: take(pixels) };
+    kernels.energies(square.address, mean.address, pixels, 1);
+    const deviationWithin = (share: number): Float32Array =>
+      scoped(() => {
+        const deviation = around(mean, share);
+        kernels.deviations(deviation, around(square, share), pixels);
+        return view(deviation, pixels).slice();
+      });
+    const weights = block(evidence);
+    const disagreement = take(pixels);
+    view(disagreement, pixels).set(sharpest);
+    kernels.weighDistances(disagreement, mean.address, weights.address, pixels);
+    return {
+      spread,
+      unrest: deviationWithin(REACH.unrest),
+      ripple: deviationWithin(REACH.ripple),
+      evidence,
+      surroundings: scoped(() => view(around(weights, REACH.surroundings), pixels).slice()),
+      disagreement: view(disagreement, pixels).slice(),
+    };
   });
 }
 
-/** Mean Σ p_n n and variance of p at every pixel, in planes. */
-export function planeMoments({ planes, values: p }: Pick<FocusProbability, "planes" | "values">): {
-  readonly means: Float32Array;
-  readonly variances: Float32Array;
-} {
-  const pixels = p.length / planes;
-  const [means, variances] = [new Float32Array(pixels), new Float32Array(pixels)];
-  for (let n = 0; n < planes; n++) for (let i = 0; i < pixels; i++) means[i] = (means[i] as number) + n * (p[n * pixels + i] as number);
-  for (let n = 0; n < planes; n++)
-    for (let i = 0; i < pixels; i++)
-      variances[i] = (variances[i] as number) + (p[n * pixels + i] as number) * (n - (means[i] as number)) ** 2;
-  return { means, variances };
+/** Mean Σ p_n n and standard deviation of p at every pixel, in planes. */
+export function planeMoments(probability: FocusProbability): { readonly means: Float32Array; readonly deviations: Float32Array } {
+  const pixels = probability.width * probability.height;
+  const { kernels, take, view, scoped } = workspace();
+  const [means, deviations] = [new Float32Array(pixels), new Float32Array(pixels)] as const;
+  scoped(() => {
+    const rooms = [take(PART), take(PART)] as const;
+    forEachPart(probability, ({ start, count, address, stride }) => {
+      kernels.planeMoments(...rooms, address, stride, probability.planes, count);
+      means.set(view(rooms[0], count), start);
+      deviations.set(view(rooms[1], count), start);
+    });
+  });
+  return { means, deviations };
 }
 
 interface DepthScale {
   /** The focus distances in the unit in which they are averaged. */
   readonly even: readonly number[];
-  /** Converts a value in that unit to a depth. */
-  depth(value: number): number;
+  /** Whether a depth is 1 over a value in that unit. */
+  readonly isReciprocal: boolean;
   /** Distance between the two planes around a depth, in the unit of the depth. */
   step(depth: number): number;
 }
 
 function depthScale(focusDistances: readonly number[], { space, average }: { space: Space; average: Average }): DepthScale {
-  const reciprocal = space === "depth" && average === "dioptres";
-  const even = reciprocal ? focusDistances.map((distance) => 1 / distance) : focusDistances;
+  const isReciprocal = space === "depth" && average === "dioptres";
+  const even = isReciprocal ? focusDistances.map((distance) => 1 / distance) : focusDistances;
   const rising = space === "disparity" ? -1 : 1;
   const steps = even.slice(1).map((value, n) => Math.abs(value - (even[n] as number)));
   return {
     even,
-    depth: (value) => (reciprocal ? 1 / value : value),
+    isReciprocal,
     step(depth) {
       let behind = 1;
       while (behind < focusDistances.length - 1 && rising * ((focusDistances[behind] as number) - depth) < 0) behind++;
       const step = steps[behind - 1] as number;
-      return reciprocal ? step * depth ** 2 : step; // d(1/x) = dx / x²
+      return isReciprocal ? step * depth ** 2 : step; // d(1/x) = dx / x²
     },
   };
-}
-
-function mean(p: Float64Array, at: readonly number[]): number {
-  let sum = 0;
-  for (let n = 0; n < at.length; n++) sum += (p[n] as number) * (at[n] as number);
-  return sum;
-}
-
-/** The index of the greatest value, the first on a tie. */
-function peakOf(p: Float64Array): number {
-  let peak = 0;
-  for (let n = 1; n < p.length; n++) if ((p[n] as number) > (p[peak] as number)) peak = n;
-  return peak;
-}
-
-function deviation(p: Float64Array, at: readonly number[], from: number): number {
-  let sum = 0;
-  for (let n = 0; n < at.length; n++) sum += (p[n] as number) * ((at[n] as number) - from) ** 2;
-  return Math.sqrt(sum);
 }

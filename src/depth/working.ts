@@ -1,9 +1,10 @@
 import { alignStack, type AlignedStack } from "../align/align.ts";
 import { resizeAlignment } from "../align/alignment.ts";
-import { reduction, smallLuminance } from "../align/workingFrame.ts";
+import { reduction } from "../align/workingFrame.ts";
 import { usualStep } from "../check/stepBlur.ts";
 import type { Image, Size } from "../image/image.ts";
 import { resize } from "../image/resize.ts";
+import { smallLuminance } from "../image/luminance.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import type { StackSource } from "../stack/stackSource.ts";
 import type { OnStage } from "./progress.ts";

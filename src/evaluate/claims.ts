@@ -47,6 +47,6 @@ export function measureClaims({ trueDepth, within, strength }: Truth, { depth, e
     withinErrorTextured: shareWithin(textured),
     withinErrorUntextured: shareWithin(untextured),
     sparsification: sparsificationArea(errors, claimed(confidence.map((value) => -value))),
-    sparsificationBySpread: sparsificationArea(errors, claimed(planeMoments(focusProbability).variances)),
+    sparsificationBySpread: sparsificationArea(errors, claimed(planeMoments(focusProbability).deviations)),
   };
 }

@@ -1,4 +1,4 @@
-import { byCue, CUES, expectedError, stackDoubt, stackFactor, type Cue, type ErrorModel } from "../network/facts.ts";
+import { byCue, CUES, expectedErrors, stackDoubt, stackFactors, type Cue, type ErrorModel } from "../network/facts.ts";
 
 /** Pixels of calibration stacks, those of a stack one after another: what their error is read from, and how far off they were. */
 export interface CalibrationPixels {
@@ -37,7 +37,7 @@ export function fitErrorModel(pixels: CalibrationPixels): ErrorModel {
   const target = off.map((value) => Math.log(Math.max(value, LEAST)));
   const columns = CUES.map((cue) => ({ values: cues[cue], knots: KNOTS[cue] }));
   const model = modelOf(regress({ columns, target, weights }));
-  const own = ownErrors(model, pixels);
+  const own = expectedErrors(model, pixels.cues); // without the factor of the stack
   const rest = target.map((value, i) => value - Math.log(own[i] as number));
   const doubts = { values: stackDoubts(own, pixels), knots: STACK_KNOTS };
   const { scale, curves } = regress({ columns: [doubts], target: rest, weights });
@@ -47,15 +47,9 @@ export function fitErrorModel(pixels: CalibrationPixels): ErrorModel {
 
 /** The errors that the model claims of all pixels. */
 export function claimedErrors(model: ErrorModel, pixels: Omit<CalibrationPixels, "off" | "weights">): Float32Array {
-  const own = ownErrors(model, pixels);
-  const doubts = stackDoubts(own, pixels);
-  return own.map((value, i) => value * stackFactor(model, doubts[i] as number));
-}
-
-/** Without the factor of the stack. */
-function ownErrors(model: ErrorModel, { cues }: Pick<CalibrationPixels, "cues">): Float32Array {
-  const error = expectedError(model);
-  return cues.spread.map((_, i) => error(byCue((cue) => cues[cue][i] as number)));
+  const own = expectedErrors(model, pixels.cues); // without the factor of the stack
+  const factors = stackFactors(model, stackDoubts(own, pixels));
+  return own.map((value, i) => value * (factors[i] as number));
 }
 
 /** For each pixel how doubtful its stack is. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { describeIssues } from "../errors.ts";
+import { curveSums, type Curve } from "../image/curve.ts";
 import { FormatError } from "../io/formatError.ts";
 
 /**
@@ -116,23 +117,23 @@ export function formatFacts({ notes = {}, ...facts }: NetworkFacts): Record<stri
 }
 
 /**
- * The expected error in planes of a pixel with these cues, but for the factor of its stack. Factors are interpolated geometrically between knots and constant
+ * The expected errors in planes of pixels with these cues, but for the factor of their stack. Factors are interpolated geometrically between knots and constant
  * outside them, but for a spread beyond the last knot, with which the error grows in proportion.
  */
-export function expectedError({ planes, ...model }: ErrorModel): (cues: Readonly<Record<Cue, number>>) => number {
-  const { spread, unrest, ripple, evidence, surroundings, disagreement } = byCue((cue) => curveOf(model[cue]));
-  const scale = Math.log(planes);
+export function expectedErrors({ planes, ...model }: ErrorModel, cues: Readonly<Record<Cue, Float32Array>>): Float32Array {
   const widest = model.spread.at.at(-1) as number;
-  return (cues) => {
-    // Written out, as it is called for every pixel: looking the cues up by name takes several times as long.
-    const ofNetwork = scale + spread(cues.spread) + unrest(cues.unrest) + ripple(cues.ripple);
-    const exponent = ofNetwork + evidence(cues.evidence) + surroundings(cues.surroundings) + disagreement(cues.disagreement);
-    return Math.exp(exponent) * Math.max(cues.spread / widest, 1);
-  };
+  const errors = curveSums(CUES.map((cue) => ({ values: cues[cue], curve: logarithmOf(model[cue]) }))); // their logarithms so far
+  for (let i = 0; i < errors.length; i++)
+    errors[i] = planes * Math.exp(errors[i] as number) * Math.max((cues.spread[i] as number) / widest, 1);
+  return errors;
 }
 
 /** The factor of a whole stack: where most pixels look doubtful, each of them is worse than its own cues say. */
-export const stackFactor = ({ stack }: ErrorModel, doubt: number): number => Math.exp(curveOf(stack)(doubt));
+export const stackFactor = (model: ErrorModel, doubt: number): number => stackFactors(model, Float32Array.of(doubt))[0] as number;
+
+/** The same of several stacks. */
+export const stackFactors = ({ stack }: ErrorModel, doubts: Float32Array): Float32Array =>
+  curveSums([{ values: doubts, curve: logarithmOf(stack) }]).map(Math.exp);
 
 /** How doubtful a stack is: the median of its pixels' errors. The same scene errs by more planes where there are more of them: counted as for five. */
 export const stackDoubt = (errors: Float32Array, planes: number): number => median(errors) / Math.sqrt(planes / 5);
@@ -145,19 +146,7 @@ function median(values: Float32Array): number {
 }
 
 /** The logarithm of the factor, linear between the knots. */
-function curveOf({ at, factor }: ErrorModel["stack"]): (x: number) => number {
-  const logs = factor.map((each) => Math.log(each));
-  const last = at.length - 1;
-  return (x) => {
-    if (x <= (at[0] as number)) return logs[0] as number;
-    if (x >= (at[last] as number)) return logs[last] as number;
-    let next = 1;
-    while ((at[next] as number) <= x) next++;
-    const from = at[next - 1] as number;
-    const share = (x - from) / ((at[next] as number) - from);
-    return (logs[next - 1] as number) * (1 - share) + (logs[next] as number) * share;
-  };
-}
+const logarithmOf = ({ at, factor }: ErrorModel["stack"]): Curve => ({ at, levels: factor.map((each) => Math.log(each)) });
 
 /** Used for weights that have no calibration of their own: measured with the shipped `small`. */
 export const DEFAULT_ERROR_MODEL: ErrorModel = {

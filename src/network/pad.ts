@@ -1,5 +1,6 @@
 import type { Size } from "../image/image.ts";
 import type { Image } from "../image/image.ts";
+import { workspace } from "../image/simd/workspace.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 
 /** The next larger size that the network accepts, at least `least` pixels on each side. */
@@ -18,22 +19,29 @@ export function mirrored(i: number, side: number): number {
 /** Images as the network's input, [N, 3, H, W] at the padded size; grey becomes three equal channels. */
 export function packImages(images: readonly Image[], { width, height }: Size): Float32Array {
   const packed = new Float32Array(images.length * 3 * width * height);
-  const columns = (side: number): Int32Array => Int32Array.from({ length: width }, (_, x) => mirrored(x, side));
   const area = width * height;
-  for (const [n, { data, channels, ...size }] of images.entries()) {
-    const across = columns(size.width);
-    const [green, blue] = channels === 1 ? [0, 0] : [1, 2];
-    for (let y = 0; y < height; y++) {
-      const row = mirrored(y, size.height) * size.width;
-      let to = n * 3 * area + y * width;
-      for (let x = 0; x < width; x++, to++) {
-        const from = (row + (across[x] as number)) * channels;
-        packed[to] = data[from] as number;
-        packed[to + area] = data[from + green] as number;
-        packed[to + 2 * area] = data[from + blue] as number;
+  const { kernels, take, heap, scoped } = workspace();
+  scoped(() => {
+    for (const [n, { data, channels, ...size }] of images.entries()) {
+      const [row, split] = [take(size.width * channels), take(3 * width)];
+      const room = heap();
+      for (let y = 0; y < size.height; y++) {
+        room.set(data.subarray(y * size.width * channels, (y + 1) * size.width * channels), row / 4);
+        if (channels === 3) kernels.splitPixels(split, row, size.width, 4 * width);
+        for (let c = 0; c < 3; c++) {
+          const from = (channels === 1 ? row : split + 4 * c * width) / 4;
+          const to = (3 * n + c) * area + y * width;
+          packed.set(room.subarray(from, from + size.width), to);
+          for (let x = size.width; x < width; x++) packed[to + x] = room[from + mirrored(x, size.width)] as number;
+        }
       }
+      for (let y = size.height; y < height; y++)
+        for (let at = 3 * n * area; at < 3 * (n + 1) * area; at += area) {
+          const from = at + mirrored(y, size.height) * width;
+          packed.copyWithin(at + y * width, from, from + width);
+        }
     }
-  }
+  });
   return packed;
 }
 

@@ -8,6 +8,7 @@ import { workingFrame } from "../../src/align/workingFrame.ts";
 import type { Image } from "../../src/image/image.ts";
 import { OVERRUN } from "../../src/image/rows.ts";
 import { workspace } from "../../src/image/simd/workspace.ts";
+import { decodeSrgb } from "../../src/image/srgb.ts";
 import { texture } from "../helpers/texturedStack.ts";
 
 const size = { width: 80, height: 60 };
@@ -76,6 +77,34 @@ test("the common area is where every frame has a picture", () => {
 
 test("a turn beyond any alignment is refused", () => {
   assert.throws(() => warpImage(painted(wave), { ...IDENTITY, angle: 2 }), /115° is too large for an alignment/);
+});
+
+test("the light of a cell is the mean of its pixels' linear light, unknown where one of them is clipped", () => {
+  const [width, height] = [386, 6]; // cells of 3 pixels, 128 across, from column 1 on
+  for (const channels of [1, 3] as const) {
+    const data = Float32Array.from({ length: width * height * channels }, (_, i) => ((i * 37) % 97) / 100);
+    data[(1 * width + 5) * channels] = 0.985; // in the second cell
+    const { light } = workingFrame({ width, height, channels, data });
+    assert.deepEqual([light.cell, light.columns, light.rows], [3, 128, 2]);
+    const mean = (column: number, row: number, c: number): number => {
+      let sum = 0;
+      for (let k = 0; k < 9; k++) {
+        const [x, y] = [1 + 3 * column + (k % 3), 3 * row + Math.floor(k / 3)];
+        sum += decodeSrgb(data[(y * width + x) * channels + c] as number) / 9;
+      }
+      return sum;
+    };
+    for (let c = 0; c < channels; c++)
+      for (const [column, row] of [
+        [0, 0],
+        [2, 0],
+        [127, 1],
+      ] as const)
+        // prettier-ignore
+        assert.ok(Math.abs((light.values[(row * 128 + column) * channels + c] as number) - mean(column, row, c)) < 1e-6);
+    assert.ok(Number.isNaN(light.values[1 * channels]));
+    if (channels === 3) assert.ok((light.values[4] as number) > 0, "the other channels are not clipped");
+  }
 });
 
 test("gains per channel are recovered and undone, and clipped pictures give none", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { depthMaps, errorCues } from "../../src/depth/maps.ts";
-import { byCue, expectedError, type ErrorModel } from "../../src/network/facts.ts";
+import { depthMaps, errorCues, type DepthMaps, type MapOptions } from "../../src/depth/maps.ts";
+import { byCue, CUES, expectedErrors, type ErrorModel } from "../../src/network/facts.ts";
 import { assertClose } from "../helpers/close.ts";
 
 /** Pixels in one row, each with its p. */
@@ -14,13 +14,17 @@ function row(pixels: readonly (readonly number[])[]) {
 
 const NONE = { at: [0], factor: [1] };
 const MODEL: ErrorModel = { planes: 1, ...byCue(() => NONE), spread: { at: [0.5, 1], factor: [0.2, 1] }, stack: NONE };
-/** Images that show nothing. */
-const signs = { evidence: new Float32Array(9), sharpest: new Uint16Array(9) };
-const IN_DIOPTRES = { errorModel: MODEL, average: "dioptres", signs } as const;
-const IN_METRES = { errorModel: MODEL, average: "metres", signs } as const;
+const IN_DIOPTRES = { errorModel: MODEL, average: "dioptres" } as const;
+const IN_METRES = { errorModel: MODEL, average: "metres" } as const;
+
+/** The maps of images that show nothing. */
+function mapsOf(p: ReturnType<typeof row>, stack: Parameters<typeof depthMaps>[1], options: Omit<MapOptions, "signs">): DepthMaps {
+  const signs = { evidence: new Float32Array(p.width), sharpest: new Uint16Array(p.width) };
+  return depthMaps(p, stack, { ...options, signs });
+}
 
 test("metres are averaged in dioptres: half of p at 0.5 m and half at 1 m is 2/3 m", () => {
-  const maps = depthMaps(row([[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5]]), { focusDistances: [0.5, 1, 2], space: "depth" }, IN_DIOPTRES); // prettier-ignore
+  const maps = mapsOf(row([[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5]]), { focusDistances: [0.5, 1, 2], space: "depth" }, IN_DIOPTRES); // prettier-ignore
   assertClose(maps.depth, [2 / 3, 1, 4 / 3], 1e-6);
   assert.deepEqual([...maps.planeIndex], [0, 1, 1]);
   // √(½ (1/6)² + ½ (1/3)²) and √(½ (1/3)² + ½ (2/3)²)
@@ -29,7 +33,7 @@ test("metres are averaged in dioptres: half of p at 0.5 m and half at 1 m is 2/3
 
 test("a network that averages metres has the arithmetic mean (eq. 6), and their error is in planes there", () => {
   const stack = { focusDistances: [0.5, 1, 2], space: "depth" } as const;
-  const maps = depthMaps(row([[0.5, 0.5, 0], [0, 0.5, 0.5]]), stack, IN_METRES); // prettier-ignore
+  const maps = mapsOf(row([[0.5, 0.5, 0], [0, 0.5, 0.5]]), stack, IN_METRES); // prettier-ignore
   assertClose(maps.depth, [0.75, 1.5], 1e-6);
   assertClose(maps.spread, [0.25, 0.5], 1e-6);
   assertClose(maps.error, [0.2 * 0.5, 0.2 * 1], 1e-6);
@@ -38,21 +42,21 @@ test("a network that averages metres has the arithmetic mean (eq. 6), and their 
 test("positions, disparities and plane indices are averaged as they are", () => {
   const p = row([[0.25, 0.75, 0]]);
   for (const options of [IN_DIOPTRES, IN_METRES]) {
-    assertClose(depthMaps(p, { focusDistances: [0.28, 0.2, 0.1], space: "disparity" }, options).depth, [0.22], 1e-6);
-    assertClose(depthMaps(p, { focusDistances: [0, 1, 2], space: "index" }, options).depth, [0.75], 1e-6);
+    assertClose(mapsOf(p, { focusDistances: [0.28, 0.2, 0.1], space: "disparity" }, options).depth, [0.22], 1e-6);
+    assertClose(mapsOf(p, { focusDistances: [0, 1, 2], space: "index" }, options).depth, [0.75], 1e-6);
     // A microscope: ¾ of the way from the first plane to the second, whatever the zero of its z is. In dioptres from one step away it was 1/0.625 - 1 = 0.6.
-    const microscope = depthMaps(p, { focusDistances: [0, 2e-6, 4e-6], space: "position" }, options);
+    const microscope = mapsOf(p, { focusDistances: [0, 2e-6, 4e-6], space: "position" }, options);
     assertClose(microscope.depth, [1.5e-6], 1e-6);
   }
 });
 
 test("the error is the model's planes times the planes' distance there", () => {
   // Spread of ½ and ½ on neighbours: ½ plane, so 0.2 planes. Around 2/3 m planes are 1 dpt apart: 0.2 · 1 · (2/3)² metres.
-  const metric = depthMaps(row([[0.5, 0.5, 0], [0, 0.5, 0.5]]), { focusDistances: [0.5, 1, 2], space: "depth" }, IN_DIOPTRES); // prettier-ignore
+  const metric = mapsOf(row([[0.5, 0.5, 0], [0, 0.5, 0.5]]), { focusDistances: [0.5, 1, 2], space: "depth" }, IN_DIOPTRES); // prettier-ignore
   assertClose(metric.error, [0.2 * (2 / 3) ** 2, 0.2 * 0.5 * (4 / 3) ** 2], 1e-6);
   assertClose(metric.confidence, [1 / 1.16, 1 / 1.16], 1e-6);
   // Half on the first and half on the third: spread 1 plane, 1 plane of error, confidence 1 / (1 + 2²).
-  const falling = depthMaps(row([[0.5, 0, 0.5]]), { focusDistances: [0.3, 0.2, 0.1], space: "disparity" }, IN_DIOPTRES);
+  const falling = mapsOf(row([[0.5, 0, 0.5]]), { focusDistances: [0.3, 0.2, 0.1], space: "disparity" }, IN_DIOPTRES);
   assertClose(falling.error, [0.1], 1e-5);
   assertClose(falling.confidence, [0.2], 1e-6);
 });
@@ -63,14 +67,14 @@ test("errors are larger by a factor for the whole stack, by the median of its pi
   // Pixels of 1, 1 and 0.2 planes: the median is 1, that is √(5/3) as for five planes, halfway between the knots geometrically.
   const doubt = Math.sqrt(5 / 3);
   const errorModel = { ...MODEL, stack: { at: [doubt - 0.5, doubt + 0.5], factor: [1, 4] } };
-  const { error, confidence } = depthMaps(pixels, stack, { ...IN_METRES, errorModel });
+  const { error, confidence } = mapsOf(pixels, stack, { ...IN_METRES, errorModel });
   assertClose(error, [2, 2, 0.4], 1e-5);
   assertClose(confidence, [1 / 17, 1 / 17, 1 / 1.64], 1e-5);
 });
 
 test("almost all of p on an end plane marks the pixel as there or beyond; its confidence is that of any other", () => {
   const pixels = [[0.9, 0.1, 0], [0.5, 0.5, 0], [0, 0.05, 0.95], [0.05, 0.9, 0.05]]; // prettier-ignore
-  const { beyond, confidence } = depthMaps(row(pixels), { focusDistances: [1, 2, 3], space: "depth" }, IN_DIOPTRES);
+  const { beyond, confidence } = mapsOf(row(pixels), { focusDistances: [1, 2, 3], space: "depth" }, IN_DIOPTRES);
   assert.deepEqual([...beyond], [-1, 0, 1, 0]);
   assertClose(confidence, [1 / 1.16, 1 / 1.16, 1 / 1.16, 1 / 1.16], 1e-6); // spreads of at most ½ plane
 });
@@ -85,12 +89,8 @@ test("the cues of a pixel: spread of p, unrest, evidence there and around it, an
     [0, 0.5, 1, 0.75, 1],
   ].entries()) {
     // prettier-ignore
-    const found = cues(i);
-    assertClose(
-      [found.spread, found.unrest, found.ripple, found.evidence, found.surroundings, found.disagreement],
-      [spread, unrest, unrest, evidence, surroundings, disagreement] as number[],
-      1e-6,
-    );
+    const found = CUES.map((cue) => cues[cue][i] as number);
+    assertClose(found, [spread, unrest, unrest, evidence, surroundings, disagreement] as number[], 1e-6);
   }
 });
 
@@ -99,7 +99,7 @@ test("unrest reaches 1/32 of the shorter side, ripple 1/128", () => {
   const values = Float32Array.from({ length: 2 * width * height }, (_, i) => ((i % width >= 150 ? 1 : 0) === Math.floor(i / (width * height)) ? 1 : 0)); // prettier-ignore
   const none = { evidence: new Float32Array(width * height), sharpest: new Uint16Array(width * height) };
   const cues = errorCues({ planes: 2, width, height, values }, none);
-  const at = (x: number): number[] => [cues(128 * width + x).unrest, cues(128 * width + x).ripple];
+  const at = (x: number): number[] => [cues.unrest, cues.ripple].map((map) => map[128 * width + x] as number);
   const deviation = (beyond: number, of: number): number => Math.sqrt((beyond / of) * (1 - beyond / of));
   assert.deepEqual(at(141), [0, 0]);
   assertClose(at(142), [deviation(1, 17), 0], 1e-4);
@@ -107,10 +107,13 @@ test("unrest reaches 1/32 of the shorter side, ripple 1/128", () => {
 });
 
 test("factors are interpolated geometrically between knots and constant outside; the error grows with spreads beyond the last", () => {
-  const error = expectedError({ ...MODEL, planes: 3, evidence: { at: [0, 1], factor: [4, 1] } });
-  const at = (spread: number, evidence: number): number => error({ ...byCue(() => 9), spread, evidence });
-  assertClose([at(0, 1), at(0.5, 1), at(0.75, 1), at(1, 1), at(3, 1)], [0.6, 0.6, 3 * Math.sqrt(0.2), 3, 9], 1e-9);
-  assertClose([at(1, 0), at(1, 0.5), at(1, 2)], [12, 6, 3], 1e-9);
+  const model = { ...MODEL, planes: 3, evidence: { at: [0, 1], factor: [4, 1] } };
+  const at = (spread: number, evidence: number): number => {
+    const seen = { ...byCue(() => 9), spread, evidence };
+    return expectedErrors(model, byCue((cue) => Float32Array.of(seen[cue])))[0] as number; // prettier-ignore
+  };
+  assertClose([at(0, 1), at(0.5, 1), at(0.75, 1), at(1, 1), at(3, 1)], [0.6, 0.6, 3 * Math.sqrt(0.2), 3, 9], 1e-5);
+  assertClose([at(1, 0), at(1, 0.5), at(1, 2)], [12, 6, 3], 1e-5);
 });
 
 test("depth is unfounded by 1 − evidence / 0.03, averaged within 1/16 of the shorter side, whatever the network makes of it", () => {

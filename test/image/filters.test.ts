@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { boxMean } from "../../src/image/boxFilter.ts";
+import { curveSums } from "../../src/image/curve.ts";
 import { guidedFilter } from "../../src/image/guidedFilter.ts";
+import { luminance, smallLuminance } from "../../src/image/luminance.ts";
 import { modifiedLaplacian } from "../../src/classical/modifiedLaplacian.ts";
 import { ringDifference } from "../../src/classical/ringDifference.ts";
 import { createRandom } from "../../src/random.ts";
@@ -60,4 +62,42 @@ test("the ring difference of a bright point is 1/5 at the point, 0 in the gap, 1
 test("the ring difference does not answer to brightness, nor to the border of a flat picture", () => {
   const response = ringDifference({ width: 9, height: 6, values: new Float32Array(54).fill(0.7) });
   assert.ok(response.every((value) => value < 1e-6));
+});
+
+test("luma is 0.299 R + 0.587 G + 0.114 B, averaged over squares, what is left over being cropped on both sides", () => {
+  const [width, height] = [11, 8];
+  for (const channels of [1, 3] as const) {
+    const data = noise({ width: width * channels, height });
+    const at = (x: number, y: number): number => {
+      const [red, green, blue] = [0, 1, 2].map((c) => data[(y * width + x) * channels + Math.min(c, channels - 1)]) as [
+        number,
+        number,
+        number,
+      ];
+      return 0.299 * red + 0.587 * green + 0.114 * blue;
+    };
+    const image = { width, height, channels, data };
+    assertClose(luminance(image).values, Array.from({ length: width * height }, (_, i) => at(i % width, Math.floor(i / width))), 1e-6); // prettier-ignore
+    const small = smallLuminance(image, 3); // 3 × 2 squares from column 1, row 1 on
+    const squares = [[1, 1], [4, 1], [7, 1], [1, 4], [4, 4], [7, 4]] as [number, number][]; // prettier-ignore
+    const mean = ([x, y]: [number, number]): number => {
+      let sum = 0;
+      for (let k = 0; k < 9; k++) sum += at(x + (k % 3), y + Math.floor(k / 3)) / 9;
+      return sum;
+    };
+    assert.deepEqual([small.width, small.height], [3, 2]);
+    assertClose(small.values, squares.map(mean), 1e-6);
+  }
+});
+
+test("curves are linear between their places and end on their last level exactly; those of several maps are added", () => {
+  const curve = { at: [0, 0.03, 0.5], levels: [1, 0.1, 0] };
+  const values = Float32Array.of(-1, 0, 0.015, 0.03, 0.265, 0.5, 7);
+  assertClose(curveSums([{ values, curve }]), [1, 1, 0.55, 0.1, 0.05, 0, 0], 1e-6);
+  assert.equal(curveSums([{ values, curve }])[6], 0);
+  const constant = { values, curve: { at: [0.1], levels: [2] } };
+  assertClose(curveSums([{ values, curve }, constant]), [3, 3, 2.55, 2.1, 2.05, 2, 2], 1e-6);
+  const many = Float32Array.from({ length: 40_001 }, (_, i) => i / 40_000);
+  const sums = curveSums([{ values: many, curve: { at: [0, 1], levels: [0, 3] } }]);
+  assertClose(sums, many.map((value) => 3 * value), 1e-6); // prettier-ignore
 });

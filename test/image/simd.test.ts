@@ -79,6 +79,24 @@ test("the error of a square is the sum over its rows", () => {
   );
 });
 
+test("the energy of a block is its mean square, without what is left over at the edges", () => {
+  const { kernels, put, take, doubles, scoped } = workspace();
+  const [width, height, side] = [11, 9, 4];
+  const one = Float32Array.from({ length: width * height }, (_, i) => (i * 37) % 17);
+  const two = Float32Array.from({ length: width * height }, (_, i) => (i * 11) % 13);
+  const want = new Float64Array(4);
+  for (let y = 0; y < 8; y++)
+    for (let x = 0; x < 8; x++) {
+      const block = 2 * Math.floor(y / side) + Math.floor(x / side);
+      want[block] = (want[block] as number) + ((one[y * width + x] as number) - (two[y * width + x] as number)) ** 2 / side ** 2;
+    }
+  scoped(() => {
+    const energies = take(2 * 4);
+    kernels.blockEnergies(energies, put(one), put(two), width, 2, 2, side);
+    assert.deepEqual(doubles(energies, 4), want);
+  });
+});
+
 test("the memory of a large stack is given back ten seconds after its last use; a small one stays", () => {
   mock.timers.tick(20_000); // what other tests have used
   const used = (length: number): ReturnType<typeof workspace> => {

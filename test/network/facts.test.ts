@@ -7,7 +7,15 @@ import { FormatError } from "../../src/io/formatError.ts";
 import { readWeights } from "../../src/io/safetensors.ts";
 import { small } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
-import { byCue, expectedError, formatFacts, parseFacts, stackFactor, type ErrorModel, type NetworkFacts } from "../../src/network/facts.ts";
+import {
+  byCue,
+  expectedErrors,
+  formatFacts,
+  parseFacts,
+  stackFactor,
+  type ErrorModel,
+  type NetworkFacts,
+} from "../../src/network/facts.ts";
 import { readModel, replaceFacts, writeModel } from "../../src/network/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
 
@@ -35,11 +43,12 @@ test("cues that an older calibration does not have change nothing", () => {
   const { planes, spread, unrest, evidence, disagreement } = facts.errorModel as ErrorModel;
   const older = { errorModel: JSON.stringify({ planes, spread, unrest, evidence, disagreement }) };
   const parsed = parseFacts(older, "file").errorModel as ErrorModel;
-  const read = expectedError(parsed);
-  const seen = byCue(() => 0.8);
+  const seen = byCue(() => Float32Array.of(0.8));
   const without = { at: [0], factor: [1] };
-  assert.equal(read(seen), expectedError({ ...(facts.errorModel as ErrorModel), ripple: without, surroundings: without })(seen));
-  assert.equal(read({ ...seen, ripple: 0, surroundings: 0 }), read(seen));
+  const read = expectedErrors(parsed, seen);
+  assert.deepEqual(read, expectedErrors({ ...(facts.errorModel as ErrorModel), ripple: without, surroundings: without }, seen));
+  const none = Float32Array.of(0);
+  assert.deepEqual(expectedErrors(parsed, { ...seen, ripple: none, surroundings: none }), read);
   assert.equal(stackFactor(parsed, 0.3), 1);
 });
 

@@ -33,7 +33,16 @@ export type Kernels = Readonly<
     | "squaredDifferences"
     | "extendRange"
     | "squareError"
-    | "rootOfShare",
+    | "rootOfShare"
+    | "addCurve"
+    | "planeMoments"
+    | "depthOfPlanes"
+    | "deviations"
+    | "weighDistances"
+    | "addLuma"
+    | "splitPixels"
+    | "blockEnergies"
+    | "cellLight",
     Kernel
   >
 >;
@@ -91,8 +100,8 @@ function createWorkspace(): Workspace {
     doubles: (address, length) => new Float64Array(memory.buffer, address, length),
     take: (length) => takeBytes(4 * length),
     put(values) {
-      const address = takeBytes(4 * values.length);
-      const Target = values instanceof Float32Array ? Float32Array : Uint32Array;
+      const address = takeBytes(values.byteLength);
+      const Target = values instanceof Float32Array ? Float32Array : values instanceof Float64Array ? Float64Array : Uint32Array;
       new Target(memory.buffer, address, values.length).set(values);
       return address;
     },
@@ -119,7 +128,7 @@ export interface Workspace {
   /** Room for this many 32-bit numbers, with undefined contents; its address. */
   readonly take: (length: number) => number;
   /** Room with these numbers in it. */
-  readonly put: (values: Float32Array | Uint32Array) => number;
+  readonly put: (values: Float32Array | Float64Array | Uint32Array) => number;
   /** The f32 at an address, valid until more room is taken: the memory may move then. */
   readonly view: (address: number, length: number) => Float32Array;
   /** All of the memory as f32, valid as long: the number at an address is at a quarter of it. */
