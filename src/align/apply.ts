@@ -11,12 +11,13 @@ const PHASES = 1024;
 const sinc = (x: number): number => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x));
 
 /** [PHASES + 1, TAPS]: weights of the pixels from two before to three after a position between two pixels; they sum to 1. */
-const WEIGHTS = Float32Array.from({ length: (PHASES + 1) * TAPS }, (_, i) => {
-  const phase = Math.floor(i / TAPS) / PHASES;
-  const lanczos = (tap: number): number => sinc(tap - 2 - phase) * (Math.abs(tap - 2 - phase) < 3 ? sinc((tap - 2 - phase) / 3) : 0);
-  const sum = Array.from({ length: TAPS }, (_, tap) => lanczos(tap)).reduce((total, weight) => total + weight, 0);
-  return lanczos(i % TAPS) / sum;
-});
+const WEIGHTS = new Float32Array((PHASES + 1) * TAPS);
+for (let phase = 0; phase <= PHASES; phase++) {
+  const lanczos = (x: number): number => sinc(x) * (Math.abs(x) < 3 ? sinc(x / 3) : 0);
+  const taps = [-2, -1, 0, 1, 2, 3].map((tap) => lanczos(tap - phase / PHASES));
+  const sum = taps.reduce((total, weight) => total + weight);
+  WEIGHTS.set(taps.map((weight) => weight / sum), phase * TAPS); // prettier-ignore
+}
 
 export const LANCZOS = { taps: TAPS, phases: PHASES, weights: WEIGHTS } as const;
 

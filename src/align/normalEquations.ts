@@ -1,5 +1,6 @@
 import { type Agreement, BLOCKS, type Points } from "./points.ts";
 import type { Size } from "../image/image.ts";
+import { nthSmallest } from "../image/quantile.ts";
 import { workspace } from "../image/simd/workspace.ts";
 import type { Linear } from "./similarity.ts";
 import { meanSquaredRadius } from "./similarity.ts";
@@ -86,27 +87,6 @@ function spreadOf(address: number, count: number): number {
     if (size >= 0) sizes[known++] = size; // not NaN
   }
   return known === 0 ? 0 : 1.4826 * nthSmallest(sizes.subarray(0, known), known >> 1);
-}
-
-/** The value that would be at index n if the values were sorted; reorders them (Hoare 1961). */
-function nthSmallest(values: Float32Array, n: number): number {
-  let [from, to] = [0, values.length - 1];
-  while (from < to) {
-    const pivot = values[(from + to) >> 1] as number;
-    let [i, j] = [from, to];
-    while (i <= j) {
-      while ((values[i] as number) < pivot) i++;
-      while ((values[j] as number) > pivot) j--;
-      if (i > j) break;
-      const swapped = values[i] as number;
-      values[i++] = values[j] as number;
-      values[j--] = swapped;
-    }
-    if (n <= j) to = j;
-    else if (n >= i) from = i;
-    else break;
-  }
-  return values[n] as number;
 }
 
 /** Mean squared error of a point: variance of the shift, and of a and b at their mean squared distance from the centre. */

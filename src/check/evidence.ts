@@ -1,5 +1,6 @@
 import { boxMeanBlock, smoothBlock, type Plane } from "../image/boxFilter.ts";
 import { blockOf, type Block } from "../image/pyramid.ts";
+import { quantile } from "../image/quantile.ts";
 import { workspace } from "../image/simd/workspace.ts";
 import { choosePlanes } from "../stack/focalStack.ts";
 import type { Finding } from "./finding.ts";
@@ -92,15 +93,6 @@ function energyRanges(planes: readonly Plane[]): EnergyRange[] {
     }));
   });
 }
-
-/** Of every few pixels in large images: sorting all of them would take longer than the rest. */
-function quantile(values: Float32Array, share: number): number {
-  const stride = Math.ceil(values.length / SORTED);
-  const sorted = Float32Array.from({ length: Math.floor((values.length - 1) / stride) + 1 }, (_, i) => values[i * stride] as number).sort();
-  return sorted[Math.floor(share * (sorted.length - 1))] as number;
-}
-
-const SORTED = 40_000;
 
 /** Planes compared first, spread over the stack: in most stacks they show enough. */
 const COMPARED = 5;

@@ -35,24 +35,43 @@ export interface FilledDepth {
  */
 export function fillDepth(source: FillSource, covered?: Uint8Array): FilledDepth {
   const { depth, confidence, unfounded, unrest } = source;
-  const isCovered = (i: number): boolean => covered?.[i] !== 0;
-  const share = unfounded.map((value, i) => (isCovered(i) ? value : 1));
-  const filled = Uint8Array.from(unfounded, (value, i) => (value > MARKED && isCovered(i) ? 1 : 0));
-  if (share.every((value) => value === 0)) return { depth, filled };
-  const errorAt = (i: number): number => Math.min(Math.max(expectedPlanes(confidence[i] as number), LEAST_ERROR), MOST_ERROR);
-  const trust = (i: number): number => {
-    const restless = Math.min((unrest[i] as number) / RESTLESS, 1);
-    return (CALM ** (1 - restless) * GUESSED ** restless) ** (unfounded[i] as number);
-  };
-  const weights = share.map((_, i) => (isCovered(i) ? (STEP / errorAt(i)) ** 2 * trust(i) : UNCOVERED));
-  const turned = (value: number): number => (depth.space === "depth" ? 1 / value : value);
+  const pixels = unfounded.length;
+  const filled = new Uint8Array(pixels);
+  const [share, weights] = [new Float32Array(pixels), new Float32Array(pixels)] as const;
+  let isFounded = true;
+  for (let i = 0; i < pixels; i++) {
+    const u = unfounded[i] as number;
+    const isCovered = !covered || covered[i] !== 0;
+    const error = Math.min(Math.max(expectedPlanes(confidence[i] as number), LEAST_ERROR), MOST_ERROR);
+    share[i] = isCovered ? u : 1;
+    filled[i] = isCovered && u > MARKED ? 1 : 0;
+    weights[i] = isCovered ? (STEP / error) ** 2 * (u === 0 ? 1 : trust(u, unrest[i] as number)) : UNCOVERED;
+    isFounded &&= share[i] === 0;
+  }
+  if (isFounded) return { depth, filled };
   const { width, height } = depth;
-  const surface = fillSurface({ width, height, values: depth.values.map(turned), weights, guide: source.allInFocus });
-  const values = depth.values.map((value, i) => {
+  const isMetric = depth.space === "depth";
+  const even = isMetric ? reciprocals(depth.values) : depth.values;
+  const surface = fillSurface({ width, height, values: even, weights, guide: source.allInFocus });
+  for (let i = 0; i < pixels; i++) {
     const u = share[i] as number;
-    return u === 0 ? value : u === 1 ? turned(surface[i] as number) : turned(u * (surface[i] as number) + (1 - u) * turned(value));
-  });
+    if (u < 1) surface[i] = u * (surface[i] as number) + (1 - u) * (even[i] as number);
+  }
+  const values = isMetric ? reciprocals(surface) : surface;
+  for (let i = 0; i < pixels; i++) if (share[i] === 0) values[i] = depth.values[i] as number; // untouched
   return { depth: { ...depth, values }, filled };
+}
+
+/** The factor on the weight of a depth that is unfounded by u. */
+function trust(u: number, unrest: number): number {
+  const restless = Math.min(unrest / RESTLESS, 1);
+  return Math.exp(u * ((1 - restless) * Math.log(CALM) + restless * Math.log(GUESSED)));
+}
+
+function reciprocals(values: Float32Array): Float32Array {
+  const out = new Float32Array(values.length);
+  for (let i = 0; i < values.length; i++) out[i] = 1 / (values[i] as number);
+  return out;
 }
 
 type FillSource = Pick<DepthEstimate, "depth" | "confidence" | "unfounded" | "unrest" | "allInFocus">;

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { describeIssues } from "../errors.ts";
 import { curveSums, type Curve } from "../image/curve.ts";
+import { quantile } from "../image/quantile.ts";
 import { FormatError } from "../io/formatError.ts";
 
 /**
@@ -136,14 +137,7 @@ export const stackFactors = ({ stack }: ErrorModel, doubts: Float32Array): Float
   curveSums([{ values: doubts, curve: logarithmOf(stack) }]).map(Math.exp);
 
 /** How doubtful a stack is: the median of its pixels' errors. The same scene errs by more planes where there are more of them: counted as for five. */
-export const stackDoubt = (errors: Float32Array, planes: number): number => median(errors) / Math.sqrt(planes / 5);
-
-/** Of every few values of many: sorting all of them would take long. */
-function median(values: Float32Array): number {
-  const stride = Math.ceil(values.length / 40_000);
-  const sorted = values.filter((_, i) => i % stride === 0).sort();
-  return sorted[sorted.length >> 1] as number;
-}
+export const stackDoubt = (errors: Float32Array, planes: number): number => quantile(errors, 0.5) / Math.sqrt(planes / 5);
 
 /** The logarithm of the factor, linear between the knots. */
 const logarithmOf = ({ at, factor }: ErrorModel["stack"]): Curve => ({ at, levels: factor.map((each) => Math.log(each)) });

@@ -4,6 +4,7 @@ import { boxMean } from "../../src/image/boxFilter.ts";
 import { curveSums } from "../../src/image/curve.ts";
 import { guidedFilter } from "../../src/image/guidedFilter.ts";
 import { luminance, smallLuminance } from "../../src/image/luminance.ts";
+import { nthSmallest, quantile } from "../../src/image/quantile.ts";
 import { modifiedLaplacian } from "../../src/classical/modifiedLaplacian.ts";
 import { ringDifference } from "../../src/classical/ringDifference.ts";
 import { createRandom } from "../../src/random.ts";
@@ -100,4 +101,16 @@ test("curves are linear between their places and end on their last level exactly
   const many = Float32Array.from({ length: 40_001 }, (_, i) => i / 40_000);
   const sums = curveSums([{ values: many, curve: { at: [0, 1], levels: [0, 3] } }]);
   assertClose(sums, many.map((value) => 3 * value), 1e-6); // prettier-ignore
+});
+
+test("a quantile is the value at its place among the sorted ones, also where some are equal", () => {
+  const random = createRandom(3);
+  const values = Float32Array.from({ length: 501 }, () => Math.floor(100 * random.uniform()));
+  const sorted = values.toSorted();
+  for (const n of [0, 1, 50, 250, 499, 500]) assert.equal(nthSmallest(values.slice(), n), sorted[n]);
+  const before = values.slice();
+  assert.deepEqual([quantile(values, 0), quantile(values, 0.1), quantile(values, 1)], [sorted[0], sorted[50], sorted[500]]);
+  assert.deepEqual(values, before);
+  const many = Float32Array.from({ length: 100_000 }, (_, i) => (i * 7919) % 100_000);
+  assert.ok(Math.abs(quantile(many, 0.1) - 10_000) < 200);
 });
