@@ -995,21 +995,26 @@ export function weighDistances(one: usize, two: usize, weights: usize, count: i3
     v128.store(one + i, f32x4.mul(f32x4.abs(f32x4.sub(v128.load(one + i), v128.load(two + i))), v128.load(weights + i)));
 }
 
-/** Adds to each number of `out` the Rec. 601 luma of the next `factor` pixels of a row, times `share`. */
-export function addLuma(out: usize, row: usize, count: i32, channels: i32, factor: i32, share: f32): void {
-  const weights = f32x4(0.299, 0.587, 0.114, 0);
+/**
+ * Adds to each number of `out` the mean Rec. 601 luma of the next `factor` pixels of a row, of `factor` rows. In double precision: the last bits
+ * decide which of two planes that show a detail equally strongly is chosen in the end.
+ */
+export function addLuma(out: usize, row: usize, count: i32, channels: i32, factor: i32): void {
+  const area = <f64>(factor * factor);
   let at = row;
-  const step = (<usize>channels) << 2;
   for (let x = 0; x < count; x++) {
-    let luma: f32 = 0;
-    if (channels == 3) {
-      let sum = f32x4.mul(v128.load(at), weights);
-      for (let k = 1; k < factor; k++) sum = f32x4.add(sum, f32x4.mul(v128.load(at + <usize>k * 12), weights));
-      luma = f32x4.extract_lane(sum, 0) + f32x4.extract_lane(sum, 1) + f32x4.extract_lane(sum, 2);
-    } else for (let k = 0; k < factor; k++) luma += load<f32>(at + ((<usize>k) << 2));
+    let sum: f64 = 0;
+    for (let k = 0; k < factor; k++) {
+      if (channels == 3) {
+        sum += 0.299 * <f64>load<f32>(at) + 0.587 * <f64>load<f32>(at, 4) + 0.114 * <f64>load<f32>(at, 8);
+        at += 12;
+      } else {
+        sum += <f64>load<f32>(at);
+        at += 4;
+      }
+    }
     const to = out + ((<usize>x) << 2);
-    store<f32>(to, load<f32>(to) + luma * share);
-    at += <usize>factor * step;
+    store<f32>(to, <f32>(<f64>load<f32>(to) + sum / area));
   }
 }
 
@@ -1057,7 +1062,7 @@ export function blockEnergies(energies: usize, one: usize, two: usize, width: i3
 
 /**
  * Mean linear light of each cell of a row of cells, of every `step`th pixel and line; NaN where one of them is at least `clipped`. `table` has the
- * light of `size` + 2 values, linear in between; `row` is the first line of the cells, `width` pixels wide.
+ * light of `size` + 2 values, f64, linear in between; `row` is the first line of the cells, `width` pixels wide.
  */
 export function cellLight(
   out: usize,
@@ -1069,36 +1074,22 @@ export function cellLight(
   step: i32,
   table: usize,
   size: i32,
-  clipped: f32,
+  clipped: f64,
 ): void {
-  const top = f32x4.splat(<f32>size);
-  const zero = f32x4.splat(0);
-  const limit = f32x4.splat(clipped);
-  for (let column = 0; column < columns; column++) {
-    let sum = f32x4.splat(0);
-    let count = 0;
-    for (let y = 0; y < cell; y += step)
-      for (let x = 0; x < cell; x += step) {
-        const value = v128.load(pixel(row, y * width + column * cell + x, channels));
-        const place = f32x4.mul(f32x4.max(value, zero), top);
-        const below = i32x4.min_s(i32x4.trunc_sat_f32x4_s(place), i32x4.splat(size));
-        const first = v128.load64_zero(table + ((<usize>i32x4.extract_lane(below, 0)) << 2));
-        let light: v128;
-        if (channels == 3) {
-          const pairs = v128.load64_lane(table + ((<usize>i32x4.extract_lane(below, 1)) << 2), first, 1);
-          const blue = v128.load64_zero(table + ((<usize>i32x4.extract_lane(below, 2)) << 2));
-          const low = i8x16.shuffle(pairs, blue, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
-          const high = i8x16.shuffle(pairs, blue, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
-          light = f32x4.add(low, f32x4.mul(f32x4.sub(high, low), f32x4.sub(place, f32x4.convert_i32x4_s(below))));
-        } else {
-          const high = i8x16.shuffle(first, first, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7);
-          light = f32x4.add(first, f32x4.mul(f32x4.sub(high, first), f32x4.sub(place, f32x4.convert_i32x4_s(below))));
+  for (let column = 0; column < columns; column++)
+    for (let c = 0; c < channels; c++) {
+      let sum: f64 = 0;
+      let count = 0;
+      for (let y = 0; y < cell; y += step)
+        for (let x = 0; x < cell; x += step) {
+          const value = <f64>load<f32>(pixel(row, y * width + column * cell + x, channels) + ((<usize>c) << 2));
+          const place = Math.max(value, 0) * <f64>size;
+          const below = Math.floor(place);
+          const at = table + ((<usize>min(<i32>below, size)) << 3);
+          const light = load<f64>(at);
+          sum += value < clipped ? light + (load<f64>(at, 8) - light) * (place - below) : NaN;
+          count++;
         }
-        sum = f32x4.add(sum, v128.or(light, f32x4.ge(value, limit))); // all bits set: NaN
-        count++;
-      }
-    const mean = f32x4.div(sum, f32x4.splat(<f32>count));
-    if (channels == 3) storePixel(pixel(out, column, 3), mean);
-    else store<f32>(pixel(out, column, 1), f32x4.extract_lane(mean, 0));
-  }
+      store<f32>(pixel(out, column, channels) + ((<usize>c) << 2), <f32>(sum / <f64>count));
+    }
 }

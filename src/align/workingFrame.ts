@@ -51,7 +51,7 @@ export const reduction = ({ width, height }: Size, pixels: number): number => Ma
 const TABLE = 4096;
 
 /** `decodeSrgb` as a table: a power for every sample would take longer than reading the image. */
-const LIGHT = Float32Array.from({ length: TABLE + 2 }, (_, i) => decodeSrgb(i / TABLE));
+const LIGHT = Float64Array.from({ length: TABLE + 2 }, (_, i) => decodeSrgb(i / TABLE));
 
 function lightGrid({ width, height, channels, data }: Image): LightGrid {
   const cell = Math.min(width, height, Math.max(1, Math.ceil(Math.max(width, height) / GRID)));

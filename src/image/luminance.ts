@@ -21,7 +21,7 @@ export function smallLuminance({ width, height, channels, data }: Image, factor:
       for (let k = 0; k < factor; k++) {
         const from = ((top + y * factor + k) * width + left) * channels;
         room.set(data.subarray(from, from + samples), row / 4);
-        kernels.addLuma(out, row, small.width, channels, factor, 1 / factor ** 2);
+        kernels.addLuma(out, row, small.width, channels, factor);
       }
       values.set(room.subarray(out / 4, out / 4 + small.width), y * small.width);
     }
