@@ -91,6 +91,8 @@ const augment = z.strictObject({
   exposure: range,
   /** Largest standard deviation of added noise. */
   noise: z.number().min(0),
+  /** Largest standard deviation of slow noise, which averaging does not remove; 0 by default. */
+  blotches: z.number().min(0).optional(),
   /** Probability that the planes are put in reverse order, and depth with them. */
   reverse: fraction,
   /** Share of stacks whose plane coordinate runs in dioptres rather than in metres. */

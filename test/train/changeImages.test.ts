@@ -66,6 +66,20 @@ test("noise has at most the standard deviation asked for, and the same seed the 
   assert.notDeepEqual(changedPictures({ noise: 0.1 }, { stacks: 2 }), changedPictures({ noise: 0.1 }, { stacks: 2, seed: 2 }));
 });
 
+test("blotches are slow, of each plane, the same for every channel, and have at most the deviation asked for", () => {
+  const pictures = changedPictures({ blotches: 0.1 }).map((picture) => picture.map((value) => value - 0.5));
+  const deviations = pictures.map((picture) => Math.sqrt(picture.reduce((sum, value) => sum + value ** 2, 0) / picture.length));
+  const [least, most] = range(deviations);
+  assert.ok(least < 0.02 && most > 0.05 && most < 0.3, `${least} to ${most}`); // four nodes apart in each of two grids: the deviation of one picture varies
+  for (const [i, picture] of pictures.entries()) {
+    const steps = picture.map((value, k) => (k % SIDE === 0 ? 0 : value - (picture[k - 1] as number)));
+    const largest = Math.max(...steps.map(Math.abs));
+    assert.ok(largest < 0.8 * (deviations[i] as number) + 1e-6, `step ${largest}, deviation ${deviations[i]}`); // white noise: more than twice the deviation
+    for (let k = 0; k < SIDE * SIDE; k++) assert.ok(Math.abs((picture[k] as number) - (picture[2 * SIDE * SIDE + k] as number)) < 1e-6);
+  }
+  assert.notDeepEqual(pictures[0], pictures[1]);
+});
+
 test("misalign is the share of stacks whose planes move, by shifts of the deviation given", () => {
   const ramp = (x: number): number => 0.2 + 0.03 * x;
   const middle = 8 * SIDE + 8;
