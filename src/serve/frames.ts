@@ -3,7 +3,7 @@ import { isBmp } from "../io/bmp.ts";
 import { isHeif } from "../io/heif.ts";
 import { isCanonMovie, isFuji, isRaw, largestRawSize } from "../io/raw.ts";
 import { typedDistances } from "../stack/distanceList.ts";
-import { unify } from "../stack/quantity.ts";
+import { isLength, unify } from "../stack/quantity.ts";
 import { orderPlanes } from "../stack/stackFormat.ts";
 import type { DepthSettings } from "../depth/settings.ts";
 import { diskFiles, readBytes } from "../stack/node/diskFiles.ts";
@@ -112,10 +112,13 @@ export function checkFrameSet(frames: readonly CheckedFrame[], { distances, unit
     throw refused("distance-count", `there are ${frames.length} images but ${quantities.length} distances`);
   const unified = unify(quantities, unit);
   if (!unified) throw refused("units-mixed", "the distances mix units that cannot be compared");
+  // A microscope's TIFF may hold positions, which may be negative; the job reads its description and refuses them if they are distances.
+  const arbitraryZero = isLength(unified.unit) && frames.every(({ ending }) => ending === "tif");
   try {
     orderPlanes(
       unified.values.map((value, n) => ({ file: `image ${n + 1}`, value, source: "argument" as const })),
       unified.unit,
+      { arbitraryZero },
     );
   } catch (cause) {
     throw refused("distances-invalid", cause instanceof Error ? cause.message : String(cause), cause);
