@@ -30,7 +30,7 @@ export { laplacianDepth } from "./classical/modifiedLaplacian.ts";
 export { ringDifferenceDepth, type RingDifferenceOptions, type RingShape } from "./classical/ringDifference.ts";
 export type { FocusResult, PeakFit, SharpnessVolume } from "./classical/focusPeak.ts";
 export type { DType, NumericArray } from "./engine/engine.ts";
-export { EngineError, ShapeError } from "./engine/errors.ts";
+export { DeviceLimitError, EngineError, ShapeError } from "./engine/errors.ts";
 
 // Networks and their weights
 export {

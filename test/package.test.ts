@@ -44,6 +44,10 @@ test("the npm package holds what its users need and nothing of the developers' o
     "models/base.safetensors",
     "models/small.safetensors",
     "package.json",
+    "scripts/atOnce.js",
     "scripts/buildNative.js",
   ]);
+  for (const script of paths.filter((path) => /^scripts\/.*\.js$/.test(path)))
+    for (const [, imported = ""] of readFileSync(join(root, script), "utf8").matchAll(/from "\.\/([^"]+)"/g))
+      assert.ok(paths.includes(`scripts/${imported}`), `${script} imports ./${imported}, which is not in the package`);
 });

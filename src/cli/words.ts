@@ -1,6 +1,7 @@
 import type { Finding, FindingCode } from "../check/finding.ts";
 import { DualFocusError, ERRORS, remedies, type ErrorKind } from "../errors.ts";
-import { isImageName } from "../stack/stackFormat.ts";
+import { isLength } from "../stack/quantity.ts";
+import { isImageName, type Unit } from "../stack/stackFormat.ts";
 import { UserError, type ExitCode } from "../system/userError.ts";
 
 const ALIGN_FILE = "--align takes auto, off, or the alignment.json of a run with images of the same number and size";
@@ -20,13 +21,15 @@ const LISTEN_REMEDIES: Readonly<Record<string, string>> = {
 
 /** What the command says about an error: the options to use. */
 export const remedyOf = remedies({
-  "bad-file": ({ file = "" }) =>
-    isImageName(String(file))
+  "bad-file": ({ file = "", unread }) => {
+    if (unread !== undefined) return "if it is one of several images of a stack, it can be left out";
+    return isImageName(String(file))
       ? "copy or export it again; if it is one of several images of a stack, it can be left out"
-      : ERRORS["bad-file"].remedy,
+      : ERRORS["bad-file"].remedy;
+  },
   "no-stack": "name a folder, images, a stack.json or a multi-page TIFF",
   "distances-invalid": ({ value, unit = "" }) =>
-    value === 0 && ["m", "cm", "mm", "um"].includes(String(unit))
+    value === 0 && isLength(String(unit) as Unit)
       ? "a focus distance counts from the camera: for a focus rail, give that of the first image and the step, such as --distances 150mm+0.1mm"
       : "correct the focus distances, give others with --distances, or use --unit index to go by the order of the files",
   "distances-missing": "give them with --distances or a stack.json, or leave out --unit to get depth as plane indices",

@@ -28,9 +28,5 @@ export function localEnergy({ width, height, channels, address }: Block, radius:
   return boxMeanBlock({ width, height, channels: 1, address: squares }, radius);
 }
 
-/** Two box filters: close to a Gaussian, without side lobes. */
-export const smooth = ({ width, height, values }: Plane, radius: number): Float32Array =>
-  workspace().scoped(() => valuesOf(smoothBlock(blockOf({ width, height, channels: 1, data: values }), radius)).slice());
-
-/** The same of a block of one channel. */
+/** Two box filters of a block of one channel: close to a Gaussian, without side lobes. */
 export const smoothBlock = (block: Block, radius: number): Block => boxMeanBlock(boxMeanBlock(block, radius), radius);

@@ -17,6 +17,13 @@ const MAX_VERTICES = 1_000_000;
 /** Share of the depth range: neighbours farther apart belong to different objects and are not connected. */
 const EDGE = 0.05;
 
+/** Where the coordinates of points are zero. */
+const ORIGINS: Readonly<Record<Projection["kind"], string>> = {
+  pinhole: "the camera at the origin",
+  orthographic: "0 at the middle of the image and at depth 0",
+  relief: "0 at the middle of the image and at the nearest depth",
+};
+
 /** Every known pixel as a point in the colour of the all-in-focus image (or of the coloured depth map). */
 export function encodePoints(result: DepthResult): Uint8Array {
   const { width, height } = result.depth;
@@ -36,7 +43,7 @@ export function encodePoints(result: DepthResult): Uint8Array {
       for (let c = 0; c < 3; c++) colors[at + c] = picture.data[(y * picture.width + x) * 3 + c] as number;
       at += 3;
     }
-  const origin = projection.kind === "pinhole" ? "the camera at the origin" : "0 at the middle of the image and at depth 0";
+  const origin = ORIGINS[projection.kind];
   const comments = [`dualfocus: x right, y up, z towards the viewer, ${origin}`, describeProjection(projection)];
   return encodePly({ positions, colors }, { comments });
 }

@@ -14,7 +14,7 @@ export const DISTANCE_FILE = /^(stack|(focus|focal)([_-]?(distances?|positions?)
 /** `0,5` or `650,5mm`. */
 const DECIMAL_COMMA = /^[+-]?\d+,\d+\s*[^\d\s,;]*$/;
 
-const POINT = "decimals are written with a point, such as 0.5";
+const POINT = "decimals are written with a point, such as 0.5; a comma and a space separate numbers";
 
 /** `"0.5, 0.65m, inf"`: a list typed by the user. The error names the word that is not a number. */
 export function parseDistances(text: string): Quantity[] {
@@ -104,11 +104,12 @@ function decimalComma(rows: readonly Row[]): { number: number; text: string } | 
     const text = cells.find((cell) => DECIMAL_COMMA.test(cell));
     if (text !== undefined) return { number, text };
   }
-  const pairs = rows.filter(
-    ({ cells: [whole = "", fraction = "", more] }) => more === undefined && /^\d+$/.test(whole) && /^\d/.test(fraction),
+  const arePairs = rows.every(
+    ({ cells: [whole = "", fraction = "", more] }) => more === undefined && /^[+-]?\d+$/.test(whole) && /^\d/.test(fraction),
   );
-  const repeated = pairs.find(({ cells }, n) => pairs.findIndex((other) => other.cells[0] === cells[0]) < n);
-  return pairs.length === rows.length && repeated ? { number: repeated.number, text: repeated.cells.join(",") } : undefined;
+  const counters = new Set<string | undefined>();
+  const repeated = rows.find(({ cells: [counter] }) => counters.size === counters.add(counter).size);
+  return arePairs && repeated ? { number: repeated.number, text: repeated.cells.join(",") } : undefined;
 }
 
 function splitLine(line: string): string[] {

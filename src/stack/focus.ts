@@ -170,10 +170,11 @@ function inOrder({ quantities, source }: Found, { frames, unit, listing, notes }
   }
   if (unit === undefined && quantities.some((quantity) => quantity.unit === undefined) && source !== "argument")
     notes.push(`${listing.name}: the focus distances${fromSource(source)} have no unit; taken as metres`);
-  const { values, unit: used } = farIsInfinite(unified, { frames, notes });
+  const arePositions = isLength(unified.unit) && frames.every(({ position }) => position !== undefined);
+  const { values, unit: used } = arePositions ? unified : farIsInfinite(unified, { frames, notes });
   const planes = frames.map((frame, n) => ({ ...frame, frame: n, value: values[n] as number, source }));
   // Lengths given for the planes of a microscope replace its positions, so they are positions too.
-  if (!isLength(used) || frames.some(({ position }) => position === undefined)) return { ...orderPlanes(planes, used), notes };
+  if (!arePositions || !isLength(used)) return { ...orderPlanes(planes, used), notes };
   const ordered = orderPlanes(planes, used, { arbitraryZero: true });
   return { ...ordered, zeroPosition: (ordered.planes[0]?.value ?? 0) / PER_METRE[used], notes };
 }

@@ -70,7 +70,7 @@ export const missingImage = (file: string, name: string, cause?: unknown): DualF
 const UNREAD_IMAGE = /^[^.].*\.(gif|svg|jxl|jp2|psd|xcf)$/i;
 
 export const unreadFormat = (file: string, format: string): FormatError =>
-  new FormatError(`${file}: ${format.toUpperCase()} files are not read; convert them to PNG or JPEG`, { facts: { file, format } });
+  new FormatError(`${file}: ${format.toUpperCase()} files are not read; convert them to PNG or JPEG`, { facts: { file, unread: format } });
 
 /** `results`: its images that are named like our results, and so are not photos. */
 export const noImages = (folder: string, results: readonly string[] = []): DualFocusError => {

@@ -81,7 +81,7 @@ export const numberText = (value: number): string => String(Number(value.toPreci
 
 /** The distances of a stack's planes for display: three digits of each, and as many more as show a hundredth of the smallest step between planes. */
 export function distanceTexts(values: readonly number[]): string[] {
-  const steps = values.slice(1).map((value, n) => Math.abs(value - (values[n] as number)));
+  const steps = values.slice(1).flatMap((value, n) => Math.abs(value - (values[n] as number)) || []); // of different planes
   const decimals = (value: number, digits: number): number => (value > 0 ? digits - 1 - Math.floor(Math.log10(value)) : 0);
   const ofSteps = decimals(Math.min(...steps, Infinity), 3);
   return values.map((value) => String(Number(value.toFixed(Math.min(Math.max(ofSteps, decimals(Math.abs(value), 3), 0), 20)))));

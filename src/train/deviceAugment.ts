@@ -224,11 +224,9 @@ function exposed(
   const noise = uniform([B, 1, 1, 1, 1]).square().mul(augment.noise).mul(shots);
   const light = engine.compute("aten::pow.Tensor_Tensor", images.maximum(1e-4), gamma);
   const noisy = light.mul(gain).add(normal(images.shape).mul(noise));
-  const deviation = uniform([B, 1, 1, 1, 1])
-    .square()
-    .mul(augment.blotches ?? 0)
-    .mul(shots);
-  return (augment.blotches ? noisy.add(slowNoise(normal, shape).mul(deviation)) : noisy).clamp({ min: 0, max: 1 });
+  if (!augment.blotches) return noisy.clamp({ min: 0, max: 1 });
+  const deviation = uniform([B, 1, 1, 1, 1]).square().mul(augment.blotches).mul(shots);
+  return noisy.add(slowNoise(normal, shape).mul(deviation)).clamp({ min: 0, max: 1 });
 }
 
 /** Pixels between the nodes of slow noise. */

@@ -43,6 +43,7 @@ test("distances are shown with three digits, and with as many more as tell the p
   assert.deepEqual(distanceTexts([-2998.50004, -2998, -2997.50004]), ["-2998.5", "-2998", "-2997.5"]);
   assert.deepEqual(distanceTexts([-1e-9, 12.3456, 1234.56]), ["-1e-9", "12.3", "1234.6"]);
   assert.deepEqual([distanceTexts([0.123456]), distanceTexts([]), distanceTexts([0, 0])], [["0.123"], [], ["0", "0"]]);
+  assert.deepEqual(distanceTexts([1.001, 1.002, 1.002]), ["1.001", "1.002", "1.002"]);
 });
 
 test("a list as typed is read, and the error names the word that is not a number", () => {
@@ -59,11 +60,13 @@ test("a decimal comma is refused with a hint, and a comma between whole numbers 
   for (const text of ["1,2,3", "1, 2, 3", "1 2 3", "1;2;3", "1,\n2,\n3"])
     assert.deepEqual(parseDistances(text), [{ value: 1 }, { value: 2 }, { value: 3 }], text); // prettier-ignore
   assert.deepEqual(parseDistances("0,5"), [{ value: 0 }, { value: 5 }]); // two planes
-  for (const text of ["a.jpg;0,5\nb.jpg;0,7", "file;mm\na.jpg;0,5", "a.jpg 0,5\nb.jpg 0,7", "a.jpg\t0,5 m", "0,5\n0,7\n1,0", "0,50m\n0,70m"])
-    assert.throws(() => parseDistanceFile(text, "f.csv"), (error) => error instanceof FormatError && /^f\.csv: line [12]: “0,/.test(error.message) && point.test(error.message), text); // prettier-ignore
+  for (const text of ["a.jpg;0,5\nb.jpg;0,7", "file;mm\na.jpg;0,5", "a.jpg 0,5\nb.jpg 0,7", "a.jpg\t0,5 m", "0,5\n0,7\n1,0", "-0,5\n-0,7", "0,50m\n0,70m"])
+    assert.throws(() => parseDistanceFile(text, "f.csv"), (error) => error instanceof FormatError && /^f\.csv: line [12]: “-?0,/.test(error.message) && point.test(error.message), text); // prettier-ignore
   const values = (text: string): unknown => parseDistanceFile(text).entries.map(({ quantity: { value } }) => value);
   assert.deepEqual(values("1,5\n2,7\n3,7.5"), [5, 7, 7.5]); // a counter and a distance
   assert.deepEqual(values("a.jpg,5\nb.jpg,7"), [5, 7]);
+  const many = Array.from({ length: 100_000 }, (_, n) => n + 1); // no two are compared with each other
+  assert.deepEqual(values(many.map((n) => `${n},${n}`).join("\n")), many);
 });
 
 test("a first distance and a step", () => {
