@@ -22,6 +22,16 @@ test("the fields begin with what was found, by the order of the names", () => {
   assert.deepEqual(draftOf(opened), { unit: "mm", texts: { 0: "61.5", 1: "60" }, order: [1, 0], leftOut: [], isArranged: false });
 });
 
+test("positions far from zero stay apart in the fields, without the digits of rounding errors", () => {
+  const values = [12000.05, 12000.1, 12000.15, 0.1 + 0.2];
+  const planes = values.map((value, frame) => ({ file: "cells.ome.tif", frame, value, source: "OME-TIFF" as const }));
+  const draft = draftOf({ ...opened, unit: "um", planes });
+  assert.deepEqual(Object.values(draft.texts), ["12000.05", "12000.1", "12000.15", "0.3"]);
+  assert.deepEqual(readDraft(withoutFrame(draft, 3)), {
+    choice: { unit: "um", values: { 0: 12000.05, 1: 12000.1, 2: 12000.15 }, leftOut: [3] },
+  });
+});
+
 test("a stack in plane indices begins with empty fields", () => {
   assert.deepEqual(draftOf({ ...opened, unit: "index" }), { unit: "index", texts: {}, order: [1, 0], leftOut: [], isArranged: false });
 });

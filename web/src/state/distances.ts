@@ -1,4 +1,4 @@
-import { isLength, numberText, parseQuantity, PER_METRE } from "../../../src/stack/quantity.ts";
+import { isLength, parseQuantity, PER_METRE } from "../../../src/stack/quantity.ts";
 import type { FocusSource, Unit } from "../../../src/stack/stackFormat.ts";
 import type { FocusChoice, OpenedStack } from "../worker/protocol.ts";
 
@@ -27,8 +27,11 @@ export const UNIT_NAMES: Readonly<Record<Unit, string>> = {
 
 export const UNIT_SYMBOLS: Readonly<Record<Unit, string>> = { m: "m", cm: "cm", mm: "mm", um: "µm", dpt: "dpt", disparity: "", index: "" };
 
+/** What the field gives back is used: microscope positions such as 12000.05 µm differ in their last digits. 12 digits hide rounding errors. */
+const fieldText = (value: number): string => String(Number(value.toPrecision(12)));
+
 export function draftOf({ unit, planes, leftOut }: OpenedStack): Draft {
-  const texts = unit === "index" ? {} : Object.fromEntries(planes.map(({ frame, value }) => [frame, numberText(value)]));
+  const texts = unit === "index" ? {} : Object.fromEntries(planes.map(({ frame, value }) => [frame, fieldText(value)]));
   const isArranged = unit === "index" && planes.some(({ source }) => source === "argument");
   return { unit, texts, order: planes.map(({ frame }) => frame), leftOut: leftOut.map(({ frame }) => frame), isArranged };
 }
