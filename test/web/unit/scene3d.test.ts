@@ -77,5 +77,5 @@ test("a length says its unit, and what it rests on", () => {
   assert.equal(distanceText(1.2345, pinhole), "1.23 m");
   assert.equal(distanceText(4.2e-5, { kind: "orthographic", pixelSize: 1e-6 }), "42 µm");
   assert.match(distanceText(2, { ...pinhole, assumed: true }), /^2 m \(camera unknown/);
-  assert.match(distanceText(0.5, { kind: "relief", height: 0.25 }), /^0\.5 × the image's longer side \(no unit is known\)$/);
+  assert.match(distanceText(0.5, { kind: "relief", height: 0.25 }), /^0\.5 × the image's longer side \(no common unit is known\)$/);
 });

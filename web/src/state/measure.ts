@@ -53,9 +53,9 @@ export function lineFacts(result: DepthResult, line: MeasuredLine): readonly (re
   ];
 }
 
-/** A distance in the most readable unit; without a unit, as a fraction of the image's longer side. */
+/** A distance in the most readable unit; without a common unit, as a fraction of the image's longer side. */
 export function distanceText(distance: number, projection: Projection): string {
-  if (projection.kind === "relief") return `${Number(distance.toPrecision(3))} × the image's longer side (no unit is known)`;
+  if (projection.kind === "relief") return `${Number(distance.toPrecision(3))} × the image's longer side (no common unit is known)`;
   const { name, factor } = displayUnit("m", distance);
   const assumed = projection.kind === "pinhole" && projection.assumed ? " (camera unknown, 60° field of view assumed)" : "";
   return `${Number((distance * factor).toPrecision(3))} ${name}${assumed}`;
