@@ -6,6 +6,7 @@ import { test } from "node:test";
 import sharp from "sharp";
 
 import { image, type Image } from "../../src/image/image.ts";
+import { encodeGif } from "../../src/io/gif.ts";
 import { encodePng } from "../../src/io/png.ts";
 import { encodeTiff } from "../../src/io/tiff.ts";
 import { diskFiles } from "../../src/stack/node/diskFiles.ts";
@@ -65,7 +66,9 @@ const script = `
   globalThis.page = async (name, page) => plain(await (await open(name)).readTiffPage(name, page));
   globalThis.refusal = async (name, bytes) => {
     const files = userFiles([{ path: name, file: new File([new Uint8Array(bytes)], name) }]);
-    return files.probe(name).then(() => "taken", (error) => error.name + " " + error.message);
+    const outcome = (reading) => reading.then(() => "taken", (error) => error.name + " " + error.message);
+    const [probed, read] = [await outcome(files.probe(name)), await outcome(files.readImage(name, { orientation: 1 }))];
+    return read === "taken" ? read : probed;
   };
 `;
 
@@ -126,6 +129,8 @@ test("what is not an image is refused by name", { timeout: 60_000 }, async () =>
     const refusal = (name: string, bytes: readonly number[]): Promise<string> =>
       page.evaluate<string>(`refusal("${name}", ${JSON.stringify(bytes)})`);
     assert.equal(await refusal("empty.jpg", []), "FormatError empty.jpg: the file is empty");
+    const gif = encodeGif([new Uint8ClampedArray(4 * 24 * 16).fill(9)], { width: 24, height: 16, delay: 1 });
+    assert.equal(await refusal("drawn.png", [...gif]), "FormatError drawn.png: GIF files are not read; convert them to PNG or JPEG");
     assert.match(await refusal("text.jpg", [72, 105]), /^FormatError text\.jpg: not a readable image file/);
     assert.match(await refusal("cut.png", [0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0]), /^FormatError cut\.png: .*ends within its header/);
     assert.match(await refusal("bad.tif", [0x49, 0x49, 42, 0, 8, 0, 0, 0]), /^FormatError bad\.tif: not a readable TIFF file/);

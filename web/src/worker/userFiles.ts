@@ -13,6 +13,7 @@ import { decodePngPixels, pixelsToImage } from "../../../src/io/png.ts";
 import { isTiff, readTiffPage, tiffInfo } from "../../../src/io/tiff.ts";
 import { checkTiffDirectories } from "../../../src/io/tiffDirectories.ts";
 import { isRaw } from "../../../src/io/raw.ts";
+import { unreadFormat } from "../../../src/stack/listing.ts";
 import { previewOf, probeRaw } from "../../../src/stack/rawImage.ts";
 import { checkTextSize, tiffImageInfo, type ImageInfo, type ReadOptions, type StackFiles } from "../../../src/stack/stackFiles.ts";
 import { decodeRaw } from "../raw/decodeRaw.ts";
@@ -38,6 +39,12 @@ export function userFiles(given: readonly UserFile[], { onProbed, signal }: Prob
     return file;
   };
   const readHead = (path: string, length: number): Promise<Uint8Array> => bytesOf(path, find(path).slice(0, length));
+  const imageHead = async (path: string): Promise<Uint8Array> => {
+    const head = await readHead(path, HEAD);
+    if (head.length === 0) throw new FormatError(`${path}: the file is empty`);
+    if (isGif(head)) throw unreadFormat(path, "gif"); // the browser would read it, whatever its name
+    return head;
+  };
   const withTiff = <T>(path: string, use: (tiff: GeoTIFF) => Promise<T>): Promise<T> =>
     decodingAsync({ file: path, format: "TIFF" }, async () => {
       const file = find(path);
@@ -47,8 +54,7 @@ export function userFiles(given: readonly UserFile[], { onProbed, signal }: Prob
       return use(await fromBlob(file));
     });
   const probeFile = async (path: string): Promise<ImageInfo> => {
-    const head = await readHead(path, HEAD);
-    if (head.length === 0) throw new FormatError(`${path}: the file is empty`);
+    const head = await imageHead(path);
     if (isRaw(head)) return probeRaw(path, await bytesOf(path, find(path)), (bytes) => decodeRaw(bytes, signal?.()));
     return isTiff(head) ? tiffImageInfo(await withTiff(path, tiffInfo), path) : probeImage(path, { file: find(path), head });
   };
@@ -68,10 +74,12 @@ export function userFiles(given: readonly UserFile[], { onProbed, signal }: Prob
       return known;
     },
     readImage: async (path, options) =>
-      readImage(path, { ...options, file: find(path), head: await readHead(path, HEAD), signal: options.signal ?? signal?.() }),
+      readImage(path, { ...options, file: find(path), head: await imageHead(path), signal: options.signal ?? signal?.() }),
     readTiffPage: (path, page) => withTiff(path, async (tiff) => readTiffPage(await tiff.getImage(page), find(path).size)),
   };
 }
+
+const isGif = (head: Uint8Array): boolean => ["GIF87a", "GIF89a"].includes(String.fromCharCode(...head.subarray(0, 6)));
 
 /** A file that was moved or changed after it was dropped, or that the browser may not read, is an error. */
 async function bytesOf(path: string, part: Blob): Promise<Uint8Array> {
