@@ -15,7 +15,7 @@ import { readResults, type JobResult } from "../queue/results.ts";
 import { downloadResults, stackJob, uploadStack } from "../queue/stackJob.ts";
 import { withRedisQueue } from "../queue/redisQueue.ts";
 import type { FileStore } from "../queue/store.ts";
-import { finiteNumber, listOf, wholeNumber } from "./arguments.ts";
+import { wholeNumber } from "./arguments.ts";
 import type { Preference } from "../depth/allInFocus/prior.ts";
 import { fillOption, preferOption, reverseOption, savedHelp, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
 import { failed, finished, reportBatch, stackFolders, type BatchEntry } from "./depthResults.ts";
@@ -25,7 +25,7 @@ interface BatchOptions {
   readonly redis: string;
   readonly store: string;
   readonly output?: string;
-  readonly distances?: readonly number[];
+  readonly distances?: string;
   readonly unit?: DepthSettings["unit"];
   readonly model: DepthSettings["model"];
   readonly align: DepthSettings["align"];
@@ -52,8 +52,7 @@ export function batchCommand(): Command {
     .option("-o, --output <DIR>", "folder for the results (default: NAME-depth in the current folder)")
     .option(
       "--distances <LIST>",
-      "focus distances of every stack, separated by commas, in the order of the file names",
-      listOf(finiteNumber),
+      "focus distances of every stack, separated by commas, in the order of the file names; or the first and the step (150mm+0.1mm)",
     )
     .addOption(unitOption())
     .addOption(new Option("--model <NAME>", "network").choices(MODEL_NAMES).default("small"))

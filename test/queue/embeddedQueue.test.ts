@@ -127,7 +127,8 @@ test("a job's ids, keys and names cannot lead anywhere else", () => {
     ["one name twice", { ...good, frames: ["a.png", "A.png"].map((name) => ({ key: "jobs/x", name })) }],
     ["no frames", { ...good, frames: [] }],
     ["a model file", { ...good, settings: { ...TINY, model: "/tmp/x.safetensors" } }],
-    ["a negative distance", { ...good, settings: { ...TINY, distances: [1, -2] } }],
+    ["a distance that is not a number", { ...good, settings: { ...TINY, distances: [1, "two"] } }],
+    ["an infinite distance", { ...good, settings: { ...TINY, distances: [1, Infinity] } }],
     ["an option there is not", { ...good, settings: { ...TINY, output: "/tmp" } }],
   ];
   for (const [what, value] of bad) assert.equal(jobSchema.safeParse(value).success, false, what);
