@@ -235,7 +235,7 @@ const BLOTCH_CELLS = [8, 32] as const;
 /**
  * Noise that averaging does not remove: normal deviates at nodes 8 and 32 pixels apart, bilinear between them, of each plane and the same for every channel; [B, N, 1, H, W]. Photographs have it
  * after denoising, and as the shading of the lens changes with focus: on a wall taken by a phone the deviation between frames falls from 0.0035 at
- * single pixels to 0.001 over 8×8 of them, and stays there up to 30×30. A network that never saw it takes it for focus.
+ * single pixels to 0.001 over 8×8 of them, and stays there up to 30×30. It hides what little a plain surface shows of focus.
  */
 function slowNoise(normal: Draws["normal"], [B, N, , H, W]: readonly [number, number, number, number, number]): TorchTensor {
   const layer = (cell: number): TorchTensor => {
