@@ -93,6 +93,8 @@ const augment = z.strictObject({
   noise: z.number().min(0),
   /** Largest standard deviation of slow noise, which averaging does not remove; 0 by default. */
   blotches: z.number().min(0).optional(),
+  /** Share of stacks with parts that lose their texture and look the same in every plane; 0 by default. */
+  bare: fraction.optional(),
   /** Probability that the planes are put in reverse order, and depth with them. */
   reverse: fraction,
   /** Share of stacks whose plane coordinate runs in dioptres rather than in metres. */

@@ -82,7 +82,9 @@ function drawBatch(engine: TorchEngine, pool: StackPool, { count: B, crop, subse
   const moved = misaligned(draw, frame, { N, augment, size: pool.side, severalShots });
   const images = sampled(engine, pictures.cast("f32").mul(1 / 255), moved, "bilinear");
   const depth = sampled(engine, select(engine, pool.depth, stacks), frame, "nearest");
-  const coloured = exposed(draw, images.reshape([B, N, 3, crop, crop]), { augment, severalShots });
+  const textured = images.reshape([B, N, 3, crop, crop]);
+  const surfaces = augment.bare ? withBareParts(draw, textured, augment.bare) : textured;
+  const coloured = exposed(draw, surfaces, { augment, severalShots });
   const dioptres = draw.chance(augment.dioptres, [B, 1]);
   return { images: coloured, ...planeCoordinates({ depth, focusDistances, dioptres }, { beyond: augment.beyond ?? 0 }) };
 }
@@ -208,6 +210,30 @@ function sampled(engine: TorchEngine, pictures: Tensor, { x, y }: Frame, mode: "
   return engine.compute("aten::grid_sampler", pictures, grid, interpolation, reflection, false);
 }
 
+/** Pixels between the nodes of the field that says where a stack is bare, and side of the squares whose mean is left of it there. */
+const [BARE_CELL, BARE_SQUARE] = [64, 16] as const;
+
+/**
+ * The stacks, of which this share have parts without texture: there the contrast around a slow picture, the same in every plane, falls
+ * to nothing, anywhere between a corner and the whole image. Rendered surfaces show focus almost everywhere; photographed walls do not, and a
+ * network that never saw this puts them anywhere and is sure of it. Depth stays what it was: it has to come from the surroundings.
+ */
+function withBareParts({ normal, chance, between }: Draws, images: TorchTensor, share: number): TorchTensor {
+  const [B, , C, H, W] = images.shape as [number, number, number, number, number];
+  const [h, w] = [H, W].map((side) => Math.max(Math.ceil(side / BARE_CELL), 2)) as [number, number];
+  const field = normal([B, 1, h, w]).resize2d([H, W], "bilinear");
+  const contrast = field
+    .sub(between([-1.5, 1.5], [B, 1, 1, 1]))
+    .mul(4) // from all to nothing over about 20 pixels
+    .clamp({ min: 0, max: 1 });
+  const isWhole = chance(1 - share, [B, 1, 1, 1]);
+  const mean = images.mean([1]); // [B, 3, H, W]
+  const square = [BARE_SQUARE, BARE_SQUARE];
+  const slow = mean.avgPool({ kernel: square, stride: square }).resize2d([H, W], "bilinear").reshape([B, 1, C, H, W]);
+  const kept = isWhole.where(1, contrast).reshape([B, 1, 1, H, W]);
+  return images.sub(slow).mul(kept).add(slow);
+}
+
 /** Gamma and colour of the whole stack; brightness and noise of each plane where each was a shot of its own; then what a sensor clips. */
 function exposed(
   { uniform, between, normal }: Draws,
@@ -253,10 +279,10 @@ interface Change {
 
 /** The images with the misalignment, exposure and noise of rendered stacks, each plane as its own shot. Settings that are off cost nothing. */
 export function changeImages(engine: TorchEngine, images: TorchTensor, { augment, random }: Change): TorchTensor {
-  const { misalign, gamma, colour, exposure, noise, blotches = 0 } = augment;
+  const { misalign, gamma, colour, exposure, noise, blotches = 0, bare = 0 } = augment;
   const isMoved = misalign > 0;
   const isToned = noise > 0 || blotches > 0 || [gamma, colour, exposure].some(([low, high]) => low !== 1 || high !== 1);
-  if (!isMoved && !isToned) return images;
+  if (!isMoved && !isToned && bare === 0) return images;
   const [B, N, C, H, W] = images.shape as [number, number, number, number, number];
   const severalShots = engine.full([B, 1], 1);
   engine.seed(random.integer(0x80000000));
@@ -266,5 +292,6 @@ export function changeImages(engine: TorchEngine, images: TorchTensor, { augment
     return sampled(engine, images.reshape([B * N, C, H, W]), frames, "bilinear").reshape(images.shape);
   };
   const moved = isMoved ? move() : images;
-  return isToned ? exposed(draw, moved, { augment, severalShots }) : moved;
+  const surfaces = bare > 0 ? withBareParts(draw, moved, bare) : moved;
+  return isToned ? exposed(draw, surfaces, { augment, severalShots }) : surfaces;
 }

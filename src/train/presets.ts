@@ -77,7 +77,7 @@ export const renderPhone = {
     sweep: { share: 0.3, planes: [12, 60], blur: [0.3, 3] },
   },
   batch: { ...render.batch, planes: [5, 3, 4, 5, 6, 8, 10, 10, 10] }, // long stacks are seen ten planes at a time
-  augment: { ...render.augment, exposure: [0.93, 1.07], blotches: 0.006, beyond: 0.1 },
+  augment: { ...render.augment, exposure: [0.93, 1.07], blotches: 0.006, bare: 0.3, beyond: 0.1 },
 } as const satisfies TrainConfig;
 
 /** The paper on NYU Depth v2 (§4.1, Table 6). */

@@ -81,6 +81,36 @@ test("blotches are slow, of each plane and the same for every channel, with devi
   assert.notDeepEqual(pictures[0], pictures[1]);
 });
 
+test("bare parts lose their texture and what differs between planes, in the share of the stacks asked for and nowhere else", () => {
+  const SIDE = 128;
+  const [stacks, planes] = [60, 2];
+  const size = SIDE * SIDE;
+  /** A chequerboard of contrast 0.2 in the first plane, 0.1 in the second; its mean over 16×16 pixels is 0.5. */
+  const board = (plane: number, i: number): number => 0.5 + (((i % SIDE) + Math.floor(i / SIDE)) % 2 === 0 ? 0.1 : -0.1) / (plane + 1);
+  const pixels = Float32Array.from({ length: stacks * planes * 3 * size }, (_, i) => board(Math.floor(i / (3 * size)) % planes, i % size));
+  const images = engine.constant(pixels, { shape: [stacks, planes, 3, SIDE, SIDE] });
+  const made = engine.read(changeImages(engine, images, { augment: { ...off, bare: 0.5 }, random: createRandom(1) })) as Float32Array;
+  /** The contrast left at a pixel: 1 as it was, 0 bare. */
+  const left = (stack: number, plane: number, i: number, channel = 0): number =>
+    ((made[((stack * planes + plane) * 3 + channel) * size + i] as number) - 0.5) / (board(plane, i) - 0.5);
+  const shares = Array.from({ length: stacks }, (_, stack) => {
+    let bare = 0;
+    for (let i = 0; i < size; i += 7) {
+      const contrast = left(stack, 0, i);
+      assert.ok(contrast > -1e-5 && contrast < 1 + 1e-5, `${contrast}`);
+      for (const other of [left(stack, 1, i), left(stack, 0, i, 2)]) assert.ok(Math.abs(other - contrast) < 1e-4);
+      if (i % SIDE > 0) assert.ok(Math.abs(left(stack, 0, i - 1) - contrast) < 0.4); // 4 / 64 a pixel for each deviation between nodes
+      if (contrast < 1e-5) bare++;
+    }
+    return bare / Math.ceil(size / 7);
+  });
+  const changed = shares.filter((share) => share > 0).length / stacks;
+  assert.ok(changed > 0.25 && changed < 0.65, `${changed}`); // half, less those whose field lies above the level everywhere
+  assert.ok(shares.some((share) => share === 1) && shares.some((share) => share > 0.1 && share < 0.6));
+  const untouched = Array.from({ length: stacks }, (_, stack) => stack).filter((stack) => shares[stack] === 0);
+  assert.ok(untouched.some((stack) => Array.from({ length: size }, (_, i) => i).every((i) => Math.abs(left(stack, 0, i) - 1) < 1e-5)));
+});
+
 test("misalign is the share of stacks whose planes move, by shifts of the deviation given", () => {
   const ramp = (x: number): number => 0.2 + 0.03 * x;
   const middle = 8 * SIDE + 8;
