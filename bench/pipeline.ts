@@ -15,6 +15,8 @@ import { join, resolve } from "node:path";
 import sharp from "sharp";
 import { growthExponent } from "../src/bench/growth.ts";
 import { decodeNpy } from "../src/io/npy.ts";
+import { isLength, PER_METRE } from "../src/stack/quantity.ts";
+import type { Unit } from "../src/stack/stackFormat.ts";
 import { option } from "./timing.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -192,9 +194,9 @@ const SAVE = ["--save", "depth16,depth,color,aif,confidence,npy"];
 function largestDifference(outputs: readonly string[]): number {
   const [one, two] = outputs.map((folder) => decodeNpy(readFileSync(join(folder, "depth.npy"))).data) as [NumericData, NumericData];
   const { distances } = JSON.parse(readFileSync(join(outputs[0] as string, "result.json"), "utf8")) as {
-    readonly distances: readonly { readonly value: number; readonly unit: string }[];
+    readonly distances: readonly { readonly value: number; readonly unit: Unit }[];
   };
-  const planes = distances.map(({ value, unit }) => value * (METRES[unit] ?? 1));
+  const planes = distances.map(({ value, unit }) => (isLength(unit) ? value / PER_METRE[unit] : value)); // as depth is: lengths in metres
   const planeOf = (depth: number): number => {
     let n = 0;
     while (n < planes.length - 2 && depth > (planes[n + 1] as number)) n++;
@@ -209,9 +211,6 @@ function largestDifference(outputs: readonly string[]): number {
   }
   return most;
 }
-
-/** Depth is in metres where distances are lengths. */
-const METRES: Readonly<Record<string, number>> = { cm: 1e-2, mm: 1e-3, um: 1e-6 };
 
 type NumericData = ReturnType<typeof decodeNpy>["data"];
 

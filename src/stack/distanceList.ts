@@ -1,6 +1,6 @@
 import { DualFocusError } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
-import { parseQuantity, parseUnit, unify, type Quantity } from "./quantity.ts";
+import { decimal, parseQuantity, parseUnit, unify, type Quantity } from "./quantity.ts";
 import type { Unit } from "./stackFormat.ts";
 
 /** Numbers listed beside a stack: in the order of its images, or each with the name of its image. */
@@ -64,7 +64,7 @@ export function typedDistances(text: string, images: number): Quantity[] {
 
 /** The distances of this number of images. */
 export const steppedDistances = ({ first, step }: DistanceSteps, images: number): Quantity[] =>
-  Array.from({ length: images }, (_, n) => ({ ...first, value: Number((first.value + n * step).toPrecision(12)) })); // 150.3, not 150.29999…
+  Array.from({ length: images }, (_, n) => ({ ...first, value: decimal(first.value + n * step) }));
 
 /**
  * One number per line, or a table with a column of names and one of numbers. A heading may name the columns and the unit

@@ -11,40 +11,35 @@ export const PER_METRE = { m: 1, cm: 1e2, mm: 1e3, um: 1e6 } as const satisfies 
 
 export const isLength = (unit: Unit): unit is keyof typeof PER_METRE => unit in PER_METRE;
 
-const METRES = { m: 1, cm: 1e-2, mm: 1e-3, um: 1e-6, nm: 1e-9, in: 0.0254 } as const;
-type LengthUnit = keyof typeof METRES;
-
-const LENGTH_NAMES: readonly (readonly [RegExp, LengthUnit])[] = [
-  [/^(m|met(er|re)s?)$/i, "m"],
-  [/^(cm|centimet(er|re)s?)$/i, "cm"],
-  [/^(mm|millimet(er|re)s?)$/i, "mm"],
+/** The names of lengths, each with the unit its numbers are kept in and how many of that unit it is. */
+const LENGTH_NAMES: readonly (readonly [RegExp, { readonly unit: keyof typeof PER_METRE; readonly factor: number }])[] = [
+  [/^(m|met(er|re)s?)$/i, { unit: "m", factor: 1 }],
+  [/^(cm|centimet(er|re)s?)$/i, { unit: "mm", factor: 10 }],
+  [/^(mm|millimet(er|re)s?)$/i, { unit: "mm", factor: 1 }],
   // The micro sign has two code points and is often decoded wrongly: any non-ASCII letters before an m.
-  [/^(um|microns?|micromet(er|re)s?|&#(181|956);m|[^ -~]{1,3}m)$/i, "um"],
-  [/^(nm|nanomet(er|re)s?)$/i, "nm"],
-  [/^(in|inch(es)?)$/i, "in"],
+  [/^(um|microns?|micromet(er|re)s?|&#(181|956);m|[^ -~]{1,3}m)$/i, { unit: "um", factor: 1 }],
+  [/^(nm|nanomet(er|re)s?)$/i, { unit: "um", factor: 1e-3 }],
+  [/^(in|inch(es)?)$/i, { unit: "mm", factor: 25.4 }],
 ];
+
+const parseLength = (word: string): (typeof LENGTH_NAMES)[number][1] | undefined => LENGTH_NAMES.find(([name]) => name.test(word))?.[1];
 
 /** `"mm"` → 0.001; undefined for anything that is not a length. */
 export function metresPer(unit: string): number | undefined {
-  const length = lengthUnit(unit);
-  return length && METRES[length];
-}
-
-function lengthUnit(text: string): LengthUnit | undefined {
-  return LENGTH_NAMES.find(([pattern]) => pattern.test(text.trim()))?.[1];
+  const length = parseLength(unit.trim());
+  return length && length.factor / PER_METRE[length.unit];
 }
 
 /** A unit by any of its usual names, with the factor that turns numbers into it: `"cm"` is 10 mm. */
-export function parseUnit(text: string): { unit: Unit; factor: number } | undefined {
+export function parseUnit(text: string): { readonly unit: Unit; readonly factor: number } | undefined {
   const word = text.trim();
   if (/^(dpt|dptrs?|diopt(er|re)s?|d|1\/m)$/i.test(word)) return { unit: "dpt", factor: 1 };
   if (/^(disparity|index)$/i.test(word)) return { unit: word.toLowerCase() as Unit, factor: 1 };
-  const length = lengthUnit(word);
-  if (length === undefined) return undefined;
-  if (length === "cm") return { unit: "mm", factor: 10 };
-  if (length === "in") return { unit: "mm", factor: 25.4 };
-  return length === "nm" ? { unit: "um", factor: 1e-3 } : { unit: length, factor: 1 };
+  return parseLength(word);
 }
+
+/** A sum or product of decimal numbers without the error of binary arithmetic: 150.3, not 150.29999999999998. */
+export const decimal = (value: number): number => Number(value.toPrecision(12));
 
 const LONGEST = 100;
 
@@ -57,7 +52,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   const value = /[i∞]/i.test(digits) ? (digits.startsWith("-") ? -Infinity : Infinity) : Number(digits);
   if (word === undefined) return { value };
   const unit = parseUnit(word);
-  return unit && { value: value * unit.factor, unit: unit.unit };
+  return unit && { value: unit.factor === 1 ? value : decimal(value * unit.factor), unit: unit.unit };
 }
 
 /**
@@ -67,11 +62,11 @@ export function parseQuantity(text: string): Quantity | undefined {
 export function unify(quantities: readonly Quantity[], fallback: Unit): { values: number[]; unit: Unit } | undefined {
   const withUnit = quantities.map(({ value, unit = fallback }) => ({ value, unit }));
   const units = new Set(withUnit.map(({ unit }) => unit));
-  const isMetric = [...units].every((unit) => unit in METRES || unit === "dpt");
+  const isMetric = [...units].every((unit) => isLength(unit) || unit === "dpt");
   const hasInfinity = isMetric && withUnit.some(({ value, unit }) => unit !== "dpt" && value === Infinity);
   if (units.size === 1 && !hasInfinity) return { values: withUnit.map(({ value }) => value), unit: withUnit[0]?.unit ?? fallback };
   if (!isMetric) return undefined;
-  const metres = withUnit.map(({ value, unit }) => (unit === "dpt" ? 1 / value : value * METRES[unit as LengthUnit]));
+  const metres = withUnit.map(({ value, unit }) => (isLength(unit) ? value / PER_METRE[unit] : 1 / value));
   const anyInfinity = metres.some((value) => value === Infinity);
   return anyInfinity ? { values: metres.map((value) => 1 / value), unit: "dpt" } : { values: metres, unit: "m" };
 }

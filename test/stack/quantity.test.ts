@@ -6,18 +6,20 @@ import { distanceTexts, metresPer, parseQuantity, unify } from "../../src/stack/
 import { DualFocusError } from "../../src/errors.ts";
 import { FormatError } from "../../src/io/formatError.ts";
 import { createRandom } from "../../src/random.ts";
-import { assertClose } from "../helpers/close.ts";
 
 test("numbers are read with their units, and nothing else is", () => {
   assert.deepEqual(parseQuantity("0.65"), { value: 0.65 });
   assert.deepEqual(parseQuantity(" 650 mm "), { value: 650, unit: "mm" });
   assert.deepEqual(parseQuantity("65cm"), { value: 650, unit: "mm" });
+  assert.deepEqual(parseQuantity("1.1cm"), { value: 11, unit: "mm" }); // not 11.000000000000002
+  assert.deepEqual(parseQuantity("7in"), { value: 177.8, unit: "mm" });
   assert.deepEqual(parseQuantity("2.0D"), { value: 2, unit: "dpt" });
   assert.deepEqual(parseQuantity("1e-3m"), { value: 0.001, unit: "m" });
   assert.deepEqual(parseQuantity("-1.5µm"), { value: -1.5, unit: "um" });
   assert.deepEqual(parseQuantity("inf"), { value: Infinity });
   for (const bad of ["", "abc", "1.2.3", "5 apples", "NaN", "0x10", "1,5", "--1"]) assert.equal(parseQuantity(bad), undefined, bad);
-  assertClose([metresPer("micron") ?? 0, metresPer("Âµm") ?? 0, metresPer("nm") ?? 0], [1e-6, 1e-6, 1e-9], 1e-12);
+  const metres = ["metres", "cm", "mm", "micron", "Âµm", "nm", "inch"].map(metresPer);
+  assert.deepEqual(metres, [1, 0.01, 0.001, 1e-6, 1e-6, 1e-9, 0.0254]);
   assert.equal(metresPer("reference frame"), undefined);
 });
 

@@ -1,4 +1,4 @@
-import { isLength, parseQuantity, PER_METRE } from "../../../src/stack/quantity.ts";
+import { decimal, isLength, parseQuantity, PER_METRE } from "../../../src/stack/quantity.ts";
 import type { FocusSource, Unit } from "../../../src/stack/stackFormat.ts";
 import type { FocusChoice, OpenedStack } from "../worker/protocol.ts";
 
@@ -27,8 +27,8 @@ export const UNIT_NAMES: Readonly<Record<Unit, string>> = {
 
 export const UNIT_SYMBOLS: Readonly<Record<Unit, string>> = { m: "m", cm: "cm", mm: "mm", um: "µm", dpt: "dpt", disparity: "", index: "" };
 
-/** What the field gives back is used: microscope positions such as 12000.05 µm differ in their last digits. 12 digits hide rounding errors. */
-const fieldText = (value: number): string => String(Number(value.toPrecision(12)));
+/** What the field gives back is used: microscope positions such as 12000.05 µm differ in their last digits. */
+const fieldText = (value: number): string => String(decimal(value));
 
 export function draftOf({ unit, planes, leftOut }: OpenedStack): Draft {
   const texts = unit === "index" ? {} : Object.fromEntries(planes.map(({ frame, value }) => [frame, fieldText(value)]));
@@ -109,7 +109,7 @@ function toMetres(value: number, unit: Unit): number | undefined {
 
 function fromMetres(metres: number, unit: Unit): number | undefined {
   if (unit === "dpt") return 1 / metres;
-  return isLength(unit) ? Number((metres * PER_METRE[unit]).toPrecision(12)) : undefined;
+  return isLength(unit) ? decimal(metres * PER_METRE[unit]) : undefined;
 }
 
 /** The source of a distance, for display. */
