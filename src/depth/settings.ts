@@ -15,28 +15,33 @@ export const workingSideSchema = z.union([z.int().min(64), z.enum(["auto", "full
 
 export const outputNameSchema = z.enum(OUTPUT_NAMES);
 
-const numberList = z.array(z.number()).min(1).max(MOST_DISTANCES);
+const numberList = z
+  .array(z.number("expected a number"))
+  .min(1, "the list of focus distances is empty")
+  .max(MOST_DISTANCES, `there are more than ${MOST_DISTANCES} focus distances`);
+
+const LONGEST_TEXT = 10 * MOST_DISTANCES;
 
 const distanceText = z
   .string()
-  .max(10 * MOST_DISTANCES, { abort: true })
+  .max(LONGEST_TEXT, { error: `the focus distances have more than ${LONGEST_TEXT} characters`, abort: true })
   .superRefine((text, context) => {
     const problem = problemOf(text);
     if (problem !== undefined) context.addIssue(problem);
   });
 
 /**
- * The schema is chosen by type: a union would only report that neither fits. Signs are not checked: whether the numbers are distances or the
- * positions of a microscope, which may be negative, is known from the images.
+ * A union by itself only reports that neither form fits: this one reports what is wrong with the form that was given. Signs are not checked:
+ * whether the numbers are distances or the positions of a microscope, which may be negative, is known from the images.
  */
-const distancesSchema = z.preprocess(
-  (given, context) => {
-    const { error } = (typeof given === "string" ? distanceText : numberList).safeParse(given);
-    for (const issue of error?.issues ?? []) context.addIssue({ ...issue });
-    return given;
+const distancesSchema = z.union([numberList, distanceText], {
+  error: ({ input, errors }) => {
+    const [issue] = (typeof input === "string" ? errors[1] : Array.isArray(input) ? errors[0] : undefined) ?? [];
+    if (!issue) return "expected a list of numbers, or text such as 0.5,650mm,inf";
+    const [index] = issue.path;
+    return index === undefined ? issue.message : `focus distance ${Number(index) + 1}: ${issue.message}`;
   },
-  z.union([numberList, distanceText]),
-);
+});
 
 /** Settings of a job: the command's options without those that name files or belong to the machine it runs on. */
 export const depthSettings = z.strictObject({
@@ -72,7 +77,7 @@ export const depthSettings = z.strictObject({
 function problemOf(text: string): string | undefined {
   try {
     const { length } = typedDistances(text, 1);
-    return length > MOST_DISTANCES ? `${length} focus distances are more than ${MOST_DISTANCES}` : undefined;
+    return length > MOST_DISTANCES ? `there are more than ${MOST_DISTANCES} focus distances` : undefined;
   } catch (error) {
     if (error instanceof DualFocusError) return error.message;
     throw error;

@@ -3,18 +3,23 @@ import { test } from "node:test";
 import { z } from "zod";
 
 import { depthSettings } from "../../src/depth/settings.ts";
+import { typedDistances } from "../../src/stack/distanceList.ts";
 
 const LONG_TEXT = "1,".repeat(10_000);
 
-const refusals: readonly (readonly [name: string, distances: unknown, message: string, path?: readonly number[]])[] = [
-  ["a word in a list", [1, "a"], "Invalid input: expected number, received string", [1]],
-  ["a number", 5, "Invalid input: expected array, received number"],
-  ["an object", {}, "Invalid input: expected array, received object"],
-  ["null", null, "Invalid input: expected array, received null"],
-  ["an empty list", [], "Too small: expected array to have >=1 items"],
-  ["1001 numbers", Array.from({ length: 1001 }, (_, n) => n), "Too big: expected array to have <=1000 items"],
-  ["a text that is too long", LONG_TEXT, "Too big: expected string to have <=10000 characters"],
-  ["a text of 1001 numbers", LONG_TEXT.slice(0, 2001), "1001 focus distances are more than 1000"],
+const FORMS = "expected a list of numbers, or text such as 0.5,650mm,inf";
+const MORE = "there are more than 1000 focus distances";
+
+const refusals: readonly (readonly [name: string, distances: unknown, message: string])[] = [
+  ["a word in a list", [1, "a", null], "focus distance 2: expected a number"],
+  ["an infinite number in a list", [1, 2, Infinity], "focus distance 3: expected a number"],
+  ["a number", 5, FORMS],
+  ["an object", {}, FORMS],
+  ["null", null, FORMS],
+  ["an empty list", [], "the list of focus distances is empty"],
+  ["1001 numbers", Array.from({ length: 1001 }, (_, n) => n), MORE],
+  ["a text that is too long", LONG_TEXT, "the focus distances have more than 10000 characters"],
+  ["a text of 1001 numbers", LONG_TEXT.slice(0, 2001), MORE],
   [
     "a word",
     "near",
@@ -22,14 +27,29 @@ const refusals: readonly (readonly [name: string, distances: unknown, message: s
   ],
 ];
 
-for (const [name, distances, message, path = []] of refusals)
+for (const [name, distances, message] of refusals)
   test(`distances that are ${name} are refused with one message that says why`, () => {
     const { error } = depthSettings.safeParse({ distances });
     assert.deepEqual(
       error?.issues.map((issue) => [issue.message, issue.path]),
-      [[message, ["distances", ...path]]],
+      [[message, ["distances"]]],
     );
   });
+
+test("a text of distances is parsed once", (context) => {
+  const split = context.mock.method(String.prototype, "split"); // how texts are taken apart
+  const splitsOf = (read: () => unknown): number => {
+    split.mock.resetCalls();
+    read();
+    return split.mock.callCount();
+  };
+  const once = splitsOf(() => typedDistances("0.5,650mm,inf", 3));
+  assert.ok(once > 0);
+  assert.equal(
+    splitsOf(() => depthSettings.parse({ distances: "0.5,650mm,inf" })),
+    once,
+  );
+});
 
 test("numbers and texts are taken as they are; only the images say whether they are distances or positions", () => {
   for (const distances of [[0.5, 0.7], [-1, 0, 1], "0.5,650mm,inf", "-3000um+2um", undefined])
