@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { PREFERENCES } from "./allInFocus/prior.ts";
 import { DualFocusError } from "../errors.ts";
-import { typedDistances } from "../stack/distanceList.ts";
+import { countTyped } from "../stack/distanceList.ts";
 import { UNITS } from "../stack/stackFormat.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
 
@@ -76,8 +76,7 @@ export const depthSettings = z.strictObject({
 /** What is wrong with a text of distances. One that is a list, or a first distance and a step, never names a file. */
 function problemOf(text: string): string | undefined {
   try {
-    const { length } = typedDistances(text, 1);
-    return length > MOST_DISTANCES ? `there are more than ${MOST_DISTANCES} focus distances` : undefined;
+    return (countTyped(text) ?? 0) > MOST_DISTANCES ? `there are more than ${MOST_DISTANCES} focus distances` : undefined;
   } catch (error) {
     if (error instanceof DualFocusError) return error.message;
     throw error;

@@ -19,17 +19,26 @@ const POINT = "decimals are written with a point, such as 0.5; a comma and a spa
 /** `"0.5, 0.65m, inf"`: a list typed by the user. The error names the word that is not a number. */
 export function parseDistances(text: string): Quantity[] {
   const parts = text.trim().split(/[\s;]+/);
-  const decimal = parts.length > 1 ? parts.find((part) => DECIMAL_COMMA.test(part)) : undefined; // a comma alone separates numbers
-  if (decimal !== undefined) throw invalidDistance(decimal, POINT);
-  return text
-    .trim()
-    .split(/[\s,;]+/)
-    .map((word) => {
-      const quantity = parseQuantity(word);
-      if (quantity) return quantity;
-      const hint = text.includes("+") && /\d,\d/.test(text) ? `; ${POINT}` : ""; // 150,5mm+0,1mm
-      throw invalidDistance(word, `expected numbers such as 0.5 or 650mm, or a first one and a step such as 150mm+0.1mm${hint}`);
-    });
+  const commaDecimal = parts.length > 1 ? parts.find((part) => DECIMAL_COMMA.test(part)) : undefined; // a comma alone separates numbers
+  if (commaDecimal !== undefined) throw invalidDistance(commaDecimal, POINT);
+  const words = text.trim().split(/[\s,;]+/);
+  if (COMMA_DECIMALS.test(text) && new Set(words).size < words.length) throw ambiguousCommas(text, "a number is in it twice");
+  return words.map((word) => {
+    const quantity = parseQuantity(word);
+    if (quantity) return quantity;
+    const hint = text.includes("+") && /\d,\d/.test(text) ? `; ${POINT}` : ""; // 150,5mm+0,1mm
+    throw invalidDistance(word, `expected numbers such as 0.5 or 650mm, or a first one and a step such as 150mm+0.1mm${hint}`);
+  });
+}
+
+/** `0,5,0,7` or `50,5mm,60,5mm`: two decimals or more, unless it is a list of whole numbers. */
+const COMMA_DECIMALS = /^\s*[+-]?\d+,\d+[^\d\s,;]*(,[+-]?\d+,\d+[^\d\s,;]*)+\s*$/;
+
+/** Thrown only where the text cannot be the distances of a stack if every comma separates two of them. */
+function ambiguousCommas(text: string, problem: string): DualFocusError {
+  const points = text.trim().replaceAll(/(\d+),(\d+)/g, "$1.$2");
+  const message = `“${quoted(text.trim())}” is not a list of focus distances: ${problem}; if these are decimals, write them with a point: ${quoted(points)}`;
+  return new DualFocusError("distances-invalid", message, { facts: { word: text.trim() } });
 }
 
 const invalidDistance = (word: string, expected: string): DualFocusError =>
@@ -59,8 +68,14 @@ export function parseDistanceSteps(text: string): DistanceSteps | undefined {
 /** What was typed for this number of images: a list, or the first distance and the step. The length of a list is not checked. */
 export function typedDistances(text: string, images: number): Quantity[] {
   const steps = parseDistanceSteps(text);
-  return steps ? steppedDistances(steps, images) : parseDistances(text);
+  if (steps) return steppedDistances(steps, images);
+  const list = parseDistances(text);
+  if (list.length === 2 * images && COMMA_DECIMALS.test(text)) throw ambiguousCommas(text, `there are ${list.length} for ${images} images`);
+  return list;
 }
+
+/** How many distances were typed; undefined for a first one and a step, which are enough for any number of images. */
+export const countTyped = (text: string): number | undefined => (parseDistanceSteps(text) ? undefined : parseDistances(text).length);
 
 /** The distances of this number of images. */
 export const steppedDistances = ({ first, step }: DistanceSteps, images: number): Quantity[] =>

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { z } from "zod";
 
 import { depthSettings } from "../../src/depth/settings.ts";
-import { typedDistances } from "../../src/stack/distanceList.ts";
+import { countTyped } from "../../src/stack/distanceList.ts";
 
 const LONG_TEXT = "1,".repeat(10_000);
 
@@ -43,7 +43,7 @@ test("a text of distances is parsed once", (context) => {
     read();
     return split.mock.callCount();
   };
-  const once = splitsOf(() => typedDistances("0.5,650mm,inf", 3));
+  const once = splitsOf(() => countTyped("0.5,650mm,inf"));
   assert.ok(once > 0);
   assert.equal(
     splitsOf(() => depthSettings.parse({ distances: "0.5,650mm,inf" })),

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseDistanceFile, parseDistances, parseDistanceSteps, steppedDistances } from "../../src/stack/distanceList.ts";
+import {
+  countTyped,
+  parseDistanceFile,
+  parseDistances,
+  parseDistanceSteps,
+  steppedDistances,
+  typedDistances,
+} from "../../src/stack/distanceList.ts";
 import { distancesInNames } from "../../src/stack/fileNameDistance.ts";
 import { distanceTexts, metresPer, parseQuantity, unify } from "../../src/stack/quantity.ts";
 import { DualFocusError } from "../../src/errors.ts";
@@ -69,6 +76,25 @@ test("a decimal comma is refused with a hint, and a comma between whole numbers 
   assert.deepEqual(values("a.jpg,5\nb.jpg,7"), [5, 7]);
   const many = Array.from({ length: 100_000 }, (_, n) => n + 1); // no two are compared with each other
   assert.deepEqual(values(many.map((n) => `${n},${n}`).join("\n")), many);
+});
+
+test("decimal commas without spaces are recognised where the whole numbers cannot be the distances of a stack", () => {
+  const refused = (text: string, images: number, problem: string, points: string): void => {
+    const message = `“${text}” is not a list of focus distances: ${problem}; if these are decimals, write them with a point: ${points}`;
+    assert.throws(() => typedDistances(text, images), { code: "distances-invalid", message });
+  };
+  for (const images of [2, 4]) refused("0,5,0,7", images, "a number is in it twice", "0.5,0.7");
+  refused("0,5,0,7,1,0", 3, "a number is in it twice", "0.5,0.7,1.0");
+  refused("50,5mm,60,5mm", 2, "a number is in it twice", "50.5mm,60.5mm");
+  refused("-1,5,-1,25", 2, "a number is in it twice", "-1.5,-1.25");
+  refused("0,5,1,2", 2, "there are 4 for 2 images", "0.5,1.2");
+  const values = (text: string, images: number): number[] => typedDistances(text, images).map(({ value }) => value);
+  assert.deepEqual(values("0,5,1,2", 4), [0, 5, 1, 2]); // in dioptres, or plane indices
+  assert.deepEqual(values("0,5", 2), [0, 5]);
+  assert.deepEqual(values("1,2,3,4", 3), [1, 2, 3, 4]); // one too many
+  assert.deepEqual(values("1, 2, 2, 3", 4), [1, 2, 2, 3]); // a comma and a space always separate
+  assert.deepEqual(values("0.5,0.7,0.5,0.9", 4), [0.5, 0.7, 0.5, 0.9]);
+  assert.equal(countTyped("0,5"), 2);
 });
 
 test("a first distance and a step", () => {

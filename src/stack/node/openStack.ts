@@ -6,7 +6,7 @@ import type { FocusOptions } from "../focus.ts";
 import { folderListing, jsonListing, missingImage, type Listing } from "../listing.ts";
 import { naturalOrder, parseStackJson, planeFiles } from "../stackFormat.ts";
 import { openListing, type StackSource } from "../stackSource.ts";
-import { parseDistanceFile, parseDistances, parseDistanceSteps } from "../distanceList.ts";
+import { countTyped, parseDistanceFile } from "../distanceList.ts";
 import { diskFiles, reading, readText } from "./diskFiles.ts";
 import { isVideo } from "../sweep.ts";
 import { withVideoFrames, type VideoOptions } from "./video.ts";
@@ -39,9 +39,8 @@ export async function withStack<T>(
 
 async function countDistances(distances: readonly number[] | string): Promise<number | undefined> {
   if (typeof distances !== "string") return distances.length;
-  if (parseDistanceSteps(distances)) return undefined; // any number of them
   const isList = /\.(csv|tsv|txt)$/i.test(distances);
-  return isList ? parseDistanceFile(await readText(distances), distances).entries.length : parseDistances(distances).length;
+  return isList ? parseDistanceFile(await readText(distances), distances).entries.length : countTyped(distances);
 }
 
 /** The images of what was given, and what lies beside them. */
