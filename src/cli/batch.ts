@@ -12,9 +12,10 @@ import { jobPrefix, type Job } from "../queue/job.ts";
 import { openStore } from "../queue/openStore.ts";
 import { hasEnded, type JobQueue, type JobStatus } from "../queue/queue.ts";
 import { readResults, type JobResult } from "../queue/results.ts";
-import { downloadResults, stackJob, uploadStack } from "../queue/stackJob.ts";
+import { checkDistances, downloadResults, stackJob, uploadStack } from "../queue/stackJob.ts";
 import { withRedisQueue } from "../queue/redisQueue.ts";
 import type { FileStore } from "../queue/store.ts";
+import { listStack } from "../stack/node/openStack.ts";
 import { wholeNumber } from "./arguments.ts";
 import type { Preference } from "../depth/allInFocus/prior.ts";
 import { fillOption, preferOption, reverseOption, savedHelp, saveOption, sizeOption, unitOption } from "./depthOptions.ts";
@@ -85,6 +86,10 @@ async function batch(folder: string, options: BatchOptions): Promise<void> {
   const settings = depthSettings.safeParse({ distances, unit, model, align, reverse, size, save, fill, prefer });
   if (!settings.success)
     throw new UserError(settings.error.issues.map(({ message }) => message).join("; "), { exitCode: 2, remedy: "correct the option" });
+  await checkSomeDistances(
+    names.map((name) => join(folder, name)),
+    settings.data,
+  );
   const store = await openStore(options.store);
   const body = async (queue: JobQueue, signal: AbortSignal): Promise<void> => {
     await queue.ping();
@@ -100,6 +105,23 @@ async function batch(folder: string, options: BatchOptions): Promise<void> {
   };
   const words = { reason: "stopped; what was sent is still computed", remedy: "run the command again to collect it" };
   await stoppable((signal) => withRedisQueue(options.redis, (queue) => body(queue, signal)), words);
+}
+
+/** One error if none of the stacks can have these distances; if some can, the others fail by themselves. */
+async function checkSomeDistances(folders: readonly string[], settings: DepthSettings): Promise<void> {
+  let refused: DualFocusError | undefined;
+  for (const folder of folders) {
+    const listing = await listStack([folder]).catch(() => undefined); // reported with its entry
+    if (!listing) continue;
+    try {
+      checkDistances(listing, settings);
+      return;
+    } catch (error) {
+      if (!(error instanceof DualFocusError)) throw error;
+      refused ??= error;
+    }
+  }
+  if (refused) throw refused;
 }
 
 const describe = ({ status, error }: BatchEntry): string => (status === "skipped" ? "finished earlier" : (error?.message ?? status));

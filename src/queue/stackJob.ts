@@ -5,6 +5,8 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import type { DepthSettings } from "../depth/settings.ts";
 import { DualFocusError } from "../errors.ts";
 import { makeFolder } from "../system/outputFolder.ts";
+import { givenFocus } from "../stack/focus.ts";
+import type { Listing } from "../stack/listing.ts";
 import { listStack } from "../stack/node/openStack.ts";
 import { frameNameSchema, jobPrefix, type Job } from "./job.ts";
 import type { JobResult } from "./results.ts";
@@ -22,7 +24,9 @@ export interface StackJob {
  * however often.
  */
 export async function stackJob(folder: string, settings: DepthSettings): Promise<StackJob> {
-  const { files: pictures, json, distanceFile } = await listStack([folder]);
+  const listing = await listStack([folder]);
+  checkDistances(listing, settings);
+  const { files: pictures, json, distanceFile } = listing;
   const files = [...pictures, ...(json ? [json.file] : []), ...(distanceFile === undefined ? [] : [distanceFile])];
   const hash = createHash("sha256").update(JSON.stringify(settings));
   for (const file of files) {
@@ -33,6 +37,15 @@ export async function stackJob(folder: string, settings: DepthSettings): Promise
   const id = `stack-${hash.digest("hex").slice(0, 40)}`;
   const frames = files.map((file, n) => ({ key: frameKey(id, n, file), name: basename(file) }));
   return { job: { id, frames, settings }, files };
+}
+
+/**
+ * Refuses distances that the job could only fail on, as far as the names of the images tell: a TIFF may hold many planes, and the positions
+ * of a microscope, which may be negative.
+ */
+export function checkDistances({ name, files }: Listing, { distances, unit }: DepthSettings): void {
+  if (distances === undefined || files.length < 2 || files.every((file) => /\.tiff?$/i.test(file))) return;
+  givenFocus(distances, { name, frames: files.map((file) => ({ file, page: 0 })), unit });
 }
 
 const frameKey = (id: string, n: number, file: string): string => `${jobPrefix(id)}/frames/${n}${extname(file).toLowerCase()}`;

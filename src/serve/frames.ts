@@ -2,12 +2,10 @@ import { DualFocusError, type ErrorCode } from "../errors.ts";
 import { isBmp } from "../io/bmp.ts";
 import { isHeif } from "../io/heif.ts";
 import { isCanonMovie, isFuji, isRaw, largestRawSize } from "../io/raw.ts";
-import { typedDistances } from "../stack/distanceList.ts";
-import { isLength, unify } from "../stack/quantity.ts";
-import { orderPlanes } from "../stack/stackFormat.ts";
+import { givenFocus, type Frame } from "../stack/focus.ts";
+import { planesOf } from "../stack/frames.ts";
 import type { DepthSettings } from "../depth/settings.ts";
 import { diskFiles, readBytes } from "../stack/node/diskFiles.ts";
-import type { ImageInfo } from "../stack/stackFiles.ts";
 import type { Limits } from "./limits.ts";
 import { invalid, Problem, tooLarge } from "./problem.ts";
 import { checkTiff } from "./tiffCheck.ts";
@@ -19,8 +17,10 @@ export interface CheckedFrame {
   readonly ending: string;
   readonly width: number;
   readonly height: number;
-  /** Planes it may hold: pages of a TIFF, 1 for everything else. */
+  /** Pages of a TIFF, 1 for everything else. */
   readonly pages: number;
+  /** The pages that are planes of a stack, and their positions where a microscope states them. */
+  readonly planes: readonly Omit<Frame, "file">[];
 }
 
 const HEAD_BYTES = 64;
@@ -59,17 +59,14 @@ export async function checkFrame(file: string, { name, limits }: { name: string;
     });
   const raw = [...RAW_ENDINGS, "tif"].includes(kind.ending) ? await rawSize(file, name) : undefined;
   if (kind.ending === "tif" && !raw) await checkTiff(file, { name, limits });
-  const info: Shape = raw ?? (await readHeader(file, name));
-  const { width, height } = info;
+  const { width, height, pages, planes } = raw ? { ...raw, pages: 1, planes: [{ page: 0 }] } : await readHeader(file, name);
   if (width * height > limits.pixels)
     throw tooLarge(`${name} has ${width}×${height} pixels; at most ${limits.pixels / 1e6} megapixels are accepted`);
-  return { file, ending: raw && kind.ending === "tif" ? "dng" : kind.ending, width, height, pages: info.tiff?.pages.length ?? 1 };
+  return { file, ending: raw && kind.ending === "tif" ? "dng" : kind.ending, width, height, pages, planes };
 }
 
-type Shape = Pick<ImageInfo, "width" | "height" | "tiff">;
-
 /** Of a raw file, as it states it: only a job, in a process of its own, runs the decoder. */
-async function rawSize(file: string, name: string): Promise<Shape | undefined> {
+async function rawSize(file: string, name: string): Promise<Pick<CheckedFrame, "width" | "height"> | undefined> {
   const head = await diskFiles.readHead(file, RAW_HEAD_BYTES);
   if (!isRaw(head)) return undefined;
   const size = largestRawSize(await readBytes(file)); // RAF has its directory behind the preview, of any length
@@ -77,9 +74,11 @@ async function rawSize(file: string, name: string): Promise<Shape | undefined> {
   return size;
 }
 
-async function readHeader(file: string, name: string): Promise<ImageInfo> {
+async function readHeader(file: string, name: string): Promise<Omit<CheckedFrame, "file" | "ending">> {
   try {
-    return await diskFiles.probe(file);
+    const info = await diskFiles.probe(file);
+    const planes = planesOf(file, info).map(({ page, position }) => ({ page, ...(position === undefined ? {} : { position }) }));
+    return { width: info.width, height: info.height, pages: info.tiff?.pages.length ?? 1, planes };
   } catch (cause) {
     if (!(cause instanceof DualFocusError)) throw cause;
     // the decoder's own limit is far above ours
@@ -93,10 +92,10 @@ const refused = (code: ErrorCode, message: string, cause?: unknown): Problem => 
 const MIN_SIDE = 16;
 
 /** Refuses at once what the job could only fail on: too few images, of different sizes, distances that do not fit them. */
-export function checkFrameSet(frames: readonly CheckedFrame[], { distances, unit = "m" }: DepthSettings): void {
+export function checkFrameSet(frames: readonly CheckedFrame[], { distances, unit }: DepthSettings): void {
   const [first] = frames;
-  const planes = frames.length === 1 ? (first?.pages ?? 0) : frames.length;
-  if (!first || planes < 2) throw refused("single-image", `a stack has at least two images, got ${planes}`);
+  const planes = first && frames.length === 1 ? first.planes : frames.map(singlePlane);
+  if (!first || planes.length < 2) throw refused("single-image", `a stack has at least two images, got ${planes.length}`);
   if (Math.min(first.width, first.height) < MIN_SIDE)
     throw refused("image-too-small", `the images are only ${first.width}×${first.height} pixels; ${MIN_SIDE} a side are needed`);
   const area = ({ width, height }: CheckedFrame): string => [width, height].sort((a, b) => a - b).join("×"); // the camera may have been turned
@@ -107,20 +106,12 @@ export function checkFrameSet(frames: readonly CheckedFrame[], { distances, unit
       `image 1 has ${first.width}×${first.height} pixels, image ${odd + 1} ${frames[odd]?.width}×${frames[odd]?.height}`,
     );
   if (!distances) return;
-  const quantities = typeof distances === "string" ? typedDistances(distances, planes) : distances.map((value) => ({ value }));
-  if (frames.length > 1 && quantities.length !== frames.length)
-    throw refused("distance-count", `there are ${frames.length} images but ${quantities.length} distances`);
-  const unified = unify(quantities, unit);
-  if (!unified) throw refused("units-mixed", "the distances mix units that cannot be compared");
-  // A microscope's TIFF may hold positions, which may be negative; the job reads its description and refuses them if they are distances.
-  const arbitraryZero = isLength(unified.unit) && frames.every(({ ending }) => ending === "tif");
   try {
-    orderPlanes(
-      unified.values.map((value, n) => ({ file: `image ${n + 1}`, value, source: "argument" as const })),
-      unified.unit,
-      { arbitraryZero },
-    );
+    givenFocus(distances, { frames: planes.map((plane, n) => ({ ...plane, file: `image ${n + 1}` })), unit, name: "the stack" });
   } catch (cause) {
-    throw refused("distances-invalid", cause instanceof Error ? cause.message : String(cause), cause);
+    throw cause instanceof DualFocusError ? invalid(cause) : cause;
   }
 }
+
+/** Of several files each is one image; only a file with one plane knows its position. */
+const singlePlane = ({ planes: [plane, second] }: CheckedFrame): CheckedFrame["planes"][number] => (plane && !second ? plane : { page: 0 });

@@ -69,13 +69,12 @@ export async function findFocus(stack: Stack, { distances, unit }: FocusOptions)
     nameDistances(frames) ??
     photoDistances(await stack.facts(), { frames, notes }) ??
     missing(stack, unit);
-  const count = found.quantities.length;
-  if (count !== frames.length) {
-    const message = `${listing.name}: ${frames.length} images but ${count} focus distances${fromSource(found.source)}`;
-    throw new DualFocusError("distance-count", message, { facts: { images: frames.length, distances: count, source: found.source } });
-  }
-  return inOrder(found, { frames, unit, listing, notes });
+  return inOrder(found, { frames, unit, name: listing.name, notes });
 }
+
+/** What `findFocus` makes of distances that were given, numbers or typed ones, for these images, before any of them is read. */
+export const givenFocus = (distances: readonly number[] | string, images: Omit<Context, "notes">): Focus =>
+  inOrder(typedOrNumbers(distances, images.frames.length), { ...images, notes: [] });
 
 const fileOrder = (frames: readonly Frame[]): Found => ({
   quantities: frames.map((_, value) => ({ value, unit: "index" })),
@@ -89,10 +88,14 @@ function missing({ frames, listing }: Stack, unit: Unit | undefined): Found {
 }
 
 async function givenDistances(distances: readonly number[] | string, stack: Stack): Promise<Found> {
-  if (typeof distances !== "string") return { quantities: distances.map((value) => ({ value })), source: "argument" };
-  if (/\.(csv|tsv|txt)$/i.test(distances)) return { ...(await listedDistances(distances, stack)), source: "argument" };
-  return { quantities: typedDistances(distances, stack.frames.length), source: "argument" };
+  const isFile = typeof distances === "string" && /\.(csv|tsv|txt)$/i.test(distances);
+  return isFile ? { ...(await listedDistances(distances, stack)), source: "argument" } : typedOrNumbers(distances, stack.frames.length);
 }
+
+const typedOrNumbers = (distances: readonly number[] | string, images: number): Found => ({
+  quantities: typeof distances === "string" ? typedDistances(distances, images) : distances.map((value) => ({ value })),
+  source: "argument",
+});
 
 function jsonDistances({ json }: Listing): Found | undefined {
   if (!json) return undefined;
@@ -158,18 +161,24 @@ function photoDistances(facts: readonly PhotoFacts[], { frames, notes }: { frame
 interface Context {
   readonly frames: readonly Frame[];
   readonly unit: Unit | undefined;
-  readonly listing: Listing;
+  /** The stack's, for messages. */
+  readonly name: string;
   readonly notes: string[];
 }
 
-function inOrder({ quantities, source }: Found, { frames, unit, listing, notes }: Context): Focus {
+function inOrder({ quantities, source }: Found, { frames, unit, name, notes }: Context): Focus {
+  const count = quantities.length;
+  if (count !== frames.length) {
+    const message = `${name}: ${frames.length} images but ${count} focus distances${fromSource(source)}`;
+    throw new DualFocusError("distance-count", message, { facts: { images: frames.length, distances: count, source } });
+  }
   const unified = unify(quantities, unit ?? "m");
   if (!unified) {
-    const message = `${listing.name}: the focus distances${fromSource(source)} mix units that cannot be compared`;
-    throw new DualFocusError("units-mixed", message, { facts: { name: listing.name, source } });
+    const message = `${name}: the focus distances${fromSource(source)} mix units that cannot be compared`;
+    throw new DualFocusError("units-mixed", message, { facts: { name, source } });
   }
   if (unit === undefined && quantities.some((quantity) => quantity.unit === undefined) && source !== "argument")
-    notes.push(`${listing.name}: the focus distances${fromSource(source)} have no unit; taken as metres`);
+    notes.push(`${name}: the focus distances${fromSource(source)} have no unit; taken as metres`);
   const arePositions = isLength(unified.unit) && frames.every(({ position }) => position !== undefined);
   const { values, unit: used } = arePositions ? unified : farIsInfinite(unified, { frames, notes });
   const planes = frames.map((frame, n) => ({ ...frame, frame: n, value: values[n] as number, source }));

@@ -54,6 +54,10 @@ export async function findFrames({ name, files }: Listing, store: StackFiles): P
   };
 }
 
+/** The planes of one file, whatever else belongs to the stack: the pages of a TIFF that are planes, or the image itself. */
+export const planesOf = (file: string, info: ImageInfo): Frame[] =>
+  multiPage({ file, info, zStack: describedPages(file, info) }).probed.map(({ frame }) => frame);
+
 interface FoundFile {
   readonly file: string;
   readonly info: ImageInfo;

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { cp, readFile, readdir, writeFile } from "node:fs/promises";
+import { cp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Command } from "commander";
 
 import { batchCommand } from "../../src/cli/batch.ts";
 import { depthCommand } from "../../src/cli/depth.ts";
+import { depthSettings } from "../../src/depth/settings.ts";
+import { checkDistances } from "../../src/queue/stackJob.ts";
 import { createProcessRunner } from "../../src/queue/processRunner.ts";
 import { startRedisWorker } from "../../src/queue/redisWorker.ts";
 import { runCommand } from "../helpers/command.ts";
@@ -95,6 +97,33 @@ test("a batch that cannot begin says why", async (context) => {
   );
   assert.equal(wrong.code, 2);
   assert.match(wrong.err, /^dualfocus: “two” is not a focus distance; expected numbers/);
+  const begin = (distances: string): ReturnType<typeof runCommand> =>
+    runCommand(context, "batch", join(folder, "stacks"), "--redis", "redis://127.0.0.1:1", "--distances", distances, ...more);
+  const photo = join(folder, "stacks", "one", "plane_1.png");
+  const behind = await begin("1,-2,3");
+  assert.deepEqual([behind.code, behind.err.split("\n")[0]], [3, `dualfocus: ${photo}: -2 m is not a focus distance`]);
+  const few = await begin("1,2");
+  assert.deepEqual([few.code, few.err.split("\n")[0]], [3, `dualfocus: ${join(folder, "stacks", "one")}: 3 images but 2 focus distances`]);
+  await writeStack(join(folder, "stacks", "two"));
+  await rm(join(folder, "stacks", "two", "plane_2.png")); // has two images: the queue is asked for it
+  assert.match((await begin("1,2")).err, /no Redis answers there/);
   const away = await runCommand(context, "batch", join(folder, "stacks"), "--redis", "redis://127.0.0.1:1", ...more);
   assert.deepEqual([away.code, away.err.split("\n")[0]], [2, "dualfocus: redis://127.0.0.1:1: no Redis answers there"]);
+});
+
+test("distances are checked by the names of the images, as far as these tell", () => {
+  const check = (files: readonly string[], distances: string): void => {
+    checkDistances({ name: "stack", files, notes: [] }, depthSettings.parse({ distances }));
+  };
+  const refused = (files: readonly string[], distances: string, code: string): void => {
+    assert.throws(() => {
+      check(files, distances);
+    }, { code }); // prettier-ignore
+  };
+  refused(["a.jpg", "b.jpg"], "1m,-1m", "distances-invalid");
+  refused(["a.tif", "b.jpg"], "0um+2um", "distances-invalid");
+  refused(["a.jpg", "b.jpg"], "1,2,3", "distance-count");
+  check(["a.jpg", "b.jpg"], "1m+1m");
+  for (const files of [["cells.tif"], ["z1.TIFF", "z2.tif"]]) check(files, "-3um,-2um,1um"); // positions; and they may have several pages
+  check(["a.jpg"], "1,2"); // that one image is no stack is what the job says
 });

@@ -26,8 +26,8 @@ test("headers are checked in another process, and what it finds comes back whole
   const check = createFrameChecker();
   const [png, pages] = [file("a", await picture(64, 48)), file("b", tiff([{}, {}]))];
   assert.deepEqual(await check([png, pages], DEFAULT_LIMITS), [
-    { file: png, ending: "png", width: 64, height: 48, pages: 1 },
-    { file: pages, ending: "tif", width: 64, height: 48, pages: 2 },
+    { file: png, ending: "png", width: 64, height: 48, pages: 1, planes: [{ page: 0 }] },
+    { file: pages, ending: "tif", width: 64, height: 48, pages: 2, planes: [{ page: 0 }, { page: 1 }] },
   ]);
   const limits = { ...DEFAULT_LIMITS, frames: 2 };
   await assert.rejects(check([png, pages], limits), { code: "too-large", message: /have 3 pages; at most 2/ });

@@ -98,7 +98,7 @@ test("a client generated from the document type-checks, and runs a job", async (
     assert.ok((data as Float32Array).every((depth) => Number.isNaN(depth) || (depth >= 1 && depth <= 3)));
     await assert.rejects(
       client.depthOf(createClient, url, frames.slice(1)),
-      /^Error: distance-count: there are 2 images but 3 distances; give one number in “distances”/,
+      /^Error: distance-count: the stack: 2 images but 3 focus distances; give one number in “distances”/,
     );
   });
 });

@@ -8,7 +8,7 @@ process.on("message", ({ file }: { file: string }) => {
   if (file.includes("crash")) process.abort();
   process.send?.({
     type: "checked",
-    frame: { file, ending: "png", width: 64, height: 48, pages: 1, pid: process.pid, environment: process.env },
+    frame: { file, ending: "png", width: 64, height: 48, pages: 1, planes: [{ page: 0 }], pid: process.pid, environment: process.env },
   });
 });
 process.on("disconnect", () => process.exit(0));
