@@ -114,24 +114,39 @@ type Prepared = Pick<DepthRun, "source" | "order" | "aligned" | "stack" | "findi
   readonly seconds: Pick<DepthRun["seconds"], "load" | "align" | "check">;
 };
 
+type Preparing = DepthRunOptions & Required<Pick<DepthRunOptions, keyof typeof DEFAULTS | "signal">>;
+
 /** The stack as the network sees it, checked. The images before their alignment are freed when this returns. */
-async function prepared(
-  given: StackSource,
-  options: DepthRunOptions & Required<Pick<DepthRunOptions, keyof typeof DEFAULTS | "signal">>,
-  clock: () => number,
-): Promise<Prepared> {
-  const { align: alignment, reverse, onStage, onFindings, signal } = options;
+async function prepared(given: StackSource, options: Preparing, clock: () => number): Promise<Prepared> {
   const working = await readWorking(given, options);
   const load = clock();
+  const { source, order, findings: found, sorted, how, align } = await inFocusSequence(working, given, options, clock);
+  const first = how && (await alignFrames(sorted, source, how));
+  const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? sorted, read: sorted }, source, options);
+  const findings = confirmed(found, stack);
+  return { source, order, aligned, stack, findings, seconds: { load, check: clock(), align } };
+}
 
+type Sequence = Pick<DepthRun, "source" | "order" | "findings"> & {
+  /** The images in this order, before their alignment. */
+  readonly sorted: FocalStack;
+  /** Their alignment, and the images as it places them where they are known. */
+  readonly how: Parameters<typeof alignFrames>[2] | undefined;
+  /** Seconds. */
+  readonly align: number;
+};
+
+/** The images from near to far, and how to align them. What the stack check saw aligned in another order is freed when this returns. */
+async function inFocusSequence(working: FocalStack, given: StackSource, options: Preparing, clock: () => number): Promise<Sequence> {
+  const { align: alignment, reverse, onStage, onFindings, signal } = options;
   const alignedBy = alignment === "off" ? undefined : await frameAlignment(working, given, { align: alignment, onStage, signal });
   const placed = alignedBy && placedImages(working, alignedBy);
   const align = clock();
 
   const inspect = (): Promise<StackReport> =>
     inspectFrames(working, given, { alignment: alignedBy, aligned: placed, reverse, onStage, signal });
-  const { order, findings: found } = options.inspection ?? (await inspect());
-  onFindings(found, order);
+  const { order, findings } = options.inspection ?? (await inspect());
+  onFindings(findings, order);
   const source = inFocusOrder(given, order.planes);
   const sorted = { ...working, images: order.planes.map((plane) => working.images[plane] as Image) };
   // Neighbours in focus align best: once the frames are sorted, they are compared again.
@@ -139,10 +154,7 @@ async function prepared(
   const how = inFocus
     ? { alignment: inFocus, aligned: undefined }
     : alignedBy && { alignment: inOrder(alignedBy, order.planes), aligned: order.planes.map((plane) => placed?.[plane]) };
-  const first = how && (await alignFrames(sorted, source, how));
-  const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? sorted, read: sorted }, source, options);
-  const findings = confirmed(found, stack);
-  return { source, order, aligned, stack, findings, seconds: { load, check: clock(), align } };
+  return { source, order, findings, sorted, how, align };
 }
 
 const isWithoutFocus = ({ code }: Finding): boolean => code === "no-focus-change";
