@@ -11,6 +11,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "the name is too long",
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
+  EFBIG: "a file is larger than the disk or the system allows",
   EROFS: "the disk is read-only",
   EEXIST: "a file is in the way",
   EMFILE: "too many files are open",
@@ -23,13 +24,44 @@ const REASONS: Readonly<Record<string, string>> = {
 export const errnoOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && "syscall" in error ? String(error.code) : undefined;
 
+interface Room {
+  /** Bytes that all files take, or are known to take at least. */
+  readonly needed: number;
+  /** Bytes there are without them, if known. */
+  readonly free?: number;
+  /** The file that did not fit, if it came to that. */
+  readonly file?: string;
+  readonly cause?: unknown;
+}
+
+/** A disk, or the share of it that may be used, that has no room for what is to be written. */
+export class NoRoom extends Error {
+  override readonly name = "NoRoom";
+  readonly syscall = "write";
+  readonly code: string;
+
+  constructor({ needed, free, file, cause }: Room) {
+    const code = errnoOf(cause) ?? "ENOSPC";
+    const need = file === undefined ? "the results need at least" : `there was none left for ${file}; all results together need`;
+    const there = free === undefined ? "" : `, and ${sizeText(free, Math.floor)} are free`;
+    super(`${REASONS[code]}: ${need} ${sizeText(needed, Math.ceil)}${there}`, { cause });
+    this.code = code;
+  }
+}
+
+/** So rounded that what is needed never seems to fit where it does not. */
+function sizeText(bytes: number, round: (value: number) => number): string {
+  const [unit, name] = bytes < 1e6 ? [1e3, "kB"] : bytes < 1e10 ? [1e6, "MB"] : [1e9, "GB"];
+  return `${round(bytes / unit)} ${name}`;
+}
+
 /** Whether there is nothing of that name. */
 export const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "");
 
 /** Why it failed, in plain words; an error's own message where it is not one of the system's. */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return REASONS[errnoOf(error) ?? ""] ?? message;
+  return error instanceof NoRoom ? message : (REASONS[errnoOf(error) ?? ""] ?? message);
 }
 
 /** A file or folder given as input that the system does not let us read. */

@@ -61,11 +61,12 @@ async function move(from: string, to: string, attempts = process.platform === "w
   }
 }
 
-/** The system does not name a path when the disk is full, and the temporary folder means nothing to anyone: the user knows `folder`. */
+/** The system does not always name a path, and the temporary folder means nothing to anyone: the user knows `folder`. */
 function named(error: unknown, { folder, temporary }: { folder: string; temporary: string }): unknown {
   if (errnoOf(error) === undefined) return error;
   const { path = temporary } = error as NodeJS.ErrnoException;
-  return path.startsWith(temporary) ? cannotWrite(folder, error) : error;
+  if (!path.startsWith(temporary)) return error;
+  return cannotWrite(path === temporary ? folder : join(folder, path.slice(temporary.length)), error);
 }
 
 /** The folders above this one that are not there, from the lowest to the highest. */

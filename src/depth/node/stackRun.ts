@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { availableParallelism, totalmem } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { constants, deflateSync } from "node:zlib";
@@ -7,6 +7,7 @@ import { checkFits, parseAlignment, type Alignment } from "../../align/alignment
 import type { Finding } from "../../check/finding.ts";
 import { DualFocusError } from "../../errors.ts";
 import type { DepthMap } from "../../image/depthMap.ts";
+import type { Size } from "../../image/image.ts";
 import type { DepthNetwork } from "../../network/depthNetwork.ts";
 import type { ColorMap } from "../../output/colorMap.ts";
 import { JPEG_QUALITY } from "../../output/canvasJpeg.ts";
@@ -24,6 +25,7 @@ import { savedAlignment } from "../frames.ts";
 import { runDepthWith, type DepthRun } from "../run.ts";
 import { threadedFusion } from "./threadedFusion.ts";
 import { compareWithTruth, readTruth, type TruthErrors } from "./truth.ts";
+import { checkRoom, createFileWriter } from "../../system/diskRoom.ts";
 import { fillFolder } from "../../system/outputFolder.ts";
 import { packageFolder } from "../../system/packageFolder.ts";
 
@@ -121,6 +123,7 @@ async function depthOfSource(
   const folder = output ?? defaultOutput(source.name);
   const viewer = options.save.includes("html") ? await readViewer() : undefined; // before the work, in case that it is missing
   const summary = await fillFolder(folder, options, async (temporary) => {
+    await checkRoom(temporary, leastBytes(source.size, options.save));
     const before = performance.now();
     const opened = await network();
     const model = (performance.now() - before) / 1000;
@@ -181,6 +184,13 @@ function checkMemory({ name, size: { width, height } }: StackSource, there: numb
     );
 }
 
+/** Files of 32-bit floats that are not compressed. */
+const FLOAT_MAPS: readonly SavedName[] = ["depth", "npy", "error"];
+
+/** What these results take at least; how far the others can be compressed is not known before. */
+const leastBytes = ({ width, height }: Size, save: readonly SavedName[]): number =>
+  4 * width * height * save.filter((name) => FLOAT_MAPS.includes(name)).length;
+
 async function alignSetting(align: string, { files, size }: StackSource): Promise<"auto" | "off" | Alignment> {
   if (align === "auto" || align === "off") return align;
   const alignment = await readingInput(align, "bad-alignment-file", async () => parseAlignment(await readFile(align, "utf8"), align));
@@ -233,6 +243,7 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
   const before = performance.now();
   const files: Record<string, string> = {};
   const encoding: Record<string, object> = {};
+  const { write, end } = createFileWriter(folder);
   let done = 0;
   const outputs = options.save.filter((name) => name !== "html").filter((name) => name !== "filled" || run.filled); // "all" asks for both
   for await (const { name, file, bytes, encoding: meaning } of encodeOutputs(run.result, outputs, {
@@ -241,7 +252,7 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
     colorMap: options.colors ?? "turbo",
     legend: options.legend ?? false,
   })) {
-    await writeFile(join(folder, file), bytes);
+    await write(file, bytes);
     signal.throwIfAborted();
     files[name] = file;
     encoding[name] = meaning;
@@ -249,17 +260,18 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
   }
   if (viewer) {
     const facts = { name: basename(resolve(source.name)), planes: run.planes.length, focusDistances: run.stack.focusDistances };
-    await writeFile(join(folder, RESULT_PAGE), await makeResultPage(run.result, facts, { viewer, jpeg }));
+    await write(RESULT_PAGE, await makeResultPage(run.result, facts, { viewer, jpeg }));
     files["html"] = RESULT_PAGE;
     onStage("write", done + 1, options.save.length);
   }
   if (run.aligned) {
-    await writeFile(join(folder, "alignment.json"), savedAlignment({ aligned: run.aligned, order: run.order }, source.size));
+    await write("alignment.json", savedAlignment({ aligned: run.aligned, order: run.order }, source.size));
     files["alignment"] = "alignment.json";
   }
   const errors = trueDepth && compareWithTruth(run.result.depth, trueDepth.map, trueDepth.file);
   const summary = describe(writing, { files, encoding, write: (performance.now() - before) / 1000, ...(errors ? { errors } : {}) });
-  await writeFile(join(folder, "result.json"), encodeResultJson({ ...summary }));
+  await write("result.json", encodeResultJson({ ...summary }));
+  await end();
   return summary;
 }
 
