@@ -101,6 +101,12 @@ export async function failingAs<T>(what: string, body: () => Promise<T>): Promis
   try {
     return await body();
   } catch (cause) {
-    throw new EngineError(`${what}: ONNX Runtime: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new EngineError(`${what}: ONNX Runtime: ${reasonOf(cause)}`, { cause });
   }
+}
+
+/** What fails inside its WebAssembly may come out as the address of an exception. */
+function reasonOf(cause: unknown): string {
+  if (typeof cause === "number") return "it failed without saying why";
+  return cause instanceof Error ? cause.message : String(cause);
 }
