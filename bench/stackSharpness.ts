@@ -2,13 +2,11 @@
 //   nice node --import tsx bench/stackSharpness.ts FOLDER [--model small] [--width 1400] [--height 1000] [--threshold 0.02]
 // Prints the share of textured pixels with at least 0.95 of the sharpest frame's Laplacian energy (mean over 9×9 pixels), in a part of this size
 // in the middle; textured are pixels where that energy is above the threshold² and four times the softest frame's.
-import { withAlignedRows } from "../src/align/alignedRows.ts";
+import { alignImage } from "../src/align/alignedRows.ts";
 import { resized } from "../src/align/similarity.ts";
 import { runDepth } from "../src/depth/run.ts";
 import { cropImage } from "../src/image/crop.ts";
 import type { Image } from "../src/image/image.ts";
-import { imageRows, OVERRUN, type PictureRows } from "../src/image/rows.ts";
-import { workspace } from "../src/image/simd/workspace.ts";
 import { openNetwork } from "../src/network/node/openNetwork.ts";
 import { openStack } from "../src/stack/node/openStack.ts";
 import { laplacianEnergy, sharpShare } from "../test/helpers/laplacianEnergy.ts";
@@ -34,22 +32,7 @@ const factor = source.size.width / estimate.probability.width;
 async function frameOf(plane: number): Promise<Image> {
   const image = await source.readPlane(plane);
   const frame = aligned?.report[plane];
-  const { channels } = image;
-  const data = new Float32Array(width * height * channels);
-  const span = { from: part.left, to: part.left + width };
-  const copy = (rows: PictureRows): void => {
-    const { take, view, scoped } = workspace();
-    scoped(() => {
-      const row = take(width * channels + OVERRUN);
-      for (let y = 0; y < height; y++) {
-        rows(part.top + y, span, row);
-        data.set(view(row, width * channels), y * width * channels);
-      }
-    });
-  };
-  if (frame) withAlignedRows(image, { ...frame, transform: resized(frame.transform, factor) }, copy);
-  else copy(imageRows(image));
-  return { width, height, channels, data };
+  return cropImage(frame ? alignImage(image, { ...frame, transform: resized(frame.transform, factor) }) : image, part);
 }
 
 const frames: Float32Array[] = [];

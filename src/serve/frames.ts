@@ -3,7 +3,7 @@ import { isBmp } from "../io/bmp.ts";
 import { isHeif } from "../io/heif.ts";
 import { isCanonMovie, isFuji, isRaw, largestRawSize } from "../io/raw.ts";
 import { givenFocus, type Frame } from "../stack/focus.ts";
-import { planesOf } from "../stack/frames.ts";
+import { MIN_SIDE, planesOf } from "../stack/frames.ts";
 import type { DepthSettings } from "../depth/settings.ts";
 import { diskFiles, readBytes } from "../stack/node/diskFiles.ts";
 import type { Limits } from "./limits.ts";
@@ -88,8 +88,6 @@ async function readHeader(file: string, name: string): Promise<Omit<CheckedFrame
 }
 
 const refused = (code: ErrorCode, message: string, cause?: unknown): Problem => invalid(new DualFocusError(code, message, { cause }));
-
-const MIN_SIDE = 16;
 
 /** Refuses at once what the job could only fail on: too few images, of different sizes, distances that do not fit them. */
 export function checkFrameSet(frames: readonly CheckedFrame[], { distances, unit }: DepthSettings): void {

@@ -14,29 +14,22 @@ import type { Limits } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { asProblem, Problem, problemBody, problemResponse, PROBLEMS, type ProblemCode } from "./problem.ts";
+import type { Protection } from "./protect.ts";
 import { createReadiness } from "./readiness.ts";
 import { createSweeper } from "./sweeper.ts";
-import type { Token } from "./tenants.ts";
 
-export interface ServerOptions {
+export interface ServerOptions extends Omit<Protection, "metrics"> {
   /** The server closes it when it stops. */
   readonly queue: JobQueue;
   readonly store: FileStore;
   /** A folder for what is being received; on the store's disk if that is a directory. */
   readonly uploads: string;
-  readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
-  readonly hosts: readonly string[];
-  readonly tokens: readonly Token[];
-  readonly origins: readonly string[];
-  readonly behindProxy: boolean;
   /** Workers that there must be for the server to be ready; 0 where they are started when jobs wait. */
   readonly minWorkers: number;
-  readonly limits: Limits;
   /** Milliseconds for which the files of ended jobs are kept. */
   readonly keep: number;
-  readonly log: Log;
 }
 
 export interface RunningServer {

@@ -25,7 +25,7 @@ export interface FrameSet {
 }
 
 /** Smaller images show no depth. */
-const MIN_SIDE = 16;
+export const MIN_SIDE = 16;
 
 /** Reads every header, finds the pages that are planes, and refuses what is not one stack. */
 export async function findFrames({ name, files }: Listing, store: StackFiles): Promise<FrameSet> {

@@ -11,7 +11,7 @@ export function arraySource({ images, focusDistances, space }: FocalStack): Stac
     files: images.map((_, n) => `${n}.png`),
     frames: images.map((_, n) => n),
     focus: focusDistances.map((value) => ({ value, source: "file name", unit: "m" })),
-    ...{ focusDistances, space, unit: "m", offset: 0, size: { width, height }, channels, bits: 8, orientation: 1, notes: [] },
+    ...{ focusDistances, space, unit: "m", size: { width, height }, channels, bits: 8, orientation: 1, notes: [] },
     readPlane: read,
     readStored: read,
     readScaled: read,
