@@ -88,6 +88,20 @@ test("a second start takes the weights from the browser's own store", { timeout:
   );
 });
 
+test("the runtime is started while the weights are on their way", { timeout: 300_000 }, async (t) => {
+  const { page, close } = await stand.visit();
+  t.after(close);
+  await ready(page);
+  await page.evaluate(() => caches.delete("dualfocus-weights"));
+  const runtime = page.context().waitForEvent("request", (request) => request.url().endsWith("/ort-wasm-simd-threaded.mjs"));
+  await page.context().route("**/*.safetensors*", async (route) => {
+    await runtime; // the weights do not come before
+    await route.continue();
+  });
+  await page.reload();
+  await ready(page);
+});
+
 test("WebGPU, here computed by the processor, gives a result on a small stack", { timeout: 300_000 }, async (t) => {
   const gpu = await openStand({ gpu: "software" });
   t.after(() => gpu.close());

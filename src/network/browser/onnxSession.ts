@@ -1,3 +1,4 @@
+import { createOnnxEngine } from "../../engine/onnx/onnxEngine.ts";
 import { failingAs, wrapSession, type Session } from "../session.ts";
 
 export interface OnnxSessionOptions {
@@ -25,4 +26,12 @@ export async function createOnnxSession(
     }),
   );
   return wrapSession(session, { Tensor, device });
+}
+
+/** Fetches and compiles the runtime that the sessions of these options run in, which the first of them would else wait for. */
+export async function startRuntime(options: OnnxSessionOptions): Promise<void> {
+  const engine = createOnnxEngine();
+  const one = engine.input("one", [1]);
+  const session = await createOnnxSession(engine.finish({ outputs: { two: one.add(one) } }), options); // it has no call of its own for this
+  await session.dispose();
 }

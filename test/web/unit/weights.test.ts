@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 
-import { loadWeights } from "../../../web/src/worker/weights.ts";
+import { findWeights } from "../../../web/src/worker/weights.ts";
 
 /** A browser with a store and a server that counts; `status` is what the server answers. */
 function fakeBrowser(t: TestContext, { status = 200 } = {}): { fetched: string[]; kept: Map<string, Response> } {
@@ -27,23 +27,28 @@ const url = "http://localhost/models/small.safetensors";
 test("weights come over the network once, and say how far they are", async (t) => {
   const { fetched } = fakeBrowser(t);
   const told: [number, number][] = [];
-  const load = (): ReturnType<typeof loadWeights> => loadWeights(url, { version: "a", onBytes: (done, of) => told.push([done, of]) });
-  const first = await load();
-  assert.deepEqual([[...first.bytes], first.wereKept, told.at(-1)], [[1, 2, 3], false, [3, 3]]);
-  const second = await load();
-  assert.deepEqual([[...second.bytes], second.wereKept], [[1, 2, 3], true]);
+  const first = await findWeights(url, { version: "a" });
+  assert.deepEqual([first.wereKept, fetched], [false, []]); // not before they are read
+  assert.deepEqual([...(await first.read((done, of) => told.push([done, of])))], [1, 2, 3]);
+  assert.deepEqual(told.at(-1), [3, 3]);
+  const second = await findWeights(url, { version: "a" });
+  assert.deepEqual([second.wereKept, [...(await second.read(() => undefined))]], [true, [1, 2, 3]]);
   assert.deepEqual(fetched, [`${url}?v=a`]);
 });
 
 test("new weights take the place of old ones", async (t) => {
   const { fetched, kept } = fakeBrowser(t);
-  for (const version of ["a", "b"]) await loadWeights(url, { version, onBytes: () => undefined });
+  for (const version of ["a", "b"]) await (await findWeights(url, { version })).read(() => undefined);
   assert.equal(fetched.length, 2);
   assert.deepEqual([...kept.keys()], [`${url}?v=b`]);
 });
 
 test("a server that has no weights is named, and nothing is kept", async (t) => {
   const { kept } = fakeBrowser(t, { status: 404 });
-  await assert.rejects(loadWeights(url, { version: "a", onBytes: () => undefined }), /small\.safetensors\?v=a cannot be loaded: .* 404/);
+  const { read } = await findWeights(url, { version: "a" });
+  await assert.rejects(
+    read(() => undefined),
+    /small\.safetensors\?v=a cannot be loaded: .* 404/,
+  );
   assert.equal(kept.size, 0);
 });

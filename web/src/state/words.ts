@@ -92,8 +92,8 @@ export const stageWords = ({ stage }: Pick<StageStep, "stage">): string => STAGE
 
 /** Start and end of each stage of loading the model, as a share of the whole: roughly the time it takes. */
 const SHARES: Readonly<Partial<Record<StageName, readonly [number, number]>>> = {
-  weights: [0, 0.5],
-  runtime: [0.5, 0.9],
+  runtime: [0, 0.4],
+  weights: [0.4, 0.9],
   graph: [0.9, 1],
 };
 

@@ -1,9 +1,10 @@
+import { startRuntime } from "../../../src/network/browser/onnxSession.ts";
 import { openNetwork } from "../../../src/network/browser/openNetwork.ts";
 import type { DepthNetwork } from "../../../src/network/depthNetwork.ts";
 import { PATHS, type EngineInfo } from "../contract.ts";
 import { chooseDevice, lookAround } from "./device.ts";
 import type { EngineWish, Event } from "./protocol.ts";
-import { download, loadWeights } from "./weights.ts";
+import { download, findWeights } from "./weights.ts";
 
 declare const __WEIGHTS__: string;
 declare const __RUNTIME_BYTES__: Readonly<Record<string, number>>;
@@ -29,14 +30,15 @@ type OnEvent = (event: Event) => void;
 /** Loads weights and runtime, and makes the network ready. Where WebGPU fails the processor is taken, and the reason says so. */
 export async function startEngine({ page, wish }: EngineRequest, onEvent: OnEvent): Promise<NetworkEngine> {
   const begin = performance.now();
-  const offer = await lookAround();
+  const [offer, { wereKept, read }] = await Promise.all([
+    lookAround(),
+    findWeights(new URL(PATHS.weights, page).href, { version: __WEIGHTS__ }),
+  ]);
   const wanted = chooseDevice(offer, wish);
-  const { bytes, wereKept } = await loadWeights(new URL(PATHS.weights, page).href, {
-    version: __WEIGHTS__,
-    onBytes: stage("weights", onEvent),
-  });
+  let reading: Promise<Uint8Array> | undefined; // once, for a second device too
+  const weights = (): Promise<Uint8Array> => (reading ??= read(stage("weights", onEvent)));
   const load = async (info: EngineInfo): Promise<NetworkEngine> => {
-    const network = await openIn(bytes, { info, page, showRuntime: !wereKept, onEvent });
+    const network = await openIn(weights, { info, page, showRuntime: !wereKept, onEvent });
     return { network: oneAtATime(network), info, seconds: (performance.now() - begin) / 1000 };
   };
   if (wanted.device === "wasm") return load(wanted);
@@ -77,14 +79,16 @@ interface Loading {
   readonly onEvent: OnEvent;
 }
 
-async function openIn(weights: Uint8Array, { info, page, showRuntime, onEvent }: Loading): Promise<DepthNetwork> {
+/** The runtime is compiled while the weights come. */
+async function openIn(weights: () => Promise<Uint8Array>, { info, page, showRuntime, onEvent }: Loading): Promise<DepthNetwork> {
   const device = info.device === "webgpu" ? "webgpu" : "wasm";
-  const wasmPath = new URL(PATHS.runtime, page).href;
+  const runtime = { device, threads: info.threads, wasmPath: new URL(PATHS.runtime, page).href } as const;
   // The runtime fetches this file itself; the first time, it comes here before, so that the user sees it come.
   const file = RUNTIME_FILE[device];
-  if (showRuntime) await download(`${wasmPath}${file}`, { onBytes: stage("runtime", onEvent), total: __RUNTIME_BYTES__[file] });
+  if (showRuntime) await download(`${runtime.wasmPath}${file}`, { onBytes: stage("runtime", onEvent), total: __RUNTIME_BYTES__[file] });
+  const [bytes] = await Promise.all([weights(), startRuntime(runtime)]);
   stage("graph", onEvent)(0, 1);
-  const network = await openNetwork(weights, { device, threads: info.threads, wasmPath, fields: true });
+  const network = await openNetwork(bytes, { ...runtime, fields: true });
   stage("graph", onEvent)(1, 1);
   return network;
 }

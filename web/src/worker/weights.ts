@@ -3,20 +3,27 @@ type OnBytes = (done: number, of: number) => void;
 
 const KEPT = "dualfocus-weights";
 
-/** The weights, from the browser's cache if they were loaded before. `version` distinguishes new weights from old ones. */
-export async function loadWeights(
-  url: string,
-  { version, onBytes }: { version: string; onBytes: OnBytes },
-): Promise<{ readonly bytes: Uint8Array; readonly wereKept: boolean }> {
+/** Weights that have been found, not read yet. */
+export interface FoundWeights {
+  /** Whether the browser has them from an earlier visit. */
+  readonly wereKept: boolean;
+  readonly read: (onBytes: OnBytes) => Promise<Uint8Array>;
+}
+
+/** The weights, in the browser's cache if they were loaded before. `version` distinguishes new weights from old ones. */
+export async function findWeights(url: string, { version }: { readonly version: string }): Promise<FoundWeights> {
   const address = new URL(url);
   address.searchParams.set("v", version);
   const store = "caches" in globalThis ? await caches.open(KEPT) : undefined; // only on https and localhost
   const kept = await store?.match(address);
-  if (kept) return { bytes: await readAll(kept, onBytes), wereKept: true };
-  const bytes = await download(address.href, { onBytes });
-  await store?.keys().then((old) => Promise.all(old.map((request) => store.delete(request))));
-  await store?.put(address, new Response(bytes)).catch(() => undefined); // no space: they are loaded again next time
-  return { bytes, wereKept: false };
+  if (kept) return { wereKept: true, read: (onBytes) => readAll(kept, onBytes) };
+  const read = async (onBytes: OnBytes): Promise<Uint8Array> => {
+    const bytes = await download(address.href, { onBytes });
+    await store?.keys().then((old) => Promise.all(old.map((request) => store.delete(request))));
+    await store?.put(address, new Response(bytes)).catch(() => undefined); // no space: they are loaded again next time
+    return bytes;
+  };
+  return { wereKept: false, read };
 }
 
 /** Downloads a whole file. `total`: its bytes, for servers that send it compressed. */
