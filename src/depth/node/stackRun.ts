@@ -5,6 +5,7 @@ import { constants, deflateSync } from "node:zlib";
 
 import { checkFits, parseAlignment, type Alignment } from "../../align/alignment.ts";
 import type { Finding } from "../../check/finding.ts";
+import { DeviceLimitError } from "../../engine/errors.ts";
 import { DualFocusError } from "../../errors.ts";
 import type { DepthMap } from "../../image/depthMap.ts";
 import type { Size } from "../../image/image.ts";
@@ -141,6 +142,8 @@ async function depthOfSource(
       signal,
       fill: options.fill !== "off",
       workingSide: options.size === "full" ? Infinity : options.size,
+    }).catch((cause: unknown) => {
+      throw cause instanceof DeviceLimitError ? beyondDevice(opened.device, cause) : cause;
     });
     return writeResults(temporary, {
       source,
@@ -157,6 +160,13 @@ async function depthOfSource(
   });
   return { document: { ...summary, files: placed(summary.files, folder) }, folder };
 }
+
+/** Such as: 'the device cuda cannot compute this stack: mul([7, 3, 448, 672], [3, 1, 1]): CUDA error: out of memory'. What follows on further lines is for those who write kernels. */
+const beyondDevice = (device: string, cause: DeviceLimitError): DualFocusError =>
+  new DualFocusError("device-unavailable", `the device ${device} cannot compute this stack: ${cause.message.split("\n", 1).join("")}`, {
+    facts: { device },
+    cause,
+  });
 
 /** Loaded only by those who have libtorch. */
 async function onCuda(otherwise: CreateStackFusion): Promise<CreateStackFusion> {
