@@ -1,7 +1,7 @@
 import { image, type Image, type Size } from "../image/image.ts";
 import { convertIndexedToRgb, decode, type DecodedPng } from "fast-png";
 import { decoding, FormatError } from "./formatError.ts";
-import { writePng, type Deflate } from "./pngWriter.ts";
+import { writePng, writePngWith, type Deflate } from "./pngWriter.ts";
 
 /** The integers of a PNG as stored: grey, grey + alpha, RGB or RGBA, interleaved, 8 or 16 bits each. */
 export interface PngPixels extends Size {
@@ -75,13 +75,17 @@ export interface PngOptions {
   readonly exif?: Uint8Array | undefined;
   /** An ICC profile. */
   readonly profile?: Uint8Array | undefined;
-  readonly deflate?: Deflate | undefined;
 }
 
 /** Writes grey or RGB, 8 or 16 bits; values outside [0, 1] are clipped and NaN becomes 0. */
-export function encodePng(source: Image, { depth = 8, text = {}, exif, profile, deflate }: PngOptions = {}): Uint8Array {
+export function encodePng(source: Image, options: PngOptions = {}): Uint8Array {
+  return encodePngPixels(pngPixels(source, options));
+}
+
+/** The integers that are written for an image. */
+export function pngPixels(source: Image, { depth = 8, text = {}, exif, profile }: PngOptions = {}): PngPixels {
   const { width, height, channels, data } = image(source);
-  return encodePngPixels({ width, height, channels, data: integers(data, depth), text, exif, profile }, { deflate });
+  return { width, height, channels, data: integers(data, depth), text, exif, profile };
 }
 
 /** Values in [0, 1] as integers of 8 or 16 bits, clipped; NaN becomes 0. */
@@ -93,13 +97,19 @@ export function integers(values: Float32Array, depth: 8 | 16): Uint8Array | Uint
 }
 
 /** Writes integers as they are; the array type gives the bit depth. */
-export function encodePngPixels(
-  { width, height, channels, data, text = {}, exif, profile }: Omit<PngPixels, "text"> & Partial<PngPixels>,
-  { deflate }: Pick<PngOptions, "deflate"> = {},
-): Uint8Array {
+export const encodePngPixels = (pixels: GivenPixels): Uint8Array => writePng(checkedPixels(pixels));
+
+/** The same with another compressor, which may work in another thread. */
+export const compressPngPixels = async (pixels: GivenPixels, deflate: Deflate, content?: "photo"): Promise<Uint8Array> =>
+  writePngWith(deflate, checkedPixels(pixels), content);
+
+type GivenPixels = Omit<PngPixels, "text"> & Partial<PngPixels>;
+
+function checkedPixels({ text = {}, ...pixels }: GivenPixels): PngPixels {
+  const { width, height, channels, data } = pixels;
   if (data.length !== width * height * channels)
     throw new RangeError(`encodePngPixels: ${width}×${height}×${channels} needs ${width * height * channels} values, got ${data.length}`);
-  return writePng({ width, height, channels, data, text, exif, profile }, deflate ? { deflate } : {});
+  return { ...pixels, text };
 }
 
 function withoutPalette(png: DecodedPng): DecodedPng {

@@ -2,10 +2,10 @@ import { zlibSync } from "fflate";
 import type { PngPixels } from "./png.ts";
 
 /** Compresses to the zlib format. `content`: "photo" where bytes seldom repeat, so that a search for repeated parts finds little. */
-export type Deflate = (bytes: Uint8Array, content?: "photo") => Uint8Array;
+export type Deflate = (bytes: Uint8Array, content?: "photo") => Promise<Uint8Array>;
 
-/** Runs anywhere; Node passes its own zlib instead, which is four times as fast. */
-const deflateAnywhere: Deflate = (bytes) => zlibSync(bytes, { level: 3 });
+/** Runs anywhere; Node has its own zlib instead, which is four times as fast and works in another thread. */
+const deflateAnywhere = (bytes: Uint8Array): Uint8Array => zlibSync(bytes, { level: 3 });
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const COLOR_TYPE = { 1: 0, 2: 4, 3: 2, 4: 6 } as const; // grey, grey + alpha, RGB, RGBA
@@ -15,10 +15,23 @@ const UP = 2; // the filter: each byte less the one above it
  * The bytes of a PNG file. Every row is stored as its difference from the row above: images and maps take half the space of plain values,
  * and less time to compress.
  */
-export function writePng(
-  { text, exif, profile, ...pixels }: PngPixels,
-  { deflate = deflateAnywhere }: { readonly deflate?: Deflate } = {},
-): Uint8Array {
+export function writePng(png: PngPixels): Uint8Array {
+  const { profile } = png;
+  return assembled(png, { rows: deflateAnywhere(filteredRows(png)), profile: profile && deflateAnywhere(profile) });
+}
+
+/** The same, compressed by `deflate`. */
+export async function writePngWith(deflate: Deflate, png: PngPixels, content?: "photo"): Promise<Uint8Array> {
+  const [rows, profile] = await Promise.all([deflate(filteredRows(png), content), png.profile && deflate(png.profile)]);
+  return assembled(png, { rows, profile });
+}
+
+interface Compressed {
+  readonly rows: Uint8Array;
+  readonly profile: Uint8Array | undefined;
+}
+
+function assembled({ text, exif, ...pixels }: PngPixels, { rows, profile }: Compressed): Uint8Array {
   const header = new Uint8Array(13);
   const view = new DataView(header.buffer);
   view.setUint32(0, pixels.width);
@@ -27,10 +40,10 @@ export function writePng(
   header[9] = COLOR_TYPE[pixels.channels];
   const chunks = [
     chunk("IHDR", header),
-    ...(profile ? [chunk("iCCP", joined(latin1("ICC\0\0"), deflate(profile)))] : []),
+    ...(profile ? [chunk("iCCP", joined(latin1("ICC\0\0"), profile))] : []),
     ...Object.entries(text).map(([keyword, value]) => chunk("tEXt", latin1(`${keyword}\0${value}`))),
     ...(exif ? [chunk("eXIf", exif)] : []),
-    chunk("IDAT", deflate(filteredRows(pixels))),
+    chunk("IDAT", rows),
     chunk("IEND", new Uint8Array(0)),
   ];
   const file = new Uint8Array(SIGNATURE.length + chunks.reduce((sum, { length }) => sum + length, 0));

@@ -1,4 +1,3 @@
-import { encodePngPixels, type PngOptions } from "../io/png.ts";
 import { canvas, drawText, fillRectangle, TEXT_HEIGHT, textWidth } from "./canvas.ts";
 import type { Canvas, Color } from "./canvas.ts";
 import { colorTable } from "./colorMap.ts";
@@ -76,17 +75,12 @@ function nearness(value: number, { range: [least, greatest], largerIsNearer }: S
   return largerIsNearer ? t : 1 - t;
 }
 
-export interface ColorPictureOptions extends Coloring, Pick<PngOptions, "deflate"> {
+export interface ColorPictureOptions extends Coloring {
   /** Without it the picture has the size of the depth map. Default: true. */
   readonly legend?: boolean;
 }
 
 /** The map in colour, with a legend below it and a scale bar if the camera or microscope is known. */
-export function encodeColorPicture(result: DepthResult, { legend = true, deflate, ...coloring }: ColorPictureOptions = {}): Uint8Array {
-  return encodePngPixels({ channels: 3, ...drawColorPicture(result, { legend, ...coloring }) }, { deflate });
-}
-
-/** The same before it is encoded. */
 export function drawColorPicture(result: DepthResult, { legend = true, ...coloring }: ColorPictureOptions = {}): Canvas {
   const picture = paintDepth(result, coloring);
   return legend ? withLegend(picture, result, coloring) : picture;

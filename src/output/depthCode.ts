@@ -1,5 +1,5 @@
 import type { DepthMap } from "../image/depthMap.ts";
-import { encodePngPixels, type PngOptions } from "../io/png.ts";
+import type { PngPixels } from "../io/png.ts";
 import { isKnown, validRange } from "./result.ts";
 import type { DepthUnit } from "./result.ts";
 
@@ -31,11 +31,7 @@ function roundScale(value: number): number {
 }
 
 /** 16-bit grey PNG with scale, offset and unit as text chunks. */
-export function encodeDepth16(
-  depth: DepthMap,
-  unit: DepthUnit,
-  { deflate }: Pick<PngOptions, "deflate"> = {},
-): { bytes: Uint8Array; code: DepthCode } {
+export function depth16Pixels(depth: DepthMap, unit: DepthUnit): { png: PngPixels; code: DepthCode } {
   const { width, height, values } = depth;
   const code = depthCode(validRange(depth));
   const data = new Uint16Array(values.length);
@@ -43,5 +39,5 @@ export function encodeDepth16(
     if (isKnown(depth, pixel))
       data[pixel] = Math.min(Math.max(Math.round(((values[pixel] as number) - code.offset) / code.scale), 1), CODES);
   const text = { scale: String(code.scale), offset: String(code.offset), unit, invalid: "0" };
-  return { bytes: encodePngPixels({ width, height, channels: 1, data, text }, { deflate }), code };
+  return { png: { width, height, channels: 1, data, text }, code };
 }

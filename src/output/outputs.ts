@@ -2,13 +2,13 @@ import type { Size } from "../image/image.ts";
 import { encodeExr } from "../io/exr.ts";
 import { withJpegMetadata } from "../io/jpegMetadata.ts";
 import { encodeNpy } from "../io/npy.ts";
-import { encodePng, encodePngPixels, integers } from "../io/png.ts";
+import { compressPngPixels, encodePngPixels, integers, pngPixels, type PngPixels } from "../io/png.ts";
 import type { Deflate } from "../io/pngWriter.ts";
 import { encodeTiff } from "../io/tiff.ts";
 import { canvasJpeg } from "./canvasJpeg.ts";
-import { encodeColorPicture } from "./colorPicture.ts";
+import { drawColorPicture } from "./colorPicture.ts";
 import type { ColorMap } from "./colorMap.ts";
-import { encodeDepth16 } from "./depthCode.ts";
+import { depth16Pixels } from "./depthCode.ts";
 import { encodeMesh, encodePoints } from "./model.ts";
 import type { MeshOptions } from "./model.ts";
 import { describeProjection, projectionOf } from "./projection.ts";
@@ -59,7 +59,7 @@ export interface OutputOptions {
   readonly mesh?: MeshOptions;
   /** Points and surfaces leave out depth of less confidence; 0 keeps everything. Default: `LEAST_CONFIDENCE`. */
   readonly leastConfidence?: number;
-  /** The compressor for PNG files. Default: one that runs everywhere. */
+  /** The compressor for PNG files; the next file is encoded meanwhile. Default: one that runs everywhere. */
   readonly deflate?: Deflate;
   /** Encodes pixels of 8 bits as JPEG. Default: the browser's encoder; elsewhere there is none. */
   readonly jpeg?: EncodeJpeg;
@@ -85,7 +85,7 @@ export function availableOutputs(result: DepthResult, { jpeg = canvasJpeg }: Pic
   return OUTPUT_NAMES.filter((name) => (NEEDS[name] ?? "depth") in result && (name !== "aifJpeg" || jpeg !== undefined));
 }
 
-/** Encodes one file after the other, so that only one is in memory. A mesh without triangles is left out. */
+/** Encodes one file after the other, and the next while one is compressed, so that at most two are in memory. A mesh without triangles is left out. */
 export async function* encodeOutputs(
   result: DepthResult,
   names: readonly OutputName[],
@@ -95,24 +95,46 @@ export async function* encodeOutputs(
   const absent = names.find((name) => !available.includes(name));
   if (absent === "aifJpeg" && "allInFocus" in result) throw new RangeError("encodeOutputs: aifJpeg needs the option jpeg outside browsers");
   if (absent !== undefined) throw new RangeError(`encodeOutputs: the result has no data for the output ${absent}`);
-  for (const name of names) {
-    const encoded = await ENCODERS[name](result, options);
-    if (encoded) yield { name, file: OUTPUT_FILES[name], ...encoded };
+  let next = encodeOutput(result, names[0], options);
+  for (const name of names.slice(1)) {
+    const current = next;
+    next = encodeOutput(result, name, options);
+    next.catch(() => undefined); // reported when its turn comes, if it comes
+    const file = await current;
+    if (file) yield file;
   }
+  const last = await next;
+  if (last) yield last;
 }
+
+async function encodeOutput(result: DepthResult, name: OutputName | undefined, options: OutputOptions): Promise<OutputFile | undefined> {
+  const encoded = name && (await ENCODERS[name](result, options));
+  if (!encoded) return undefined;
+  const { encoding, ...content } = encoded;
+  return { name, file: OUTPUT_FILES[name], bytes: "png" in content ? await encodePicture(content, options) : content.bytes, encoding };
+}
+
+const encodePicture = async ({ png, content }: Picture, { deflate }: OutputOptions): Promise<Uint8Array> =>
+  deflate ? compressPngPixels(png, deflate, content) : encodePngPixels(png);
 
 /** Far enough apart to distinguish by eye. */
 const BEYOND = { nearer: 128, farther: 255 } as const;
 
 const FILLED = 255;
 
-type Encoded = Pick<OutputFile, "bytes" | "encoding">;
+/** Pixels that become a PNG file. */
+interface Picture {
+  readonly png: Omit<PngPixels, "text"> & Partial<PngPixels>;
+  readonly content?: "photo";
+}
+
+type Encoded = Pick<OutputFile, "encoding"> & (Pick<OutputFile, "bytes"> | Picture);
 type Encoder = (result: DepthResult, options: OutputOptions) => Encoded | undefined | Promise<Encoded | undefined>;
 
 const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
-  depth16: ({ depth, unit }, { deflate }) => {
-    const { bytes, code } = encodeDepth16(depth, unit, { deflate });
-    return { bytes, encoding: { ...code, unit, invalid: 0 } };
+  depth16: ({ depth, unit }) => {
+    const { png, code } = depth16Pixels(depth, unit);
+    return { png, encoding: { ...code, unit, invalid: 0 } };
   },
   depth: ({ depth, unit }) => {
     const description = `dualfocus depth; unit ${unit}; NaN is unknown`;
@@ -129,13 +151,10 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     bytes: encodeNpy({ shape: [depth.height, depth.width], data: valuesOrNaN(depth) }),
     encoding: { unit, invalid: "NaN" },
   }),
-  color: (
-    result,
-    { colorMap = "turbo", flipColors = false, legend = true, hatch = false, leastConfidence = LEAST_CONFIDENCE, deflate },
-  ) => {
+  color: (result, { colorMap = "turbo", flipColors = false, legend = true, hatch = false, leastConfidence = LEAST_CONFIDENCE }) => {
     const hatched = hatch ? { hatched: doubtfulPixels(result, leastConfidence) } : {};
     return {
-      bytes: encodeColorPicture(result, { map: colorMap, flip: flipColors, legend, deflate, ...hatched }),
+      png: { channels: 3, ...drawColorPicture(result, { map: colorMap, flip: flipColors, legend, ...hatched }) },
       encoding: {
         colorMap,
         ...(flipColors ? { flipped: "yes" } : {}),
@@ -145,23 +164,25 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
       },
     };
   },
-  aif: ({ allInFocus, bits = 8, exif, profile }, { deflate }) => {
-    const ofPhoto = deflate && bits === 8 ? (bytes: Uint8Array): Uint8Array => deflate(bytes, "photo") : deflate;
-    return allInFocus && { bytes: encodePng(allInFocus, { depth: bits, exif, profile, deflate: ofPhoto }), encoding: { bits } };
-  },
+  aif: ({ allInFocus, bits = 8, exif, profile }) =>
+    allInFocus && {
+      png: pngPixels(allInFocus, { depth: bits, exif, profile }),
+      ...(bits === 8 ? { content: "photo" } : {}),
+      encoding: { bits },
+    },
   aifTiff: ({ allInFocus, bits = 8, exif, profile }) =>
     allInFocus && {
       bytes: encodeTiff([{ ...allInFocus, data: integers(allInFocus.data, bits), profile }], { exif }),
       encoding: { bits },
     },
   aifJpeg: encodeJpegImage,
-  confidence: ({ depth, confidence }, { deflate }) => {
+  confidence: ({ depth, confidence }) => {
     if (!confidence) return undefined;
     const data = new Float32Array(confidence.length);
     for (let pixel = 0; pixel < data.length; pixel++) if (isKnown(depth, pixel)) data[pixel] = confidence[pixel] as number;
     const text = { meaning: "65535 is certain, 0 is unknown" };
-    const bytes = encodePng({ width: depth.width, height: depth.height, channels: 1, data }, { depth: 16, text, deflate });
-    return { bytes, encoding: { scale: 1 / 65535, offset: 0, invalid: 0 } };
+    const png = pngPixels({ width: depth.width, height: depth.height, channels: 1, data }, { depth: 16, text });
+    return { png, encoding: { scale: 1 / 65535, offset: 0, invalid: 0 } };
   },
   error: ({ depth, unit, error }) => {
     if (!error) return undefined;
@@ -170,23 +191,23 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
     const page = { width: depth.width, height: depth.height, channels: 1 as const, data, description };
     return { bytes: encodeTiff([page]), encoding: { unit, invalid: "NaN", within: 0.68 } };
   },
-  beyond: ({ depth, beyond }, { deflate }) => {
+  beyond: ({ depth, beyond }) => {
     if (!beyond) return undefined;
     const data = Uint8Array.from(beyond, (side, pixel) =>
       !isKnown(depth, pixel) || side === 0 ? 0 : BEYOND[side < 0 ? "nearer" : "farther"],
     );
     const text = { meaning: `${BEYOND.nearer} is the first plane or nearer, ${BEYOND.farther} the last or farther, 0 neither` };
     return {
-      bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }, { deflate }),
+      png: { width: depth.width, height: depth.height, channels: 1, data, text },
       encoding: { ...BEYOND, neither: 0 },
     };
   },
-  filled: ({ depth, filled }, { deflate }) => {
+  filled: ({ depth, filled }) => {
     if (!filled) return undefined;
     const data = Uint8Array.from(filled, (is, pixel) => (is && isKnown(depth, pixel) ? FILLED : 0));
     const text = { meaning: `${FILLED}: depth filled in from its surroundings, 0: measured` };
     return {
-      bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }, { deflate }),
+      png: { width: depth.width, height: depth.height, channels: 1, data, text },
       encoding: { filled: FILLED, measured: 0 },
     };
   },
@@ -216,7 +237,7 @@ async function encodeJpegImage(
 }
 
 /** Plane indices from 1, near to far, in 8 or 16 bits; 0 where depth is unknown. */
-function encodeIndex({ depth, planeIndex }: DepthResult, { deflate }: OutputOptions): Encoded | undefined {
+function encodeIndex({ depth, planeIndex }: DepthResult): Encoded | undefined {
   if (!planeIndex) return undefined;
   let largest = 0;
   for (const plane of planeIndex) if (plane > largest) largest = plane;
@@ -224,7 +245,7 @@ function encodeIndex({ depth, planeIndex }: DepthResult, { deflate }: OutputOpti
   for (let pixel = 0; pixel < data.length; pixel++) data[pixel] = isKnown(depth, pixel) ? (planeIndex[pixel] as number) + 1 : 0;
   const text = { meaning: "plane index, 1 is the nearest, 0 is unknown" };
   return {
-    bytes: encodePngPixels({ width: depth.width, height: depth.height, channels: 1, data, text }, { deflate }),
+    png: { width: depth.width, height: depth.height, channels: 1, data, text },
     encoding: { first: 1, invalid: 0 },
   };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { deflateSync } from "node:zlib";
 import { decode } from "fast-png";
 import { fromArrayBuffer } from "geotiff";
 import sharp from "sharp";
@@ -200,6 +201,22 @@ test("a map that is made when it is read is not made for being on offer", async 
 
 test("probability keeps its own size", async () => {
   assert.deepEqual(decodeNpy((await encode("probability")).bytes), { shape: [2, 5, 7], data: result.probability?.data });
+});
+
+test("a file is encoded while the one before it is compressed, and files keep their order", { timeout: 10_000 }, async () => {
+  const names = ["depth16", "aif", "confidence", "npy"] as const;
+  let [calls, release] = [0, (): void => undefined];
+  const deflate = async (bytes: Uint8Array): Promise<Uint8Array> => {
+    release(); // the compression of the file before ends only now
+    if ((calls += 1) < 3) await new Promise<void>((resolve) => (release = resolve));
+    return deflateSync(bytes);
+  };
+  const written: string[] = [];
+  for await (const { name, bytes } of encodeOutputs(result, names, { deflate })) {
+    written.push(name);
+    if (name !== "npy") assert.equal(decode(bytes).width, 7);
+  }
+  assert.deepEqual([written, calls], [names, 3]);
 });
 
 test("every output is written, each named as asked, and another program opens the pictures", async () => {
