@@ -9,9 +9,13 @@ import { openPhone } from "../src/evaluate/renderedBenchmarks.ts";
 import type { CreateRenderer } from "../src/evaluate/renderedSet.ts";
 import { spreadIndices } from "../src/evaluate/run.ts";
 import type { DepthMap } from "../src/image/depthMap.ts";
+import type { Image } from "../src/image/image.ts";
+import { bareContrast, withBareParts } from "../src/optics/render/bare.ts";
+import { noisy } from "../src/optics/render/noise.ts";
 import { DEFAULT_SAMPLES } from "../src/optics/render/render.ts";
 import { randomScene } from "../src/optics/scene/random.ts";
 import { generateTextures, splitTextures } from "../src/optics/texture/texture.ts";
+import { createRandom } from "../src/random.ts";
 import { choosePlanes, selectPlanes, type FocalStack } from "../src/stack/focalStack.ts";
 import { writeAtomically } from "../src/system/atomicFile.ts";
 
@@ -31,12 +35,22 @@ const SIDE = 256;
 type Drawn = Pick<CalibrationStack, "stack" | "trueDepth">;
 
 /** Of the first scenes; those of the benchmarks and of training are others. */
-const FIRST_SEEDS = { rendered: 3_000_000, phone: 3_100_000 } as const;
+const FIRST_SEEDS = { rendered: 3_000_000, phone: 3_100_000, bare: 3_200_000 } as const;
 
 const createRenderer: CreateRenderer = (textures) => {
   const host = renderHost("auto", textures);
   return (scene, samples) => host.render(scene, samples);
 };
+
+function phoneStacks(firstSeed: number): (seed: number) => Promise<Drawn> {
+  const set = openPhone({ planes: MOST, scenes: 1000, firstSeed, createRenderer });
+  return (seed) => set.sample(seed - firstSeed);
+}
+
+const withFrames = ({ stack, trueDepth }: Drawn, change: (frames: readonly Image[]) => readonly Image[]): Drawn => ({
+  stack: { ...stack, images: change(stack.images) },
+  trueDepth,
+});
 
 /** Draw a scene by its seed. */
 const PAINTERS = {
@@ -51,12 +65,23 @@ const PAINTERS = {
       return Promise.resolve({ stack, trueDepth: depth });
     };
   },
-  /** As phones take them. */
+  /** As phones take them, with the slow noise of photographs. */
   phone(): (seed: number) => Promise<Drawn> {
-    const set = openPhone({ planes: MOST, scenes: 1000, firstSeed: FIRST_SEEDS.phone, createRenderer });
+    const draw = phoneStacks(FIRST_SEEDS.phone);
     return async (seed) => {
-      const { stack, trueDepth } = await set.sample(seed - FIRST_SEEDS.phone);
-      return { stack, trueDepth };
+      const random = createRandom(seed).split("noise");
+      const noise = { white: 0, slow: 0.0005 * 8 ** random.uniform() }; // a phone's wall: 0.001 to 0.0015
+      return withFrames(await draw(seed), (frames) => frames.map((frame) => noisy(frame, noise, random)));
+    };
+  },
+  /** The same with parts that show nothing of focus but noise, as a phone's wall: white noise of 0.0035 and slow noise of 0.001. */
+  bare(): (seed: number) => Promise<Drawn> {
+    const draw = phoneStacks(FIRST_SEEDS.bare);
+    return async (seed) => {
+      const random = createRandom(seed).split("bare");
+      const noise = { white: 0.00175 * 4 ** random.uniform(), slow: 0.0005 * 4 ** random.uniform() };
+      const bared = (frames: readonly Image[]): Image[] => withBareParts(frames, bareContrast(frames[0] as Image, random));
+      return withFrames(await draw(seed), (frames) => bared(frames).map((frame) => noisy(frame, noise, random)));
     };
   },
 } as const;

@@ -33,7 +33,7 @@ export interface DepthMaps {
 const BEYOND = 0.8;
 
 /** Radii of the squares around a pixel that its cues are measured over, as shares of the image's shorter side. */
-const REACH = { ripple: 1 / 128, unrest: 1 / 32, surroundings: 1 / 16 } as const;
+const REACH = { ripple: 1 / 128, unrest: 1 / 32, surroundings: 1 / 16, region: 1 / 8 } as const;
 
 /** Depth is unfounded where the mean evidence of its surroundings is below this. */
 const LITTLE_EVIDENCE = 0.03;
@@ -135,7 +135,7 @@ export const expectedPlanes = (confidence: number): number => Math.sqrt(1 / conf
 
 /**
  * What the error of each pixel is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, that of m
- * around the pixel and next to it, evidence in the images there and around it, and how far the plane that they are sharpest in lies from m, as far as there
+ * around the pixel and next to it, evidence in the images there, around it and farther around it, and how far the plane that they are sharpest in lies from m, as far as there
  * is evidence for it.
  */
 export function errorCues(probability: FocusProbability, { evidence, sharpest }: FocusSigns): Record<Cue, Float32Array> {
@@ -156,6 +156,7 @@ export function errorCues(probability: FocusProbability, { evidence, sharpest }:
         return view(deviation, pixels).slice();
       });
     const weights = block(evidence);
+    const meanWithin = (share: number): Float32Array => scoped(() => view(around(weights, share), pixels).slice());
     const disagreement = take(pixels);
     view(disagreement, pixels).set(sharpest);
     kernels.weighDistances(disagreement, mean.address, weights.address, pixels);
@@ -164,7 +165,8 @@ export function errorCues(probability: FocusProbability, { evidence, sharpest }:
       unrest: deviationWithin(REACH.unrest),
       ripple: deviationWithin(REACH.ripple),
       evidence,
-      surroundings: scoped(() => view(around(weights, REACH.surroundings), pixels).slice()),
+      surroundings: meanWithin(REACH.surroundings),
+      region: meanWithin(REACH.region),
       disagreement: view(disagreement, pixels).slice(),
     };
   });

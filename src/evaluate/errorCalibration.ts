@@ -14,13 +14,14 @@ export interface CalibrationPixels {
 /** Share of the errors that should lie within the claimed one. */
 export const COVERAGE = 0.68;
 
-/** Knots of the factors; in planes but for evidence and surroundings. */
+/** Knots of the factors; in planes but for evidence and its means. */
 const KNOTS: Readonly<Record<Cue, readonly number[]>> = {
   spread: [0.3, 0.5, 0.6, 0.7, 0.8, 1, 1.3, 2],
   unrest: [0, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5],
   ripple: [0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8],
   evidence: [0, 0.05, 0.2, 0.5, 0.8, 1],
   surroundings: [0, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9],
+  region: [0, 0.01, 0.03, 0.1, 0.3, 0.6],
   disagreement: [0, 0.25, 0.5, 1, 1.5, 2.5, 4],
 };
 const STACK_KNOTS = [0.1, 0.2, 0.4, 0.7] as const;

@@ -14,9 +14,9 @@ export type Average = (typeof AVERAGES)[number];
 
 /**
  * What the error of a pixel is read from (docs/confidence.md): the spread of p, the unrest of the map around it and next to it (ripple), evidence in the
- * images there and around it (surroundings), and disagreement with them.
+ * images there, around it (surroundings) and farther around it (region), and disagreement with them.
  */
-export const CUES = ["spread", "unrest", "ripple", "evidence", "surroundings", "disagreement"] as const;
+export const CUES = ["spread", "unrest", "ripple", "evidence", "surroundings", "region", "disagreement"] as const;
 export type Cue = (typeof CUES)[number];
 
 export const byCue = <T>(of: (cue: Cue) => T): Record<Cue, T> => Object.fromEntries(CUES.map((cue) => [cue, of(cue)])) as Record<Cue, T>;
@@ -30,10 +30,11 @@ const factors = z
   .refine(({ at }) => increasing(at), "at must increase");
 
 /** Of what files calibrated before it existed do not have: it changes nothing. */
-const newer = factors.default({ at: [0], factor: [1] });
+const NO_FACTOR = { at: [0], factor: [1] } as const;
+const newer = factors.default(NO_FACTOR);
 
 const errorModel = z
-  .strictObject({ planes: z.number().positive(), ...byCue(() => factors), ripple: newer, surroundings: newer, stack: newer })
+  .strictObject({ planes: z.number().positive(), ...byCue(() => factors), ripple: newer, surroundings: newer, region: newer, stack: newer })
   .readonly();
 
 /**
@@ -150,6 +151,7 @@ export const DEFAULT_ERROR_MODEL: ErrorModel = {
   ripple: { at: [0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8], factor: [0.549, 0.579, 0.616, 0.863, 1.41, 1.91, 2.19] },
   evidence: { at: [0, 0.05, 0.2, 0.5, 0.8, 1], factor: [1.58, 1.22, 1.04, 0.846, 0.741, 0.796] },
   surroundings: { at: [0, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9], factor: [2.41, 0.996, 0.852, 0.816, 0.881, 0.801, 0.848] },
+  region: NO_FACTOR,
   disagreement: { at: [0, 0.25, 0.5, 1, 1.5, 2.5, 4], factor: [0.379, 0.486, 0.731, 1.01, 1.37, 2.23, 2.39] },
   stack: { at: [0.1, 0.2, 0.4, 0.7], factor: [0.77, 1.1, 1.3, 3.21] },
 };

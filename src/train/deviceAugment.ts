@@ -1,6 +1,8 @@
 import type { Engine, Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
+import { BARE } from "../optics/render/bare.ts";
+import { BLOTCH_CELLS } from "../optics/render/noise.ts";
 import { createRandom, type Random } from "../random.ts";
 import type { TrainBatch } from "./batch.ts";
 import type { AugmentConfig, TrainConfig } from "./config.ts";
@@ -210,9 +212,6 @@ function sampled(engine: TorchEngine, pictures: Tensor, { x, y }: Frame, mode: "
   return engine.compute("aten::grid_sampler", pictures, grid, interpolation, reflection, false);
 }
 
-/** Pixels between the nodes of the field that says where a stack is bare, and side of the squares whose mean is left of it there. */
-const [BARE_CELL, BARE_SQUARE] = [64, 16] as const;
-
 /**
  * The stacks, of which this share have parts without texture: there the contrast around a slow picture, the same in every plane, falls
  * to nothing, anywhere between a corner and the whole image. Rendered surfaces show focus almost everywhere; photographed walls do not, and a
@@ -220,15 +219,15 @@ const [BARE_CELL, BARE_SQUARE] = [64, 16] as const;
  */
 function withBareParts({ normal, chance, between }: Draws, images: TorchTensor, share: number): TorchTensor {
   const [B, , C, H, W] = images.shape as [number, number, number, number, number];
-  const [h, w] = [H, W].map((side) => Math.max(Math.ceil(side / BARE_CELL), 2)) as [number, number];
+  const [h, w] = [H, W].map((side) => Math.max(Math.ceil(side / BARE.cell), 2)) as [number, number];
   const field = normal([B, 1, h, w]).resize2d([H, W], "bilinear");
   const contrast = field
-    .sub(between([-1.5, 1.5], [B, 1, 1, 1]))
-    .mul(4) // from all to nothing over about 20 pixels
+    .sub(between([-BARE.threshold, BARE.threshold], [B, 1, 1, 1]))
+    .mul(BARE.steepness) // from all to nothing over about 20 pixels
     .clamp({ min: 0, max: 1 });
   const isWhole = chance(1 - share, [B, 1, 1, 1]);
   const mean = images.mean([1]); // [B, 3, H, W]
-  const square = [BARE_SQUARE, BARE_SQUARE];
+  const square = [BARE.square, BARE.square];
   const slow = mean.avgPool({ kernel: square, stride: square }).resize2d([H, W], "bilinear").reshape([B, 1, C, H, W]);
   const kept = isWhole.where(1, contrast).reshape([B, 1, 1, H, W]);
   return images.sub(slow).mul(kept).add(slow);
@@ -254,9 +253,6 @@ function exposed(
   const deviation = uniform([B, 1, 1, 1, 1]).square().mul(augment.blotches).mul(shots);
   return noisy.add(slowNoise(normal, shape).mul(deviation)).clamp({ min: 0, max: 1 });
 }
-
-/** Pixels between the nodes of slow noise. */
-const BLOTCH_CELLS = [8, 32] as const;
 
 /**
  * Noise that averaging does not remove: normal deviates at nodes 8 and 32 pixels apart, bilinear between them, of each plane and the same for every channel; [B, N, 1, H, W]. Photographs have it

@@ -90,7 +90,7 @@ test("the cues of a pixel: spread of p, unrest, evidence there and around it, an
   ].entries()) {
     // prettier-ignore
     const found = CUES.map((cue) => cues[cue][i] as number);
-    assertClose(found, [spread, unrest, unrest, evidence, surroundings, disagreement] as number[], 1e-6);
+    assertClose(found, [spread, unrest, unrest, evidence, surroundings, surroundings, disagreement] as number[], 1e-6);
   }
 });
 
@@ -104,6 +104,15 @@ test("unrest reaches 1/32 of the shorter side, ripple 1/128", () => {
   assert.deepEqual(at(141), [0, 0]);
   assertClose(at(142), [deviation(1, 17), 0], 1e-4);
   assertClose(at(148), [deviation(7, 17), deviation(1, 5)], 1e-4);
+});
+
+test("surroundings reach 1/16 of the shorter side, the region 1/8", () => {
+  const [width, height] = [160, 128]; // 8 pixels, and 16
+  const evidence = Float32Array.from({ length: width * height }, (_, i) => (i % width === 80 ? 1 : 0));
+  const values = new Float32Array(2 * width * height).fill(0.5);
+  const cues = errorCues({ planes: 2, width, height, values }, { evidence, sharpest: new Uint16Array(width * height) });
+  const at = (x: number): number[] => [cues.surroundings, cues.region].map((map) => map[64 * width + x] as number);
+  assertClose([63, 64, 71, 72, 80, 88, 89, 96, 97].flatMap(at), [0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 0].map((one, k) => one / (k % 2 ? 33 : 17)), 1e-5); // prettier-ignore
 });
 
 test("factors are interpolated geometrically between knots and constant outside; the error grows with spreads beyond the last", () => {

@@ -13,7 +13,7 @@ const STACKS = 8;
  */
 function pixels(seed: number, count: number, harder: (stack: number) => number = () => 1): CalibrationPixels {
   const random = createRandom(seed);
-  const most = { spread: 1.5, unrest: 0.5, ripple: 0.5, evidence: 1, surroundings: 1, disagreement: 2 };
+  const most = { spread: 1.5, unrest: 0.5, ripple: 0.5, evidence: 1, surroundings: 1, region: 1, disagreement: 2 };
   const factor = (i: number): number => harder(Math.floor((i * STACKS) / count));
   const cues = byCue((cue) => Float32Array.from({ length: count }, () => most[cue] * random.uniform()));
   if (harder(0) !== 1) for (let i = 0; i < count; i++) cues.disagreement[i] = (cues.disagreement[i] as number) * factor(i) ** 2;
@@ -65,7 +65,7 @@ test("a stack that is worse than its pixels show is claimed as such, by its medi
   };
   const [misses, byCuesAlone] = [missesOf(model), missesOf({ ...model, stack: { at: [0], factor: [1] } })];
   assert.ok(Math.max(...misses) < 0.08, misses.map((miss) => miss.toFixed(3)).join(" "));
-  assert.ok(Math.max(...byCuesAlone) > 0.15, byCuesAlone.map((miss) => miss.toFixed(3)).join(" "));
+  assert.ok(Math.max(...byCuesAlone) > 0.12, byCuesAlone.map((miss) => miss.toFixed(3)).join(" "));
 });
 
 test("pixels without weight do not count, but towards the median of their stack", () => {

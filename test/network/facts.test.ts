@@ -46,9 +46,12 @@ test("cues that an older calibration does not have change nothing", () => {
   const seen = byCue(() => Float32Array.of(0.8));
   const without = { at: [0], factor: [1] };
   const read = expectedErrors(parsed, seen);
-  assert.deepEqual(read, expectedErrors({ ...(facts.errorModel as ErrorModel), ripple: without, surroundings: without }, seen));
+  assert.deepEqual(
+    read,
+    expectedErrors({ ...(facts.errorModel as ErrorModel), ripple: without, surroundings: without, region: without }, seen),
+  );
   const none = Float32Array.of(0);
-  assert.deepEqual(expectedErrors(parsed, { ...seen, ripple: none, surroundings: none }), read);
+  assert.deepEqual(expectedErrors(parsed, { ...seen, ripple: none, surroundings: none, region: none }), read);
   assert.equal(stackFactor(parsed, 0.3), 1);
 });
 
