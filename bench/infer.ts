@@ -1,6 +1,6 @@
 // Inference: milliseconds per stack and how far that is from the machine's limit. On CUDA also where the time goes and what f16
-// costs; the exit code is 1 where the shipped weights of base or small are more than a hundredth of a plane from f32.
-//   node --import tsx bench/infer.ts [--device cuda] [--models base,small,dfv] [--planes 5] [--height 384] [--width 576] [--repeats N] [--threads 2]
+// costs; the exit code is 1 where the shipped weights of fine or small are more than a hundredth of a plane from f32.
+//   node --import tsx bench/infer.ts [--device cuda] [--models fine,base,small,dfv] [--planes 5] [--height 384] [--width 576] [--repeats N] [--threads 2]
 import type { ConfigName } from "../src/model/config.ts";
 import { benchCpu } from "./inferCpu.ts";
 import { benchCuda } from "./inferCuda.ts";
@@ -11,7 +11,7 @@ const number = (name: string, fallback: number): number => Number(option(name, S
 const device = option("device", "cpu");
 const bench = {
   device,
-  models: option("models", "base,small,dfv").split(",") as ConfigName[],
+  models: option("models", "fine,base,small,dfv").split(",") as ConfigName[],
   planes: number("planes", 5),
   height: number("height", 384),
   width: number("width", 576),

@@ -25,10 +25,10 @@ export interface DeviationRow {
   readonly arranged: readonly ({ readonly precision: string; readonly planesFromF32: Deviation } | { readonly failed: string })[];
 }
 
-/** Where shipped weights of `base` or `small` do not give in f16 what they give in f32. A precision that failed counts. */
+/** Where shipped weights of `fine` or `small` do not give in f16 what they give in f32. A precision that failed counts. */
 export function deviationFaults(rows: readonly DeviationRow[]): string[] {
   return rows
-    .filter(({ model, trained }) => trained && (model === "base" || model === "small"))
+    .filter(({ model, trained }) => trained && (model === "fine" || model === "small"))
     .flatMap(({ model, arranged }) =>
       arranged.flatMap((each) => {
         if ("failed" in each) return [`${model}: ${each.failed}`];

@@ -1,5 +1,5 @@
 // Depth of stacks with many planes against ten of the same planes, on rendered scenes with exact depth.
-//   nice node --import tsx bench/manyPlanes.ts [--models small,base] [--planes 12,24,32,60] [--scenes 4] [--objects 3] [--size 256]
+//   nice node --import tsx bench/manyPlanes.ts [--models small,fine] [--planes 12,24,32,60] [--scenes 4] [--objects 3] [--size 256]
 // Errors are in percent of the stack's range in dioptres, so that numbers of planes compare; "bad" is the share of pixels above 5 %.
 import { renderHost } from "../src/cli/renderHost.ts";
 import { estimateDepth } from "../src/depth/estimate.ts";
@@ -57,7 +57,7 @@ const textures = generateTextures();
 const held = splitTextures(textures.count).test;
 const host = renderHost("auto", textures);
 const networks = new Map<string, DepthNetwork>();
-for (const model of list("models", "small,base")) networks.set(model, await openNetwork(model, { device: "cpu", threads: 2 }));
+for (const model of list("models", "small,fine")) networks.set(model, await openNetwork(model, { device: "cpu", threads: 2 }));
 const common = { planes: 10, width: size, height: size, textures: held, blur: [3, 6] } as const;
 const kinds = {
   scenes: Array.from({ length: scenes }, (_, i) => randomScene(firstSeed + i, common)),

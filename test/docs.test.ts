@@ -41,7 +41,7 @@ test("every file of the project that the documents name exists", () => {
 });
 
 /** Placeholders, and files that the documents tell how to make. */
-const PRODUCED = /NAME|^models\/(dfv|nyu-(base|dfv|fine(-10)?))\.safetensors$/;
+const PRODUCED = /NAME|^models\/(base|dfv|nyu-(base|dfv|fine(-10)?))\.safetensors$/;
 
 function withoutCode(text: string): string {
   return text.replace(/^```[\s\S]*?^```/gm, "").replace(/`[^`\n]*`/g, "");

@@ -41,7 +41,7 @@ test("the npm package holds what its users need and nothing of the developers' o
     "README.md",
     "SECURITY.md",
     "models/README.md",
-    "models/base.safetensors",
+    "models/fine.safetensors",
     "models/small.safetensors",
     "package.json",
     "scripts/atOnce.js",

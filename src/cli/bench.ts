@@ -37,7 +37,7 @@ export type RunSelf = (args: readonly string[]) => Promise<string>;
 export function benchCommand({ self = runSelf }: { readonly self?: RunSelf } = {}): Command {
   return new Command("bench")
     .option("--device <NAME>", "where the networks run: cpu, webgpu, cuda or cuda:N", device, "cpu")
-    .option("--model <LIST>", "base, small, dfv; several with commas", listOf(oneOf(Object.keys(configs) as ConfigName[])), [
+    .option("--model <LIST>", "small, fine, base, dfv; several with commas", listOf(oneOf(Object.keys(configs) as ConfigName[])), [
       "small",
     ] as const)
     .option("--size <LIST>", "height×width of the images, as 192x288,384x576", listOf(sidePair({ multiple: SIZE_MULTIPLE })), [

@@ -34,7 +34,7 @@ export function depthCommand(): Command {
     .option("-o, --output <DIR>", "folder for the results (default: NAME-depth in the current folder)")
     .option("--distances <LIST>", DISTANCES_HELP)
     .addOption(unitOption())
-    .option("--model <base|small|FILE>", "network", "small")
+    .option("--model <small|fine|FILE>", "network", "small")
     .addOption(new Option("--device <DEVICE>", "where the network runs").choices(DEVICES).default("auto"))
     .option("--align <auto|off|FILE>", "align the frames (off: microscopes; FILE: an alignment.json of an earlier run)", "auto")
     .addOption(reverseOption())

@@ -46,7 +46,7 @@ export function evaluateCommand({ load = loadPredictor }: { readonly load?: Load
     .option("--data <DIR>", "folder of the dataset (docs/datasets.md shows each layout); not needed for render, object and phone")
     .requiredOption(
       "--model <LIST>",
-      `base, small, dfv, a weights file, ${CLASSICAL_NAMES.join(", ")}; several with commas, or repeated`,
+      `small, fine, base, dfv, a weights file, ${CLASSICAL_NAMES.join(", ")}; several with commas, or repeated`,
       names,
     )
     .option("--planes <LIST>", "number of planes, as 5 or 3,5,10 (default: the protocol's, or all of the stack)", listOf(wholeNumber(2)))

@@ -46,7 +46,7 @@ interface TrainOptions {
 export function trainCommand(): Command {
   return new Command("train")
     .addOption(new Option("--preset <name>", "recipe to start from").choices(Object.keys(presets)))
-    .option("--model <name|file>", "base, small, dfv, or a JSON file that describes a network")
+    .option("--model <name|file>", "small, fine, base, dfv, or a JSON file that describes a network")
     .addOption(new Option("--variant <name>", "train the network of one row of the paper's ablation tables").choices(Object.keys(variants)))
     .option("--init <file>", "weights to start from, or a run's checkpoint (.safetensors)")
     .option("--encoder <file>", "ResNet-18 weights to start the encoder from, named as torchvision's (.safetensors)")

@@ -39,8 +39,12 @@ export const remedyOf = remedies({
   "bad-alignment-file": ALIGN_FILE,
   "alignment-mismatch": ALIGN_FILE,
   "truth-unusable": "--truth takes npy, png, tif, exr or pfm: one number per pixel, floats in metres or integers in millimetres",
-  "unknown-model": ({ known = "base, small, dfv" }) => `--model takes ${String(known)} or a .safetensors file`,
-  "no-weights": ({ model = "NAME" }) => `train them (dualfocus train --model ${String(model)}) and pass the file`,
+  "unknown-model": ({ known = "small, fine" }) => `--model takes ${String(known)} or a .safetensors file`,
+  "no-weights": ({ model = "NAME", commit }) => {
+    const file = `models/${String(model)}.safetensors`;
+    const train = `use small or fine, or pass the file of a training run (dualfocus train --model ${String(model)})`;
+    return commit === undefined ? train : `${train}; a full clone has earlier weights: git show ${String(commit)}:${file} >${file}`;
+  },
   "network-unsupported": "use --device cuda, or a network with solver cosine",
   "device-unavailable": "use --device cpu",
   "no-dataset-folder": "give it with --data DIR (docs/datasets.md)",

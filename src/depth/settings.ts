@@ -6,7 +6,7 @@ import { countTyped } from "../stack/distanceList.ts";
 import { UNITS } from "../stack/stackFormat.ts";
 import { DEFAULT_OUTPUTS, OUTPUT_NAMES } from "../output/outputs.ts";
 
-export const MODEL_NAMES = ["small", "base"] as const;
+export const MODEL_NAMES = ["small", "fine"] as const;
 
 const MOST_DISTANCES = 1000;
 

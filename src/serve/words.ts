@@ -2,7 +2,7 @@ import { remedies } from "../errors.ts";
 
 const AGAIN = "submit the stack again";
 const ALIGN = "set “align” to “auto” or “off”";
-const MODEL = "set “model” to “small” or “base”";
+const MODEL = "set “model” to “small” or “fine”";
 const OPERATOR = "ask whoever runs the server";
 
 /** What the server says about an error: the fields of “options” to change. */

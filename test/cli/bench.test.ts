@@ -65,7 +65,7 @@ test("wrong usage is refused with what is right", async (context) => {
   const cases: [args: string[], message: RegExp][] = [
     [["--size", "100x100"], /such as 384x576, multiples of 32/],
     [["--size", "big"], /such as 384x576/],
-    [["--model", "huge"], /base, small, dfv/],
+    [["--model", "huge"], /small, fine, base, dfv/],
     [["--planes", "1"], /2 or more/],
     [["--batch-size", "0"], /1 or more/],
     [["--model", "small,dfv", "--size", "64x96,64x32"], /--size 64x32: dfv takes images of 64x64 and more/],

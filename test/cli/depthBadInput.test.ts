@@ -240,7 +240,7 @@ refuses("options nobody offers", () => {
   const alignment = { version: 1, width: 10, height: 10, reference: 0, frames: [{ transform: { scale: 1, angle: 0, shift: [0, 0] }, gain: [1], ok: true }] }; // prettier-ignore
   put(join(root, "stacks", "other.json"), JSON.stringify(alignment));
   const at = (name: string): string => join(root, "stacks", name);
-  const model = /--model takes base, small/;
+  const model = /--model takes small, fine/;
   const align = /--align takes auto, off, or the alignment\.json/;
   return [
     usage("--save", [good, "--save", "depth,jpeg"], /"jpeg" is not one of depth16, depth/),
@@ -254,6 +254,12 @@ refuses("options nobody offers", () => {
     input("--batch of a file", [join(good, "a.png"), "--batch"], /a\.png: is a file, not a folder/, /one sub-folder for each stack/),
     input("--batch without stacks", [good, "--batch"], /good: there are no folders in it/, /one sub-folder for each stack/),
     input("--model that is not there", [good, "--model", "huge"], /huge: there is no such file or folder/, /--model takes/),
+    input(
+      "--model without weights",
+      [good, "--model", "base"],
+      /no weights of base are shipped/,
+      /use small or fine, .* git show 41c6642:models\/base\.safetensors/,
+    ),
     input("--model, a folder", [good, "--model", good], /good: is a folder, not a file/, model),
     input("--model, cut", [good, "--model", at("cut.safetensors")], /cut\.safetensors: /, model),
     input(

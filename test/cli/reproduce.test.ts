@@ -140,7 +140,7 @@ test("wrong usage is refused with what is right", async (context) => {
     [["nyu", "--data", "nyu="], /DIR or NAME=DIR/],
     [["nyu", "--data", "one", "--data", "two"], /One folder for each dataset: name them as nyu=DIR/],
     [["ablation", "--seeds", "x"], /whole number, 0 or more/],
-    [["nyu", "--weights", "huge=x"], /NAME=FILE, with NAME one of base, small, dfv/],
+    [["nyu", "--weights", "huge=x"], /NAME=FILE, with NAME one of small, fine, base, dfv/],
   ];
   for (const [args, message] of cases) {
     const { code, err } = await runCommand(context, "reproduce", ...args);

@@ -26,7 +26,7 @@ const FILES = {
   "dist/web/runtime/ort.mjs": "export {};",
   "dist/web/runtime/ort.wasm": "\0asm",
   "models/small.safetensors": "small",
-  "models/base.safetensors": "base",
+  "models/fine.safetensors": "fine",
   "models/README.md": "not for the page",
   "examples/desk/plane_00.png": "picture",
   "examples/desk/stack.json": "{}",
@@ -58,7 +58,7 @@ test("the page, its scripts and its WebAssembly come with the types browsers ins
 });
 
 test("weights and pictures of examples are served from the package; nothing else of it is", async () => {
-  assert.equal((await ask("/models/base.safetensors")).body, "base");
+  assert.equal((await ask("/models/fine.safetensors")).body, "fine");
   assert.equal((await ask("/examples/desk/plane_00.png")).body, "picture");
   for (const path of ["/models/README.md", "/examples/desk/depth.npy", "/secret.txt", "/package.json"])
     assert.equal((await ask(path)).status, 404, path);
@@ -121,7 +121,7 @@ test("WebAssembly and text come compressed as the browser asks, weights and imag
 });
 
 test("HEAD gives the size without the file, other methods are refused", async () => {
-  const head = await ask("/models/base.safetensors", { method: "HEAD" });
+  const head = await ask("/models/fine.safetensors", { method: "HEAD" });
   assert.deepEqual([head.status, head.headers["content-length"], head.body], [200, "4", ""]);
   const post = await ask("/", { method: "POST" });
   assert.deepEqual([post.status, post.headers.allow], [405, "GET, HEAD"]);
@@ -134,7 +134,7 @@ test("a copy for other hosts holds the page, the small weights and the examples,
   assert.equal(readFileSync(join(folder, "examples", "desk", "stack.json"), "utf8"), "{}");
   assert.equal(gunzipSync(readFileSync(join(folder, "runtime", "ort.wasm.gz"))).toString(), "\0asm");
   assert.equal(brotliDecompressSync(readFileSync(join(folder, "runtime", "ort.wasm.br"))).toString(), "\0asm");
-  assert.ok(existsSync(join(folder, "index.html")) && !existsSync(join(folder, "models", "base.safetensors")));
+  assert.ok(existsSync(join(folder, "index.html")) && !existsSync(join(folder, "models", "fine.safetensors")));
   await assert.rejects(copySite(openSite(root), folder), { exitCode: 2, message: /copy is not empty/ });
   const file = join(folder, "index.html");
   await assert.rejects(copySite(openSite(root), file), { code: "output-unusable", message: `${file}: is a file, not a folder` });

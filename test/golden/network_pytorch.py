@@ -2,7 +2,7 @@
 
     python3 test/golden/network_pytorch.py > test/golden/network_pytorch.json
     python3 test/golden/network_pytorch.py time [--device cuda] [--models base,small] [--batch-size 24] [--planes 5] [--size 224]
-    python3 test/golden/network_pytorch.py check models/base.safetensors
+    python3 test/golden/network_pytorch.py check BASE.safetensors
 
 The first computes losses, p, depth and gradients of two miniature networks in float64, for test/model/networkGolden.test.ts: weights,
 pictures and depth are formulas, the same here and there. The file beside this one was made with PyTorch 2.13.0 on a CPU. The second

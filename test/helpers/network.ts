@@ -25,7 +25,7 @@ export const tinyWithImages: DualFocusConfig = {
   convexUpsampling: { width: 8 },
 };
 
-/** Random weights whose batch-norm statistics are random too, so that folding them wrongly shows. */
+/** Random weights whose batch-norm statistics, and layers that start at zero, are random too, so that folding or wiring them wrongly shows. */
 export function randomWeights(engine: TorchEngine, config: NetworkConfig, seed = 1): Weights {
   const tree = createParameters(engine, { random: cheap(createRandom(seed)) });
   createNetwork(tree.source, config);
@@ -35,6 +35,7 @@ export function randomWeights(engine: TorchEngine, config: NetworkConfig, seed =
       const data = new Float32Array(engine.read(tensor) as Float32Array);
       if (name.endsWith("running_mean")) data.forEach((_, i) => (data[i] = 0.1 * random.normal()));
       if (name.endsWith("running_var")) data.forEach((_, i) => (data[i] = 0.5 + random.uniform()));
+      if (name.endsWith(".weight") && data.every((value) => value === 0)) data.forEach((_, i) => (data[i] = 0.01 * random.normal()));
       return [name, { shape: tensor.shape as readonly number[], data }];
     }),
   );

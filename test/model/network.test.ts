@@ -5,7 +5,7 @@ import { scope } from "../../src/engine/scope.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import type { Session } from "../../src/network/session.ts";
-import { base, configs, dfv, small, type DualFocusConfig, type NetworkConfig } from "../../src/model/config.ts";
+import { base, configs, dfv, fine, small, type DualFocusConfig, type NetworkConfig } from "../../src/model/config.ts";
 import { recordGraph } from "../../src/model/graph.ts";
 import { createNetwork, type Network } from "../../src/model/network.ts";
 import { countParameters } from "../../src/model/state.ts";
@@ -78,6 +78,17 @@ test("base has the paper's 27.09 M parameters and DFV its 19.50 M, to the last o
   assert.ok(countParameters(small) <= 4e6);
 });
 
+test("fine is base and three parts more, each of the size that its widths give", () => {
+  const { detail, planeContext, convexUpsampling, ...rest } = fine;
+  assert.deepEqual(rest, base);
+  const cost = (parts: Partial<DualFocusConfig>): number => countParameters({ ...base, ...parts }) - countParameters(base);
+  const stages = 256 + 128 + 64; // channels of the three fusion stages
+  assert.equal(cost({ detail }), 8 * 27 + 3 * 8 * (27 + 1) * stages); // filters; 3·8 channels more into the first convolution and the skip of each stage
+  assert.equal(cost({ planeContext }), (2 * 32 + 32) * stages + 3 * 2 * 32); // squeeze, expand; a norm for each stage
+  assert.equal(cost({ convexUpsampling }), 64 * (64 + 48) * 9 + 2 * 64 + 144 * 64 + 144); // mix, its norm, weigh, start
+  assert.equal(countParameters(fine), 26_999_115);
+});
+
 const COUNTS = [2, 3, 5, 10];
 const [TINY, CROP, PADDED] = [
   { H: 64, W: 64 },
@@ -98,12 +109,13 @@ test("one graph of small gives torch's p for every plane count and size", async 
   await compare(t, small, all, (weights) => (graph ??= recordGraph({ config: small, weights })));
 });
 
-test("one graph of base gives torch's p for every plane count and size", async (t) => {
-  let graph: Uint8Array | undefined;
-  await compare(t, base, sizes(), (weights) => (graph ??= recordGraph({ config: base, weights })));
-});
+for (const [name, config] of Object.entries({ base, fine }))
+  test(`one graph of ${name} gives torch's p for every plane count and size`, async (t) => {
+    let graph: Uint8Array | undefined;
+    await compare(t, config, sizes(), (weights) => (graph ??= recordGraph({ config, weights })));
+  });
 
-test("our additions give torch's p in one graph and in that for CPUs: detail and convex upsampling", async (t) => {
+test("our additions give torch's p in one graph and in that for CPUs: detail, plane context and convex upsampling", async (t) => {
   const config = tinyWithImages;
   let graph: Uint8Array | undefined;
   await compare(t, config, sizes(), (weights) => (graph ??= recordGraph({ config, weights })));

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { FormatError } from "../../src/io/formatError.ts";
 import { readWeights } from "../../src/io/safetensors.ts";
-import { small } from "../../src/model/config.ts";
+import { configs, small } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
 import {
   byCue,
@@ -85,13 +85,17 @@ test("a file is told new facts without a change to its tensors, however they are
 });
 
 test("the shipped weights say everything about themselves", () => {
-  for (const [name, steps] of [
-    ["small", 59_130],
-    ["base", 30_764],
+  for (const [name, firstRuns] of [
+    ["small", [18_506, 14_947, 4_040, 8_350]],
+    ["fine", [10_682, 10_710, 3_879, 5_493]], // those of base, which it grew from
   ] as const) {
     const file = join(import.meta.dirname, "..", "..", "models", `${name}.safetensors`);
-    const { average, planes, licence, training = [] } = readModel(readFileSync(file), name).facts;
+    const { config, facts } = readModel(readFileSync(file), name);
+    assert.deepEqual(config, configs[name]);
+    const { average, planes, licence, errorModel, training = [] } = facts;
     assert.deepEqual([average, planes, licence], ["dioptres", [3, 10], "Apache-2.0"]);
-    assert.equal(training.reduce((sum, run) => sum + run.steps, 0), steps); // prettier-ignore
+    assert.ok(errorModel, `${name} is not calibrated`);
+    assert.deepEqual(training.slice(0, 4).map(({ steps }) => steps), firstRuns); // prettier-ignore
+    assert.ok(training.length > 4 && training.every(({ data }) => data === "render"), "trained on rendered scenes alone");
   }
 });

@@ -13,7 +13,7 @@ const { nyu, fod500, ddff12 } = paperTables;
 type Evaluate = Runner["evaluate"];
 
 function request(evaluate: Evaluate, change: Partial<EvaluateTableRequest> = {}): EvaluateTableRequest {
-  const isShipped = (name: string): boolean => name !== "dfv";
+  const isShipped = (name: string): boolean => name === "small" || name === "fine";
   const rest = {
     weights: {},
     isShipped,
@@ -73,7 +73,7 @@ test("with the set all that can be measured is, in one pass, and missing weights
   const table = await evaluateTable("ddff12", request(evaluate, given));
   assert.deepEqual(requests, [
     {
-      ...{ dataset: "ddff12", data: "set", models: ["rdf", "mine.safetensors", "small", "laplacian"], planes: [5], limit: 3 },
+      ...{ dataset: "ddff12", data: "set", models: ["rdf", "mine.safetensors", "fine", "small", "laplacian"], planes: [5], limit: 3 },
       ...{ device: "cpu", threads: 0, resumeDir: "kept" },
     },
   ]);
@@ -91,10 +91,10 @@ test("a row with another number of planes is measured with that many, beside the
     const result = (model: string) => ({ model, split: "val", images: 100, metrics: { rmse: 1 / (planes[0] ?? NaN) } });
     return Promise.resolve(models.map(result) as unknown as Evaluation[]);
   };
-  const { rows } = await evaluateTable("nyu", request(evaluate, { data: "set" }));
+  const { rows } = await evaluateTable("nyu", request(evaluate, { data: "set", weights: { base: "mine.safetensors" } }));
   assert.deepEqual(counts, [[5], [10]]);
   const row = (label: string) => rows.find((each) => each.label === label);
   assert.deepEqual([row("Ours (DFF)")?.paper["RMSE"], row("Ours (DFF)")?.ours], [0.075, { RMSE: 0.2 }]);
   assert.deepEqual([row("Ours, ten planes (Table 10)")?.paper["RMSE"], row("Ours, ten planes (Table 10)")?.ours], [0.052, { RMSE: 0.1 }]);
-  assert.match(row("Ours, ten planes (Table 10)")?.command ?? "", /--model base --planes 10 /);
+  assert.match(row("Ours, ten planes (Table 10)")?.command ?? "", /--model mine\.safetensors --planes 10 /);
 });

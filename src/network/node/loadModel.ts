@@ -18,10 +18,16 @@ export function shippedModel(name: ConfigName): string | undefined {
   return existsSync(file) ? file : undefined;
 }
 
-/** `base`, `small` or `dfv` as shipped, or a weights file. `others` are what the caller takes beside them. */
+/** Commits of this repository that hold weights which are no longer shipped. */
+const COMMITS: Partial<Record<ConfigName, string>> = { base: "41c6642", dfv: "d07246a" };
+
+/** A network's weights as shipped, or a weights file. `others` are what the caller takes beside them. */
 export function loadModel(name: string, { others = [] }: { readonly others?: readonly string[] } = {}): Model & { readonly file: string } {
   const file = isConfigName(name) ? shippedModel(name) : name;
-  if (file === undefined) throw new DualFocusError("no-weights", `no weights of ${name} are shipped`, { facts: { model: name } });
+  if (file === undefined) {
+    const commit = isConfigName(name) ? COMMITS[name] : undefined;
+    throw new DualFocusError("no-weights", `no weights of ${name} are shipped`, { facts: { model: name, ...(commit && { commit }) } });
+  }
   try {
     return { ...readModel(readFileSync(file), file), file };
   } catch (cause) {

@@ -17,7 +17,7 @@ export interface OpenOptions {
   readonly fields?: boolean;
 }
 
-/** Opens a network: the shipped `small` or `base`, a weights file by its path or as bytes, or a model that has been read. */
+/** Opens a network: the shipped `small` or `fine`, a weights file by its path or as bytes, or a model that has been read. */
 export async function openNetwork(
   model: string | Uint8Array | Model,
   { device = "auto", threads = 0, many = false, together = 1, fields = false }: OpenOptions = {},

@@ -5,7 +5,7 @@ import type { BatchNormOptions, Tensor } from "../../../src/engine/engine.ts";
 import { scope } from "../../../src/engine/scope.ts";
 import { createTorchEngine, type TorchEngine, type TorchTensor } from "../../../src/engine/torch/torchEngine.ts";
 import type { Weights } from "../../../src/io/safetensors.ts";
-import { base, dfv, small, type NetworkConfig } from "../../../src/model/config.ts";
+import { dfv, fine, small, type NetworkConfig } from "../../../src/model/config.ts";
 import { createNetwork } from "../../../src/model/network.ts";
 import { createParameters } from "../../../src/nn/module.ts";
 import { createRandom } from "../../../src/random.ts";
@@ -212,7 +212,7 @@ function probability(engine: TorchEngine, config: NetworkConfig, weights: Weight
   return result;
 }
 
-for (const [name, config] of Object.entries({ base, small, dfv }))
+for (const [name, config] of Object.entries({ fine, small, dfv }))
   test(`${name} arranged for inference gives the p of ${name} as it is`, () => {
     const weights = randomWeights(plain, config);
     const [got, want] = [fused, plain].map((engine) => probability(engine, config, weights)) as [Float32Array, Float32Array];
