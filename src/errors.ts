@@ -169,6 +169,9 @@ export type Remedy = string | ((facts: ErrorFacts) => string);
 
 type Shared = { [Code in ErrorCode]: (typeof ERRORS)[Code] extends { remedy: string } ? Code : never }[ErrorCode];
 
+/** What an error says first: drivers go on for lines, which are for those who write kernels. */
+export const firstLine = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split("\n", 1).join("");
+
 /** One face's own words: for every code that has no remedy in `ERRORS`, and for others where it can say more. */
 export type OwnRemedies = Readonly<Record<Exclude<ErrorCode, Shared>, Remedy> & Partial<Record<Shared, Remedy>>>;
 

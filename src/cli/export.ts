@@ -25,7 +25,7 @@ interface ExportOptions {
 
 export function exportCommand(): Command {
   return new Command("export")
-    .requiredOption("--model <small|fine|base|dfv|FILE>", "shipped weights, or a .safetensors file")
+    .requiredOption("--model <small|fine|FILE>", "shipped weights, or a .safetensors file")
     .requiredOption("-o, --output <FILE.onnx|FILE.safetensors>", "where to write it")
     .option("--planes <N>", "fix the number of planes (default: any)", wholeNumber(2))
     .option(

@@ -42,7 +42,7 @@ export class NoRoom extends Error {
 
   constructor({ needed, free, file, cause }: Room) {
     const code = errnoOf(cause) ?? "ENOSPC";
-    const need = file === undefined ? "the results need at least" : `there was none left for ${file}; all results together need`;
+    const need = file === undefined ? "the results need at least" : `no room was left for ${file}; all results together need`;
     const there = free === undefined ? "" : `, and ${sizeText(free, Math.floor)} are free`;
     super(`${REASONS[code]}: ${need} ${sizeText(needed, Math.ceil)}${there}`, { cause });
     this.code = code;

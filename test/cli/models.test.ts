@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
 const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+
+/** Weights that are in the repository's history alone, unless somebody has restored them. */
+const isRestored = (name: string): boolean => existsSync(join(import.meta.dirname, "..", "..", "models", `${name}.safetensors`));
 
 function models(...args: string[]): string {
   const { status, stdout, stderr } = spawnSync(process.execPath, [...process.execArgv, main, "models", ...args], { encoding: "utf8" });
@@ -32,7 +36,7 @@ test("parameters and multiply-accumulates of every network are printed, and are 
   const more = fine.multiplyAccumulates / base.multiplyAccumulates;
   assert.ok(more > 1.02 && more < 1.03, `fine's parts cost 2.6 % of base's work, counted ${more}`);
   assert.deepEqual(small.facts?.training.map(({ steps }) => steps), [18_506, 14_947, 4_040, 8_350, 13_287, 37_361]); // prettier-ignore
-  assert.deepEqual([base.facts, dfv.facts], [undefined, undefined]); // their weights are in the repository's history alone
+  for (const { name, facts } of [base, dfv]) assert.equal(facts !== undefined, isRestored(name), name);
 });
 
 test("without --json a table is printed, one line a network", () => {
@@ -44,5 +48,5 @@ test("without --json a table is printed, one line a network", () => {
   );
   assert.match(lines[0] ?? "", /3,137,587 +3,330,587 +25\.\d G +6\.3 MB +3–10 +dioptres +47\.2 min +Apache-2\.0$/);
   assert.match(lines[1] ?? "", /26,999,115 +27,512,115 +265\.\d G +28\.\d MB +3–10 +dioptres +[\d.]+ min +Apache-2\.0$/);
-  assert.match(lines[2] ?? "", /26,580,643 +27,093,643 +258\.\d G +none shipped$/);
+  assert.match(lines[2] ?? "", isRestored("base") ? /26,580,643 .* MB / : /26,580,643 +27,093,643 +258\.\d G +none shipped$/);
 });

@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { z } from "zod";
 
 import { depthSettings } from "../../src/depth/settings.ts";
-import { countTyped } from "../../src/stack/distanceList.ts";
 
 const LONG_TEXT = "1,".repeat(10_000);
 
@@ -35,21 +34,6 @@ for (const [name, distances, message] of refusals)
       [[message, ["distances"]]],
     );
   });
-
-test("a text of distances is parsed once", (context) => {
-  const split = context.mock.method(String.prototype, "split"); // how texts are taken apart
-  const splitsOf = (read: () => unknown): number => {
-    split.mock.resetCalls();
-    read();
-    return split.mock.callCount();
-  };
-  const once = splitsOf(() => countTyped("0.5,650mm,inf"));
-  assert.ok(once > 0);
-  assert.equal(
-    splitsOf(() => depthSettings.parse({ distances: "0.5,650mm,inf" })),
-    once,
-  );
-});
 
 test("numbers and texts are taken as they are; only the images say whether they are distances or positions", () => {
   for (const distances of [[0.5, 0.7], [-1, 0, 1], "0.5,650mm,inf", "-3000um+2um", undefined])

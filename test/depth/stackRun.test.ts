@@ -16,7 +16,7 @@ const OUT_OF_MEMORY =
 function failing(error: Error, output: string): Promise<unknown> {
   const session = { ...fakeSession(), run: () => Promise.reject(error) };
   return depthOfStack({
-    inputs: ["examples/macro"],
+    inputs: [join(import.meta.dirname, "../../examples/macro")],
     options: { model: "small", align: "off", size: "auto", save: ["npy"], force: false },
     network: () => Promise.resolve(networkOf(session)),
     output,

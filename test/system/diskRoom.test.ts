@@ -28,7 +28,7 @@ test("once the disk is full the files that follow are only measured, and the err
     const { exitCode, message = "", remedy } = asUserError(error) ?? {};
     assert.deepEqual([exitCode, remedy], [2, "make room, or choose another -o"]);
     const [before, free] = message.split(", and ");
-    const words = "cannot be written: the disk is full: there was none left for color.png; all results together need 540 kB";
+    const words = "cannot be written: the disk is full: no room was left for color.png; all results together need 540 kB";
     assert.equal(before, `${folder}: ${words}`);
     assert.match(free ?? "", /^\d+ [kMG]B are free$/);
     return true;
@@ -44,7 +44,7 @@ test("what is free counts without what is removed again, and is rounded down, wh
   const quota = Object.assign(new Error("quota"), { code: "EDQUOT", syscall: "write" });
   assert.equal(
     reason({ needed: 2000, file: "a.tif", cause: quota }),
-    "the disk quota is used up: there was none left for a.tif; all results together need 2 kB",
+    "the disk quota is used up: no room was left for a.tif; all results together need 2 kB",
   );
 });
 

@@ -24,6 +24,17 @@ const script = `
     const { depth } = await api.estimateDepth(tinyStack(api), { network });
     return { info, depth: Array.from(depth.values) };
   };
+  globalThis.withoutWeights = async () => {
+    const [asked, fetched] = [[], globalThis.fetch];
+    globalThis.fetch = (address, options) => {
+      const { pathname } = new URL(address.url ?? address, location.href);
+      asked.push(pathname);
+      return pathname.endsWith(".safetensors") ? Promise.resolve(new Response("", { status: 404 })) : fetched(address, options);
+    };
+    const failure = await startEngine(request, () => undefined).then(() => "none", ({ message }) => message);
+    globalThis.fetch = fetched;
+    return { failure, asked };
+  };
   globalThis.started = async () => {
     const stages = new Set();
     const engine = await startEngine(request, ({ stage }) => stages.add(stage));
@@ -36,6 +47,15 @@ interface Used {
   readonly info: { readonly device: string; readonly threads: number; readonly reason: string };
   readonly depth: number[];
 }
+
+test("without weights the page says so, and does not blame WebGPU by loading the other runtime", { timeout: 60_000 }, async () => {
+  const { failure, asked } = await withPage({ script }, (page) =>
+    page.evaluate<{ readonly failure: string; readonly asked: string[] }>("withoutWeights()"),
+  );
+  assert.match(failure, /small\.safetensors.*404/);
+  assert.equal(asked.filter((path) => path.endsWith(".safetensors")).length, 1);
+  assert.deepEqual(asked.filter((path) => path.endsWith("/ort-wasm-simd-threaded.wasm")), []); // prettier-ignore
+});
 
 test(
   "where WebGPU fails, before or in the middle of a run, the page's network runs in WASM, says why, and gives Node's depth",
@@ -57,7 +77,7 @@ test(
     }
     const why = "loading the graph on webgpu: ONNX Runtime: it failed without saying why"; // it throws a number
     assert.equal(started.info.reason, `Processor, 2 threads: WebGPU does not work here (${why}).`);
-    assert.deepEqual(started.stages, ["weights", "runtime", "graph"]);
+    assert.deepEqual(started.stages, ["runtime", "weights", "graph"]);
     assert.equal(restarted.info.reason, "Processor, 2 threads: WebGPU does not work here (out of memory).");
   },
 );

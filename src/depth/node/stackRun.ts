@@ -7,7 +7,7 @@ import { constants, deflate as compress } from "node:zlib";
 import { checkFits, parseAlignment, type Alignment } from "../../align/alignment.ts";
 import type { Finding } from "../../check/finding.ts";
 import { DeviceLimitError } from "../../engine/errors.ts";
-import { DualFocusError } from "../../errors.ts";
+import { DualFocusError, firstLine } from "../../errors.ts";
 import type { DepthMap } from "../../image/depthMap.ts";
 import type { Size } from "../../image/image.ts";
 import type { DepthNetwork } from "../../network/depthNetwork.ts";
@@ -162,9 +162,9 @@ async function depthOfSource(
   return { document: { ...summary, files: placed(summary.files, folder) }, folder };
 }
 
-/** Such as: 'the device cuda cannot compute this stack: mul([7, 3, 448, 672], [3, 1, 1]): CUDA error: out of memory'. What follows on further lines is for those who write kernels. */
+/** Such as: 'the device cuda cannot compute this stack: mul([7, 3, 448, 672], [3, 1, 1]): CUDA error: out of memory'. */
 const beyondDevice = (device: string, cause: DeviceLimitError): DualFocusError =>
-  new DualFocusError("device-unavailable", `the device ${device} cannot compute this stack: ${cause.message.split("\n", 1).join("")}`, {
+  new DualFocusError("device-unavailable", `the device ${device} cannot compute this stack: ${firstLine(cause)}`, {
     facts: { device },
     cause,
   });

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 
-import { DualFocusError } from "../../errors.ts";
+import { DualFocusError, firstLine } from "../../errors.ts";
 import { createGraphs, isRecordable } from "../graphs.ts";
 import type { Session, Value } from "../session.ts";
 import type { Model } from "../weightsFile.ts";
@@ -87,8 +87,10 @@ async function named(device: Exclude<DeviceName, "auto">, request: DeviceRequest
   try {
     return await machine.open(device, request);
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new DualFocusError("device-unavailable", `the device ${device} cannot be used: ${message}`, { facts: { device }, cause });
+    throw new DualFocusError("device-unavailable", `the device ${device} cannot be used: ${firstLine(cause)}`, {
+      facts: { device },
+      cause,
+    });
   }
 }
 

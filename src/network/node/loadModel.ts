@@ -18,6 +18,8 @@ export function shippedModel(name: ConfigName): string | undefined {
   return existsSync(file) ? file : undefined;
 }
 
+const shippedNames = (): string[] => Object.keys(configs).filter((name) => shippedModel(name as ConfigName) !== undefined);
+
 /** Commits of this repository that hold weights which are no longer shipped. */
 const COMMITS: Partial<Record<ConfigName, string>> = { base: "41c6642", dfv: "d07246a" };
 
@@ -32,7 +34,7 @@ export function loadModel(name: string, { others = [] }: { readonly others?: rea
     return { ...readModel(readFileSync(file), file), file };
   } catch (cause) {
     const message = cause instanceof FormatError ? cause.message : `${file}: ${reasonOf(cause)}`;
-    throw new DualFocusError("unknown-model", message, { facts: { known: [...Object.keys(configs), ...others].join(", ") }, cause });
+    throw new DualFocusError("unknown-model", message, { facts: { known: [...shippedNames(), ...others].join(", ") }, cause });
   }
 }
 

@@ -1,3 +1,4 @@
+import { firstLine } from "../../../src/errors.ts";
 import { startRuntime } from "../../../src/network/browser/onnxSession.ts";
 import { openNetwork } from "../../../src/network/browser/openNetwork.ts";
 import type { DepthNetwork } from "../../../src/network/depthNetwork.ts";
@@ -42,7 +43,10 @@ export async function startEngine({ page, wish }: EngineRequest, onEvent: OnEven
     return { network: oneAtATime(network), info, seconds: (performance.now() - begin) / 1000 };
   };
   if (wanted.device === "wasm") return load(wanted);
-  return load(wanted).catch((cause: unknown) => load(onProcessor(chooseDevice({ ...offer, adapter: "refused" }, wish), cause)));
+  return load(wanted).catch(async (cause: unknown) => {
+    await weights(); // if these failed, it was not WebGPU
+    return load(onProcessor(chooseDevice({ ...offer, adapter: "refused" }, wish), cause));
+  });
 }
 
 /** A network runs one stack at a time: the first look, the run and the figures wait for one another. */
@@ -67,8 +71,7 @@ export async function restartOnProcessor({ page, wish }: EngineRequest, cause: u
 
 function onProcessor(info: EngineInfo, cause: unknown): EngineInfo {
   const place = info.threads > 1 ? `Processor, ${info.threads} threads` : "Processor, one thread";
-  const [failure = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
-  return { ...info, reason: `${place}: WebGPU does not work here (${failure}).` };
+  return { ...info, reason: `${place}: WebGPU does not work here (${firstLine(cause)}).` };
 }
 
 interface Loading {
