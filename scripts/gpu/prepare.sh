@@ -6,9 +6,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 mkdir -p .carry
 
 node=$(command -v node)
-if [ ! -f .carry/node.xz ] || [ "$(cat .carry/node.version 2>/dev/null)" != "$(node --version)" ]; then
+if [ ! -f .carry/node.xz.1 ] || [ "$(cat .carry/node.version 2>/dev/null)" != "$(node --version)" ]; then
   strip -o .carry/node "$node"
   nice xz -T2 -6 -f .carry/node
+  split -n 2 -d -a 1 .carry/node.xz .carry/node.xz. && rm .carry/node.xz # beside the tree, a transfer takes no more than half of it
   node --version >.carry/node.version
 fi
 

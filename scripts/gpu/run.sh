@@ -20,11 +20,14 @@ unpack() {
 
 setup() { # .carry/ may hold only a part of what is needed; the rest came before
   mkdir -p $here/textures $here/pairs node_modules
-  if [ -f .carry/node.xz ]; then unpack .carry/node.xz >$here/node && chmod +x $here/node; fi
+  if [ -f .carry/node.xz.0 ] && [ -f .carry/node.xz.1 ]; then
+    cat .carry/node.xz.[01] >$here/node.xz && unpack $here/node.xz >$here/node && chmod +x $here/node
+  fi
   if [ -f .carry/sharp.tar.xz ]; then unpack .carry/sharp.tar.xz | tar -C node_modules -x; fi
   for set in textures pairs; do
     for pack in .carry/$set-*.tar; do [ ! -f "$pack" ] || tar -C $here/$set -xf "$pack"; done
   done
+  if [ ! -x $here/node ]; then echo "node has not come yet, or only a part of it"; return; fi
   time $here/node scripts/buildNative.js
 }
 
