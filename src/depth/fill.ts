@@ -11,7 +11,7 @@ const STEP = 0.3;
  * Where depth is unfounded its weight is multiplied by a factor: down to the first where it is calm, since a network sees more than our evidence does, and down to
  * the second where it is restless by this many planes or more: neighbours are then guesses that err alike, and nearly all has to come from around.
  */
-const [CALM, GUESSED, RESTLESS] = [0.3, 1e-5, 0.3];
+const [CALM, GUESSED, RESTLESS] = [0.3, 1e-5, 0.9];
 
 /** The weight of depth that not every frame covers. */
 const UNCOVERED = 1e-8;

@@ -184,25 +184,25 @@ test("a calm guess counts: the depth of the borders decays within the wall as th
 });
 
 test("a restless guess does not: the depth of the borders is carried through a wall of 400 pixels", () => {
-  const restless = wall(400, { unfounded: 1, unrest: 0.3 });
+  const restless = wall(400, { unfounded: 1, unrest: 0.9 });
   const middle = 1 - 1 / Math.cosh(200 * Math.sqrt(0.3 ** 2 * 1e-5)); // 0.018
   assert.ok(Math.abs((restless.row[200] as number) - middle) < 0.004, `${restless.row[200]}, expected ${middle}`);
   // Half as restless: between the two, geometrically.
-  const between = wall(400, { unfounded: 1, unrest: 0.15 });
+  const between = wall(400, { unfounded: 1, unrest: 0.45 });
   const w = 0.3 ** 2 * Math.sqrt(0.3 * 1e-5);
   const ratio = (1 - (between.row[60] as number)) / (1 - (between.row[20] as number));
   assert.ok(Math.abs(ratio - decay(w) ** 40) < 0.02, `${ratio}, expected ${decay(w) ** 40}`);
 });
 
 test("depth that is half unfounded is halfway between the surface and the guess, and marked as filled only beyond that", () => {
-  const { row, filled } = wall(400, { unfounded: 0.5, unrest: 0.3 });
+  const { row, filled } = wall(400, { unfounded: 0.5, unrest: 0.9 });
   const w = 0.3 ** 2 * Math.sqrt(1e-5);
   for (const x of [10, 40, 80]) {
     const expected = 1 - decay(w) ** x / 2;
     assert.ok(Math.abs((row[x] as number) - expected) < 0.01, `column ${x}: ${row[x]}, expected ${expected}`);
   }
   assert.equal(filled[10], 0);
-  assert.equal(wall(400, { unfounded: 0.51, unrest: 0.3 }).filled[10], 1);
+  assert.equal(wall(400, { unfounded: 0.51, unrest: 0.9 }).filled[10], 1);
 });
 
 test("a plane stays a plane where nothing is founded, and a value that is not a number counts nothing", () => {
