@@ -2,7 +2,7 @@ import type { Engine, Tensor } from "../engine/engine.ts";
 import { keep, scope } from "../engine/scope.ts";
 import type { TorchEngine, TorchTensor } from "../engine/torch/torchEngine.ts";
 import { BARE } from "../optics/render/bare.ts";
-import { BLOTCH_CELLS } from "../optics/render/noise.ts";
+import { BLOTCH_CELLS, nodesOver } from "../optics/render/noise.ts";
 import { createRandom, type Random } from "../random.ts";
 import type { TrainBatch } from "./batch.ts";
 import type { AugmentConfig, TrainConfig } from "./config.ts";
@@ -219,7 +219,7 @@ function sampled(engine: TorchEngine, pictures: Tensor, { x, y }: Frame, mode: "
  */
 function withBareParts({ normal, chance, between }: Draws, images: TorchTensor, share: number): TorchTensor {
   const [B, , C, H, W] = images.shape as [number, number, number, number, number];
-  const [h, w] = [H, W].map((side) => Math.max(Math.ceil(side / BARE.cell), 2)) as [number, number];
+  const [h, w] = nodesOver([H, W], BARE.cell);
   const field = normal([B, 1, h, w]).resize2d([H, W], "bilinear");
   const contrast = field
     .sub(between([-BARE.threshold, BARE.threshold], [B, 1, 1, 1]))
@@ -261,7 +261,7 @@ function exposed(
  */
 function slowNoise(normal: Draws["normal"], [B, N, , H, W]: readonly [number, number, number, number, number]): TorchTensor {
   const layer = (cell: number): TorchTensor => {
-    const [h, w] = [H, W].map((side) => Math.max(Math.ceil(side / cell), 2)) as [number, number];
+    const [h, w] = nodesOver([H, W], cell);
     return normal([B * N, 1, h, w]).resize2d([H, W], "bilinear");
   };
   const [finer, coarser] = BLOTCH_CELLS;

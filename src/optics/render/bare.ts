@@ -1,6 +1,7 @@
 import type { Image, Size } from "../../image/image.ts";
 import { resize } from "../../image/resize.ts";
 import type { Random } from "../../random.ts";
+import { nodesOver } from "./noise.ts";
 
 /**
  * Where a stack is bare: a field of normal deviates at nodes `cell` pixels apart, bilinear between them, is below a threshold within ± `threshold`; from there, contrast grows by
@@ -10,7 +11,7 @@ export const BARE = { cell: 64, threshold: 1.5, steepness: 4, square: 16 } as co
 
 /** How much of their contrast the parts of a stack keep, 0 to 1 at every pixel: anywhere between a bare corner and nothing at all. */
 export function bareContrast({ width, height }: Size, random: Random): Float32Array {
-  const [w, h] = [width, height].map((side) => Math.max(Math.ceil(side / BARE.cell), 2)) as [number, number];
+  const [w, h] = nodesOver([width, height], BARE.cell);
   const threshold = BARE.threshold * (2 * random.uniform() - 1);
   const data = Float32Array.from({ length: w * h }, () => random.normal());
   const field = resize({ width: w, height: h, channels: 1, data }, { width, height, filter: "linear" }).data;
@@ -22,13 +23,12 @@ export function bareContrast({ width, height }: Size, random: Random): Float32Ar
  * surfaces show a little of it almost everywhere. Noise has to be added to each frame afterwards.
  */
 export function withBareParts(frames: readonly Image[], contrast: Float32Array): Image[] {
-  const slow = slowImage(frames);
-  const { channels, data: base } = slow;
+  const { channels, data: slow } = slowImage(frames);
   return frames.map((frame) => ({
     ...frame,
     data: frame.data.map((value, i) => {
-      const least = base[i] as number;
-      return least + (value - least) * (contrast[Math.floor(i / channels)] as number);
+      const rest = slow[i] as number;
+      return rest + (value - rest) * (contrast[Math.floor(i / channels)] as number);
     }),
   }));
 }

@@ -5,6 +5,10 @@ import type { Random } from "../../random.ts";
 /** Pixels between the nodes of slow noise; the same in training: train/deviceAugment.ts. */
 export const BLOTCH_CELLS = [8, 32] as const;
 
+/** How many nodes so many pixels apart a field over an image has along each side. */
+export const nodesOver = (sides: readonly [number, number], cell: number): [number, number] =>
+  sides.map((side) => Math.max(Math.ceil(side / cell), 2)) as [number, number];
+
 /** Standard deviations. */
 export interface Noise {
   /** Of every pixel and channel for itself. */
@@ -21,7 +25,7 @@ export function noisy(frame: Image, { white, slow }: Noise, random: Random): Ima
   const { width, height, channels } = frame;
   const data = Float32Array.from(frame.data);
   for (const cell of BLOTCH_CELLS) {
-    const [w, h] = [width, height].map((side) => Math.max(Math.ceil(side / cell), 2)) as [number, number];
+    const [w, h] = nodesOver([width, height], cell);
     const values = Float32Array.from({ length: w * h }, () => random.normal() * slow);
     const layer = enlarge({ width: w, height: h, values }, frame);
     for (let i = 0; i < data.length; i++) data[i] = (data[i] as number) + (layer[Math.floor(i / channels)] as number);
