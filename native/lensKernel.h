@@ -45,7 +45,14 @@ struct Candidates {
   int bounded, total;
 };
 
+/** Views each way of a light field, else 0. */
+LENS_FN int viewsOf(const Picture& picture) { return picture.camera[7] < 0 ? -(int)picture.camera[7] : 0; }
+
 LENS_FN void aim(Picture& picture, const float* plane) {
+  if (const int views = viewsOf(picture)) { // as many rays for each view, at least one
+    const int each = picture.samples / (views * views);
+    picture.samples = views * views * (each > 1 ? each : 1);
+  }
   picture.dioptres = plane[0];
   picture.radius = plane[1];
   picture.scale = plane[2];
@@ -224,11 +231,20 @@ LENS_FN void bladePoint(const Picture& picture, uint32_t base, Ints i, Rays& x, 
   y = r * (lookUp(picture.corners, 2 * k + 1) * (1.f - part) + lookUp(picture.corners, 2 * k + 3) * part);
 }
 
+/** The same for a light field, whose views lie on a square with the area of the unit disk. */
+LENS_FN void viewPoint(int views, Ints i, Rays& x, Rays& y) {
+  const float half = 0.88622693f, step = 2 * half / (views - 1);
+  const Ints row = i / views;
+  x = toFloat(i - row * views) * step - half;
+  y = toFloat(row % views) * step - half;
+}
+
 /** Sums the light of all rays of a pixel, focused at `dioptres`. */
 LENS_FN void gatherLight(const Picture& picture, const Candidates& candidates, int x, int y, uint32_t base, float dioptres, float* sum) {
   const uint32_t startX = hash(base + 1), startY = hash(base + 2), startU = hash(base + 3), startV = hash(base + 4);
   const float turn = TURN * 2.3283064e-10f * hash(base + 5);
   const float turnX = picture.radius * cosf(turn), turnY = picture.radius * sinf(turn);
+  const int views = viewsOf(picture);
   const bool round = picture.camera[7] < 3;
   const float left = x - picture.width * 0.5f - picture.shiftX, top = y - picture.height * 0.5f - picture.shiftY;
   const float cosine = picture.cosine / picture.scale, sine = picture.sine / picture.scale;
@@ -237,7 +253,10 @@ LENS_FN void gatherLight(const Picture& picture, const Candidates& candidates, i
     const Ints i = first + laneIndex();
     const Rays qx = left + member(startX, 0xc13fa9a9u, i), qy = top + member(startY, 0x91e10da5u, i);
     Ray ray;
-    if (round) {
+    if (views > 0) {
+      viewPoint(views, i, ray.ox, ray.oy);
+      ray.ox *= picture.radius, ray.oy *= picture.radius;
+    } else if (round) {
       const Rays lx = load(picture.lensX, first), ly = load(picture.lensY, first);
       ray.ox = turnX * lx - turnY * ly;
       ray.oy = turnY * lx + turnX * ly;

@@ -30,6 +30,7 @@ interface RenderOptions {
   readonly metres?: readonly number[];
   readonly imperfect?: number;
   readonly phone?: number;
+  readonly lightField?: number;
   readonly device: RenderDevice;
   readonly json: boolean;
 }
@@ -54,6 +55,11 @@ export function renderCommand(): Command {
     .option(
       "--phone <SHARE>",
       "share of scenes taken by hand and processed as phones do, half of them with cast shadows; 0 to 1 (default: 0)",
+      share,
+    )
+    .option(
+      "--light-field <SHARE>",
+      "share of the other scenes that are light fields of 5×5 to 9×9 views, refocused; 0 to 1 (default: 0)",
       share,
     )
     .addOption(new Option("--device <NAME>", "auto: cpu where the addon is built, else js").choices(RENDER_DEVICES).default("auto"))
@@ -86,13 +92,16 @@ async function runRender(options: RenderOptions): Promise<void> {
   report(options, { ...counts, scenes: scenes.count, device: host.device, seconds: (performance.now() - started) / 1000 });
 }
 
-function checkOptions({ scenes, scene, planes, size, metres, imperfect, phone }: RenderOptions): void {
+function checkOptions({ scenes, scene, planes, size, metres, imperfect, phone, lightField }: RenderOptions): void {
   if ((scenes === undefined) === (scene === undefined))
     throw new UserError("give either --scenes N or --scene FILE", { exitCode: 2, remedy: "dualfocus render --scenes 10 -o DIR" });
-  if (scene !== undefined && [planes, size, metres, imperfect, phone].some((option) => option !== undefined))
-    throw new UserError("--planes, --size, --metres, --imperfect and --phone belong to random scenes; a scene file has its own", {
-      exitCode: 2,
-    });
+  if (scene !== undefined && [planes, size, metres, imperfect, phone, lightField].some((option) => option !== undefined))
+    throw new UserError(
+      "--planes, --size, --metres, --imperfect, --phone and --light-field belong to random scenes; a scene file has its own",
+      {
+        exitCode: 2,
+      },
+    );
   if (metres !== undefined && (metres.length > 2 || (metres[0] as number) > (metres.at(-1) as number)))
     throw new UserError(`--metres: expected one distance or a range from near to far, got ${metres.join(" ")}`, { exitCode: 2 });
 }
@@ -103,7 +112,7 @@ async function readScene(file: string): Promise<Scene> {
 }
 
 function randomScenes(options: RenderOptions, textureCount: number): { count: number; at: (n: number) => Scene } {
-  const { scenes: count = 1, seed, planes = 5, size = [256, 256], metres, imperfect = 0, phone = 0 } = options;
+  const { scenes: count = 1, seed, planes = 5, size = [256, 256], metres, imperfect = 0, phone = 0, lightField = 0 } = options;
   const random = createRandom(seed);
   const textures = Array.from({ length: textureCount }, (_, i) => i);
   const range = metres && { metres: [metres[0] as number, metres.at(-1) as number] as const };
@@ -116,6 +125,7 @@ function randomScenes(options: RenderOptions, textureCount: number): { count: nu
       imperfect,
       phone,
       shadows: 0.5,
+      lightField,
       ...range,
     });
   return { count, at };

@@ -48,6 +48,8 @@ const renderData = z.strictObject({
     .optional(),
   /** Share of the scenes through the lens that a phone takes and processes, their blur between neighbouring planes, and the share of them with shadows. */
   phone: z.strictObject({ share: fraction, blur: range, shadows: fraction }).optional(),
+  /** Share of the other scenes through the lens that are light fields, refocused, and their blur between neighbouring planes. */
+  lightField: z.strictObject({ share: fraction, blur: range }).optional(),
   /**
    * Share of the scenes through the lens from a sweep of more planes than are rendered, with this much blur between its neighbours: of a
    * sweep a network is shown planes spread over all of it, or neighbouring ones (network/planeWindows.ts).
@@ -61,6 +63,8 @@ const renderData = z.strictObject({
     photos: fraction,
     /** Largest standard deviation of the sensor's noise in the sharp image, which is blurred with it. */
     grain: z.number().min(0),
+    /** Largest radius, in pixels, of a Gaussian blur of the sharp image itself: what RGB-D cameras take is softer than photos; 0 by default. */
+    softness: z.number().min(0).optional(),
   }),
   validation: z.strictObject({ count, samples: count }),
 });
@@ -101,6 +105,8 @@ const augment = z.strictObject({
   dioptres: fraction,
   /** Weight of pixels beyond the first or last plane, whose depth counts as that plane's; 0 by default. Of rendered stacks. */
   beyond: fraction.optional(),
+  /** Weight of pixels away from depth edges, those near one counting fully; 1 by default. Of rendered stacks. */
+  inner: fraction.optional(),
 });
 
 const budget = z.union([z.strictObject({ steps: count }), z.strictObject({ epochs: count }), z.strictObject({ minutes: positive })]);

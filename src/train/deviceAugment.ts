@@ -88,16 +88,34 @@ function drawBatch(engine: TorchEngine, pool: StackPool, { count: B, crop, subse
   const surfaces = augment.bare ? withBareParts(draw, textured, augment.bare) : textured;
   const coloured = exposed(draw, surfaces, { augment, severalShots });
   const dioptres = draw.chance(augment.dioptres, [B, 1]);
-  return { images: coloured, ...planeCoordinates({ depth, focusDistances, dioptres }, { beyond: augment.beyond ?? 0 }) };
+  return {
+    images: coloured,
+    ...planeCoordinates({ depth, focusDistances, dioptres }, { beyond: augment.beyond ?? 0, inner: augment.inner ?? 1 }),
+  };
+}
+
+/** Near a depth edge: within a square of this side depth differs by more than this many planes. */
+const EDGE = { square: 9, planes: 0.5 } as const;
+
+/** 1 near the edges of a depth map in planes, [B, 1, H, W], and `inner` elsewhere. */
+export function edgeWeight(depth: Tensor, { inner }: { readonly inner: number }): Tensor {
+  const largest = (map: Tensor): Tensor =>
+    map.maxPool2d({ kernel: [EDGE.square, EDGE.square], stride: [1, 1], padding: [EDGE.square >> 1, EDGE.square >> 1] });
+  const isEdge = largest(depth).add(largest(depth.neg())).greater(EDGE.planes);
+  return isEdge
+    .cast("f32")
+    .mul(1 - inner)
+    .add(inner);
 }
 
 /**
  * Depth measured in planes: f_1 becomes 0 and f_N becomes N − 1, in metres or in dioptres. The network's output moves with f, so
- * this only fixes the unit of the losses. Depth is clamped to the planes; pixels more than half a plane outside count by `beyond`.
+ * this only fixes the unit of the losses. Depth is clamped to the planes; pixels more than half a plane outside count by `beyond`, those
+ * away from depth edges by `inner`.
  */
 export function planeCoordinates(
   { depth, focusDistances, dioptres }: { depth: Tensor; focusDistances: Tensor; dioptres: Tensor },
-  { beyond = 0 }: { readonly beyond?: number } = {},
+  { beyond = 0, inner = 1 }: { readonly beyond?: number; readonly inner?: number } = {},
 ) {
   const [B, N] = focusDistances.shape as [number, number];
   const known = depth.greater(0);
@@ -112,10 +130,12 @@ export function planeCoordinates(
   const positive = known.where(depth, 1);
   const value = map(dioptres).where(positive.pow(-1), positive).sub(map(first)).mul(map(perUnit));
   const near = value.greaterEqual(-0.5).logicalAnd(value.lessEqual(N - 0.5));
+  const trueDepth = value.clamp({ min: 0, max: N - 1 });
+  const valid = known.where(near.where(known.cast("f32"), beyond), 0);
   return {
     focusDistances: f.sub(first).mul(perUnit),
-    trueDepth: value.clamp({ min: 0, max: N - 1 }),
-    valid: known.where(near.where(known.cast("f32"), beyond), 0),
+    trueDepth,
+    valid: inner === 1 ? valid : valid.mul(edgeWeight(trueDepth, { inner })),
   };
 }
 

@@ -41,11 +41,22 @@ export function sensorPictures(engine: TorchEngine, { rendered, textures, chosen
     }),
     0,
   );
-  return isPhoto
-    .where(photos, rendered.cast("f32").mul(1 / 255))
+  const sharp = isPhoto.where(photos, rendered.cast("f32").mul(1 / 255));
+  return softened(engine, sharp, { random, softness: gather.softness ?? 0 })
     .add(grain)
     .clamp({ min: 0, max: 1 });
 }
+
+/** Each picture blurred by a radius of its own up to `softness`, as RGB-D cameras take them: those of NYU Depth v2 are as soft as photos blurred by 1.8 pixels. */
+function softened(engine: TorchEngine, pictures: Tensor, { random, softness }: { random: readonly Random[]; softness: number }): Tensor {
+  if (softness === 0) return pictures;
+  const [B, , H, W] = pictures.shape as [number, number, number, number];
+  const perPicture = (values: number[]): Tensor => engine.constant(values, { shape: [B, 1, 1, 1] });
+  const blurRadius = engine.full([B, 1, H, W], 1).mul(perPicture(random.map((each) => each.split("softness").uniform() * softness)));
+  const exponent = perPicture(random.map(() => 2));
+  return gatherBlurs(engine, { picture: pictures, blurRadius, exponent }, { window: SOFT_WINDOW }).squeeze(1);
+}
+const SOFT_WINDOW = 9;
 
 /** [B, planes, 3, side, side], [B, side, side] and [B, planes]. */
 export interface Batch {

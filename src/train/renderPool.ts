@@ -25,7 +25,7 @@ export interface StackPool {
   readonly depth: TorchTensor;
   /** Metres, increasing; f32 [size, planes]. */
   readonly focusDistances: TorchTensor;
-  /** 1 for stacks blurred from one image: between their planes there is no camera motion and no new sensor noise. f32 [size, 1]. */
+  /** 1 for stacks blurred from one image, and light fields: between their planes there is no camera motion and no new sensor noise. f32 [size, 1]. */
   readonly onePicture: TorchTensor;
   /**
    * Brings the pool to its state before `step`: all stacks are rendered the first time, then the oldest are replaced. Rejects with the
@@ -37,7 +37,7 @@ export interface StackPool {
 export interface PoolOptions {
   readonly data: Pick<
     RenderData,
-    "refresh" | "planes" | "size" | "samples" | "blur" | "imperfect" | "themes" | "phone" | "sweep" | "gather"
+    "refresh" | "planes" | "size" | "samples" | "blur" | "imperfect" | "themes" | "phone" | "lightField" | "sweep" | "gather"
   >;
   readonly count: number;
   readonly textures: TextureSet;
@@ -158,21 +158,29 @@ function createSceneRenderer(engine: TorchEngine, { data, textures, split, seed 
       const these = scenes.filter((scene) => blurOf(scene) === kind);
       if (these.length === 0) return [];
       const batch = make[kind](these);
-      return these.map((scene, i) => ({ scene, stack: stackOf(batch, i), onePicture: kind !== "lens" }));
+      const onePicture = (scene: number): boolean => kind !== "lens" || takenAs(root.split(scene), data) === "lightField";
+      return these.map((scene, i) => ({ scene, stack: stackOf(batch, i), onePicture: onePicture(scene) }));
     });
+}
+
+/** How a scene through the lens is taken. */
+function takenAs(random: Random, { phone, lightField }: PoolOptions["data"]): "phone" | "lightField" | "camera" {
+  if (random.split("isPhone").uniform() < (phone?.share ?? 0)) return "phone";
+  return random.split("isLightField").uniform() < (lightField?.share ?? 0) ? "lightField" : "camera";
 }
 
 /** A scene through the lens, its planes as many as are rendered: of its own, or those that a network is shown of a long sweep. */
 function lensScene(random: Random, data: PoolOptions["data"], textures: readonly number[]): Scene {
-  const { planes, size: side, blur, imperfect, themes, phone, sweep } = data;
-  const isPhone = random.split("isPhone").uniform() < (phone?.share ?? 0);
+  const { planes, size: side, blur, imperfect, themes, phone, lightField, sweep } = data;
+  const taken = takenAs(random, data);
   const draw = random.split("sweep");
   const count = sweep && draw.uniform() < sweep.share ? sweep.planes[0] + draw.integer(sweep.planes[1] - sweep.planes[0] + 1) : undefined;
   const scene = randomScene(random.integer(0x80000000), {
     ...{ planes, width: side, height: side, textures, imperfect, ...(themes && { themes }) },
-    blur: isPhone && phone ? phone.blur : blur,
-    phone: Number(isPhone),
+    blur: { phone: phone?.blur, lightField: lightField?.blur, camera: undefined }[taken] ?? blur,
+    phone: Number(taken === "phone"),
     shadows: phone?.shadows ?? 0,
+    lightField: Number(taken === "lightField"),
     ...(sweep && count !== undefined && { sweep: { planes: count, blur: sweep.blur } }),
   });
   return count === undefined ? scene : withPlanes(scene, shownPlanes(draw, { of: count, planes }));

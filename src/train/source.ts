@@ -100,20 +100,21 @@ async function renderSource({ engine, config, textures: path, share, progress }:
 
 /**
  * Stacks held out of training, by what precedes the names of their metrics. The first are the same for every recipe, so that runs compare;
- * where a recipe has phones or sweeps there are as many of these, every scene one of them.
+ * where a recipe has phones, sweeps or light fields there are as many of these, every scene one of them.
  */
 function heldPools(
   engine: TorchEngine,
-  { themes, phone, sweep, ...data }: RenderData,
+  { themes, phone, lightField, sweep, ...data }: RenderData,
   textures: TextureSet,
 ): ReadonlyMap<string, StackPool> {
   const { count, samples } = data.validation;
   const still = { ...data, samples, gather: { ...data.gather, gaussian: 0, powerExponential: 0 }, refresh: { every: 1, count: 0 } };
-  const pool = (own: Pick<RenderData, "themes" | "phone" | "sweep">): StackPool =>
+  const pool = (own: Pick<RenderData, "themes" | "phone" | "lightField" | "sweep">): StackPool =>
     createRenderPool(engine, { data: { ...still, ...own }, count, textures, split: "test", seed: VALIDATION_SEED });
   return new Map([
     ["", pool({})],
     ...(phone ? [["phone-", pool({ ...(themes && { themes }), phone: { ...phone, share: 1 } })] as const] : []),
     ...(sweep ? [["sweep-", pool({ ...(themes && { themes }), sweep: { ...sweep, share: 1 } })] as const] : []),
+    ...(lightField ? [["light-field-", pool({ lightField: { ...lightField, share: 1 } })] as const] : []),
   ]);
 }

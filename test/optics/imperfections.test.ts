@@ -30,6 +30,17 @@ test("a bladed aperture is a polygon with the area of the round one", () => {
   near(spread, polygon + 2 + 1 / 6, 0.02, "mean squared distance");
 });
 
+test("a light field shows a light out of focus once for each view, on a square with the area of the round aperture", () => {
+  const views = 3;
+  const scene = lightScene({ focusDistances: [1], depth: 5, radius: 1, size: 80 });
+  const picture = first(renderScene({ ...scene, camera: { ...scene.camera, views } }, { textures, samples: 512 }));
+  const half = (diameter(1 - 1 / 5) / 2) * (Math.sqrt(Math.PI) / 2);
+  near(moments(picture).spread, 2 * (2 / 3) * half ** 2 + 1 / 2 + 1 / 6, 0.02, "mean squared distance"); // two of three columns are `half` away
+  const at = (x: number, y: number): number => picture.data[(Math.round(40 + y) * 80 + Math.round(40 + x)) * 3] as number;
+  for (const x of [-half, 0, half]) for (const y of [-half, 0, half]) assert.ok(at(x - 0.5, y - 0.5) > 0.1, `light at ${x}, ${y}`);
+  assert.equal(at(half / 2, half / 2), 0, "nothing between the views");
+});
+
 test("chromatic shift focuses blue nearer and red farther than green", () => {
   const picture = flawed({ chromaticShift: 0.08 });
   const defocus = 1 - 1 / 1.5;

@@ -15,12 +15,23 @@ const set = generateTextures({ count: 24 });
 const textures = lensTextures(engine, set);
 const indices = Array.from({ length: set.count }, (_, i) => i);
 const [width, height, planes, samples] = [52, 41, 2, 12];
-const scenesOf = (theme: Theme | undefined, count: number) =>
-  packRandomScenes(createRandom(4), { count, planes, width, height, textures: indices, imperfect: 0.6, ...(theme && { theme }) });
+const scenesOf = (theme: Theme | undefined, count: number, { lightField = 0 } = {}) =>
+  packRandomScenes(createRandom(4), {
+    count,
+    planes,
+    width,
+    height,
+    textures: indices,
+    imperfect: 0.6,
+    lightField,
+    ...(theme && { theme }),
+  });
 
 test("the native kernel and the plain one give the same depth and, ray by ray, the same pictures", () => {
-  for (const theme of Object.keys(THEMES) as Theme[]) {
-    const packed = scenesOf(theme, 3);
+  const lightFields = scenesOf("clutter", 3, { lightField: 1 });
+  assert.ok((lightFields.cameras[7] as number) <= -5, "a light field has views in place of blades");
+  const kinds = (Object.keys(THEMES) as Theme[]).map((theme) => [theme, scenesOf(theme, 3)] as const);
+  for (const [theme, packed] of [...kinds, ["light fields", lightFields] as const]) {
     const { images, allInFocus, depth } = renderLens(engine, packed, { textures, samples });
     const [pictures, sharp, depths] = [images, allInFocus, depth].map((tensor) => engine.read(tensor) as Float32Array) as [
       Float32Array,

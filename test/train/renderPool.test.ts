@@ -7,7 +7,7 @@ import { interleave, renderScene } from "../../src/optics/render/render.ts";
 import { randomScene } from "../../src/optics/scene/random.ts";
 import { generateTextures, splitTextures } from "../../src/optics/texture/texture.ts";
 import { createRandom } from "../../src/random.ts";
-import { createPoolBatches, planeCoordinates } from "../../src/train/deviceAugment.ts";
+import { createPoolBatches, edgeWeight, planeCoordinates } from "../../src/train/deviceAugment.ts";
 import { smoke } from "../../src/train/presets.ts";
 import { createRenderPool, type StackPool } from "../../src/train/renderPool.ts";
 import { assertClose } from "../helpers/close.ts";
@@ -82,6 +82,53 @@ test("phone stacks in the pool are those of the plain renderer and the plain pro
       assert.ok(mean < 1.5, `stack ${slot}, plane ${plane}: ${mean} levels apart`);
     });
   }
+});
+
+test("refocused light fields are told apart from stacks of several shots", async () => {
+  const data = { ...smoke.data, gather: none, samples: 1, lightField: { share: 0.5, blur: smoke.data.blur } };
+  const pool = createRenderPool(engine, { data, count: 12, textures, split: "train", seed: 3 });
+  await pool.advance(0);
+  const marks = read(pool.onePicture);
+  const share = marks.reduce((sum, mark) => sum + mark, 0) / 12;
+  assert.ok(share > 0.2 && share < 0.8, `${share} of the stacks are light fields`);
+  const plain = createRenderPool(engine, {
+    data: { ...data, lightField: { ...data.lightField, share: 0 } },
+    count: 12,
+    textures,
+    split: "train",
+    seed: 3,
+  });
+  await plain.advance(0);
+  marks.forEach((mark, slot) => {
+    const images = ({ images }: StackPool): string => String(read(images.slice(0, { start: slot * 4, end: slot * 4 + 4 }).cast("f32")));
+    assert.equal(images(pool) === images(plain), mark === 0, `stack ${slot}`);
+  });
+});
+
+test("the sharp images of RGB-D stacks are as soft as asked for, at most", async () => {
+  const roughness = async (softness: number): Promise<number> => {
+    const gather = { ...none, gaussian: 1, photos: 1, softness };
+    const pool = createRenderPool(engine, { data: { ...smoke.data, gather }, count: 8, textures, split: "train", seed: 4 });
+    await pool.advance(0);
+    const values = read(pool.images.cast("f32"));
+    return values.reduce((sum, value, i) => (i % 64 === 0 ? sum : sum + Math.abs(value - (values[i - 1] as number))), 0) / values.length;
+  };
+  const [sharp, same, soft] = [await roughness(0), await roughness(1), await roughness(4)];
+  assert.equal(same, sharp, "up to a pixel nothing is blurred");
+  assert.ok(soft < 0.8 * sharp, `${soft} after ${sharp}`);
+});
+
+test("pixels near a depth edge count fully, the others by `inner`", () => {
+  const [H, W] = [5, 20];
+  const step = Array.from({ length: H * W }, (_, i) => (i % W < 10 ? 1 : 1.6)); // more than half a plane
+  const slope = Array.from({ length: H * W }, (_, i) => 0.05 * (i % W)); // 0.4 planes over nine pixels
+  const weight = read(edgeWeight(engine.constant([...step, ...slope], { shape: [2, 1, H, W] }), { inner: 0.25 }));
+  // The square reaches four pixels each way: columns 6 to 9 see the far side, 10 to 13 the near one.
+  assert.deepEqual(
+    weight.slice(0, W),
+    Array.from({ length: W }, (_, x) => (x >= 6 && x <= 13 ? 1 : 0.25)),
+  );
+  assert.ok(weight.slice(H * W).every((value) => value === 0.25));
 });
 
 test("of a long sweep the pool holds planes spread over all of it, or neighbouring ones, and much lies beyond those", async () => {

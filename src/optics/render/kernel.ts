@@ -1,5 +1,5 @@
 import { hitDepth } from "./intersect.ts";
-import { STEP, bladeCorners, hash, lensPoints, member, normalDeviate } from "./sampling.ts";
+import { STEP, bladeCorners, hash, lensPoints, member, normalDeviate, viewPoints, viewSamples } from "./sampling.ts";
 import { encodeGamma, shade } from "./shade.ts";
 import type { Surface } from "./shade.ts";
 import { CAMERA_STRIDE, PLANE_STRIDE, PRIMITIVE_STRIDE } from "../scene/pack.ts";
@@ -24,6 +24,8 @@ export interface Job {
   readonly surface: Surface;
   readonly lens: Float32Array;
   readonly corners: Float32Array;
+  /** Of a light field, else empty. */
+  readonly views: Float32Array;
   /** Offsets of the primitives that rays of a tile can hit, nearest first; unbounded ones last. */
   readonly candidates: Int32Array;
 }
@@ -48,6 +50,7 @@ export function renderJob(packed: PackedScenes, index: number, { textures, sampl
     },
     lens: lensPoints(samples),
     corners: (camera[7] as number) >= 3 ? bladeCorners(camera[7] as number, camera[8] as number) : new Float32Array(0),
+    views: (camera[7] as number) < 0 ? viewPoints(-(camera[7] as number)) : new Float32Array(0),
     candidates: new Int32Array(primitivesPerScene),
   };
 }
@@ -86,7 +89,8 @@ function exposureOf({ focus, planes, camera, samples }: Job, plane: number): Exp
     };
   const [dioptres, radius, scale, gain, cos, sin, shiftX, shiftY] = focus.subarray(plane * PLANE_STRIDE) as unknown as number[] as [
     number, number, number, number, number, number, number, number]; // prettier-ignore
-  return { samples, index: plane, dioptres, radius, scale, gain, cos, sin, shiftX, shiftY };
+  const rays = (camera[7] as number) < 0 ? viewSamples(samples, -(camera[7] as number)) : samples;
+  return { samples: rays, index: plane, dioptres, radius, scale, gain, cos, sin, shiftX, shiftY };
 }
 
 /**
@@ -215,7 +219,7 @@ function gather(
   dioptres: number,
   only: number,
 ): void {
-  const { width, height, lens, corners, surface } = job;
+  const { width, height, lens, corners, views, surface } = job;
   const { scale, cos, sin, radius, samples } = exposure;
   const size = job.camera[15] as number;
   const startX = hash(base + 1);
@@ -235,7 +239,11 @@ function gather(
     const py = (cos * qy - sin * qx) / scale;
     let ox: number;
     let oy: number;
-    if (blades < 3) {
+    if (views.length > 0) {
+      const view = 2 * (i % (views.length / 2));
+      ox = radius * (views[view] as number);
+      oy = radius * (views[view + 1] as number);
+    } else if (blades < 3) {
       const lx = lens[2 * i] as number;
       const ly = lens[2 * i + 1] as number;
       ox = turnX * lx - turnY * ly;

@@ -41,6 +41,19 @@ export function bladeCorners(blades: number, angle: number): Float32Array {
   });
 }
 
+/** Half the side of the square with the area of the unit disk. */
+const HALF_SQUARE = Math.sqrt(Math.PI) / 2;
+
+/** Where the views of a light field of `views` × `views` lie in the aperture, row by row: x, y pairs. */
+export const viewPoints = (views: number): Float32Array =>
+  Float32Array.from({ length: 2 * views * views }, (_, i) => {
+    const place = i % 2 === 0 ? (i >> 1) % views : Math.floor((i >> 1) / views);
+    return HALF_SQUARE * ((2 * place) / (views - 1) - 1);
+  });
+
+/** Rays per pixel of a light field: as many for each view, at least one. */
+export const viewSamples = (samples: number, views: number): number => views * views * Math.max(Math.floor(samples / (views * views)), 1);
+
 /** Two hashes to one normal deviate (Box-Muller). */
 export const normalDeviate = (a: number, b: number): number =>
   Math.sqrt(-2 * Math.log((a + 1) * 2 ** -32)) * Math.cos(2 * Math.PI * b * 2 ** -32);

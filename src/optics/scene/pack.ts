@@ -8,7 +8,7 @@ import { imageDistance } from "../lens/thinLens.ts";
  * Primitive (32): 0 world-to-local matrix, 3 rows of 4 · 12 type · 13 texture · 14 repeats per unit of local x, y, z · 17 tint
  *   20 specular · 21 shininess · 22 emission · 23 offset u · 24 cut-out amount · 25 cut-out texture, or seed of a height field
  *   26 cut-out repeats, or frequency of a height field · 27 offset v · 28 bounding sphere x, y, z, radius
- * Camera (16): 0 pixels per unit slope · 1 primitives · 2 direction to the light · 5 ambient · 6 exposure · 7 blades (0: round)
+ * Camera (16): 0 pixels per unit slope · 1 primitives · 2 direction to the light · 5 ambient · 6 exposure · 7 blades (0: round; −g: a light field of g × g views)
  *   8 blade angle · 9 field curvature · 10 chromatic shift · 11 read noise · 12 shot noise · 13 seed · 14 JPEG quality (0: none) · 15 size of the light that casts shadows (0: none)
  * Plane (8): 0 focus in dioptres · 1 aperture radius · 2 pixels per unit slope · 3 gain · 4 misalignment: cos, sin, shift x, y
  */
@@ -92,7 +92,7 @@ function packScene(scene: Scene, index: number, packed: PackedScenes): void {
       light.direction[2] / length,
       light.ambient,
       light.exposure,
-      flaws?.blades ?? 0,
+      camera.views === undefined ? (flaws?.blades ?? 0) : -camera.views,
       flaws?.bladeAngle ?? 0,
       flaws?.fieldCurvature ?? 0,
       flaws?.chromaticShift ?? 0,

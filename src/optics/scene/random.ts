@@ -31,6 +31,8 @@ export interface RandomSceneOptions {
   readonly phone?: number;
   /** Share of those in which objects cast shadows. */
   readonly shadows?: number;
+  /** Share of the other scenes that are light fields of 5×5 to 9×9 views, refocused. */
+  readonly lightField?: number;
 }
 
 /** Largest blur disk of the stack, as a share of the image's width. */
@@ -84,7 +86,22 @@ export function randomScene(seed: number, options: RandomSceneOptions = {}): Sce
     seed: random.integer(0x1000000),
   };
   const apart = random.split("phone"); // scenes without it stay what they were
-  return chance(apart, options.phone ?? 0) ? takenByPhone(scene, apart, { shadows: options.shadows ?? 0 }) : scene;
+  if (chance(apart, options.phone ?? 0)) return takenByPhone(scene, apart, { shadows: options.shadows ?? 0 });
+  return chance(apart, options.lightField ?? 0) ? asLightField(scene, apart) : scene;
+}
+
+/** All planes come from one exposure: of the flaws only noise is left, and what JPEG does to the files. */
+function asLightField(scene: Scene, random: Random): Scene {
+  const { readNoise, shotNoise, jpegQuality } = scene.imperfections ?? {};
+  return {
+    ...scene,
+    camera: { ...scene.camera, views: pick(random, [5, 7, 9, 9]) },
+    imperfections: {
+      ...(readNoise !== undefined && { readNoise }),
+      ...(shotNoise !== undefined && { shotNoise }),
+      ...(jpegQuality !== undefined && { jpegQuality }),
+    },
+  };
 }
 
 /** What is drawn from by default: desks and rooms more often than the rest. */

@@ -80,6 +80,8 @@ const camera = z
     height: z.int().min(1).max(8192),
     /** Focus breathing: 0 keeps the image's scale, 1 scales each plane like a lens that moves as a whole. The middle plane keeps its scale. */
     breathing: fraction.optional(),
+    /** A light field: this many views each way, spread over a square as large as the round aperture, shifted and added for each plane. */
+    views: z.int().min(2).max(17).optional(),
   })
   .describe("camera");
 
