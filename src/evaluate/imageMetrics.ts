@@ -7,7 +7,7 @@ import { type DepthMetrics, measure } from "../metrics/meter.ts";
 import { inPlanes } from "./planeUnits.ts";
 import { measureClaims } from "./claims.ts";
 import type { Estimate } from "./predictor.ts";
-import { nearSilhouette } from "./silhouette.ts";
+import { nearSilhouette, nearestOfObject } from "./silhouette.ts";
 import { textureStrength, textureThirds } from "./untextured.ts";
 
 /** All metrics of one image. NaN (null in JSON) where a metric is undefined. */
@@ -25,6 +25,8 @@ export interface ImageMetrics extends DepthMetrics {
   readonly rmseSilhouette: number;
   readonly offSilhouette: number;
   readonly rmseInside: number;
+  /** Share of the background's pixels within 5 pixels of the object that the depth gives to it: nearer to the object's plane there than to the background's. */
+  readonly fattening: number;
   /** The same of the depth with unfounded areas filled. Networks only. */
   readonly mseFilled: number;
   readonly rmseFilled: number;
@@ -48,7 +50,7 @@ export interface ImageMetrics extends DepthMetrics {
 export const METRIC_NAMES = [
   ...["mse", "rmse", "logRmse", "absRel", "sqRel", "delta1", "delta2", "delta3", "within5", "within15", "within25", "bump"],
   ...["badPix", "invalidFocusTrend", "boundaryF1", "rmsePlanes", "rmseUntextured", "badPixUntextured"],
-  ...["rmsePlanesUntextured", "rmsePlanesMiddle", "rmsePlanesTextured", "rmseSilhouette", "offSilhouette", "rmseInside"],
+  ...["rmsePlanesUntextured", "rmsePlanesMiddle", "rmsePlanesTextured", "rmseSilhouette", "offSilhouette", "rmseInside", "fattening"],
   ...["mseFilled", "rmseFilled", "badPixFilled", "boundaryF1Filled", "rmsePlanesFilled", "rmsePlanesUntexturedFilled"],
   ...["rmseSilhouetteFilled", "offSilhouetteFilled", "rmseInsideFilled"],
   ...["withinError", "withinErrorTextured", "withinErrorUntextured", "sparsification", "sparsificationBySpread"],
@@ -122,8 +124,8 @@ const OFF_PLANES = 3;
 function objectMetrics(
   inUnits: Comparison,
   object: Sample["object"],
-): Pick<ImageMetrics, "rmseSilhouette" | "offSilhouette" | "rmseInside"> {
-  if (!object) return { rmseSilhouette: NaN, offSilhouette: NaN, rmseInside: NaN };
+): Pick<ImageMetrics, "rmseSilhouette" | "offSilhouette" | "rmseInside" | "fattening"> {
+  if (!object) return { rmseSilhouette: NaN, offSilhouette: NaN, rmseInside: NaN, fattening: NaN };
   const { trueDepth } = inUnits;
   const near = nearSilhouette(object, trueDepth);
   const over = (isIn: (i: number) => boolean): Comparison => ({
@@ -138,7 +140,16 @@ function objectMetrics(
       over((i) => object[i] === 1 && near[i] === 0),
       rootMeanSquaredError,
     ),
+    fattening: fatteningOf(inUnits, object),
   };
+}
+
+/** All in planes. Where the background lies beyond the planes, and so is not known, its plane is the last: that is where it belongs. */
+function fatteningOf({ depth, trueDepth }: Comparison, object: Uint8Array): number {
+  const nearest = nearestOfObject(object, trueDepth);
+  const beside = Array.from(nearest.keys()).filter((i) => (nearest[i] as number) >= 0 && depth.valid[i] === 1);
+  const middle = (i: number): number => ((trueDepth.values[i] as number) + (trueDepth.values[nearest[i] as number] as number)) / 2;
+  return beside.filter((i) => (depth.values[i] as number) < middle(i)).length / beside.length;
 }
 
 /** NaN if no pixel is valid in both maps. */

@@ -30,6 +30,7 @@ const COLUMNS: readonly Column[] = [
   { title: "silhouette", metric: "rmseSilhouette" },
   { title: "off by > 3 planes %", metric: "offSilhouette", percent: true },
   { title: "inside", metric: "rmseInside" },
+  { title: "fattening %", metric: "fattening", percent: true },
   { title: "RMSE untextured", metric: "rmseUntextured" },
   { title: "BadPix % untextured", metric: "badPixUntextured", percent: true },
   { title: "invalid trend %", metric: "invalidFocusTrend", percent: true },
@@ -39,7 +40,7 @@ const THIRDS = ["rmsePlanesUntextured", "rmsePlanesMiddle", "rmsePlanesTextured"
 
 /** Sets made to show something: the table has the columns that do. */
 const SHOWN: Readonly<Record<string, readonly (keyof ImageMetrics)[]>> = {
-  object: ["rmsePlanes", "rmseSilhouette", "offSilhouette", "rmseInside", "invalidFocusTrend"],
+  object: ["rmsePlanes", "rmseSilhouette", "offSilhouette", "rmseInside", "fattening", "invalidFocusTrend"],
   phone: ["rmsePlanes", ...THIRDS, "boundaryF1", "invalidFocusTrend"],
 };
 

@@ -82,4 +82,7 @@ test("filled depth is measured as the depth is: silhouette, inside, boundaries",
   assertClose([metrics.rmseInsideFilled], [Math.sqrt(5 / 10)], 1e-6);
   assert.equal(metrics.boundaryF1Filled, 0); // its contours lie at columns 5 and 34, the truth's at 40
   assert.ok(Number.isNaN(measureImage(sample, { depth: truth }, (comparison) => comparison).boundaryF1Filled));
+  // Of the five columns of background beside the object the depth puts two at the object's plane and one just behind the middle, at 4.1 m.
+  const fatter = { ...truth, values: across((x) => (x < 42 ? 2 : x === 42 ? 4.1 : 6)) };
+  assert.deepEqual([metrics.fattening, measureImage(sample, { depth: fatter }, (comparison) => comparison).fattening], [0, 2 / 5]);
 });

@@ -5,7 +5,7 @@ import { depthMap } from "../../src/image/depthMap.ts";
 import { measureImage } from "../../src/evaluate/imageMetrics.ts";
 import { openObjects, openPhone } from "../../src/evaluate/renderedBenchmarks.ts";
 import { openEvaluationSet } from "../../src/evaluate/protocol.ts";
-import { nearSilhouette } from "../../src/evaluate/silhouette.ts";
+import { nearSilhouette, nearestOfObject } from "../../src/evaluate/silhouette.ts";
 import { textureStrength, textureThirds } from "../../src/evaluate/untextured.ts";
 import { assertClose } from "../helpers/close.ts";
 
@@ -19,6 +19,19 @@ test("a pixel is near the silhouette when background lies within reach, in any d
   const expected = object.map((is, i) => (is && Math.hypot((i % width) - 4, Math.floor(i / width) - 3) <= 2 ? 1 : 0));
   assert.deepEqual(near, expected);
   assert.deepEqual(nearSilhouette(new Uint8Array(4).fill(1), { width: 2, height: 2 }), new Uint8Array(4)); // no background, no silhouette
+});
+
+test("background beside the object knows the object's pixel nearest to it", () => {
+  const [width, height] = [6, 2];
+  const object = Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0); // at (0, 0) and (4, 1)
+  const [left, right] = [0, 10];
+  // prettier-ignore
+  const expected = Int32Array.of(
+    -1, left, left, right, right, right, //  (2, 0) is 2 from the left one and √5 from the right
+    left, left, right, right, -1, right, //  (2, 1) is √5 and 2 from them
+  );
+  assert.deepEqual(nearestOfObject(object, { width, height }, 2), expected);
+  assert.equal(nearestOfObject(object, { width, height }, 1)[2], -1);
 });
 
 test("the truth of an object is the object's alone, and the planes share scene, lens and range", async () => {
