@@ -44,6 +44,8 @@ interface Pixel extends Readonly<Record<Cue, number>> {
   readonly kind: string;
   readonly planes: number;
   readonly half: number;
+  /** Of the planes of its stack. */
+  readonly mismatch: number;
   /** Whether its true depth is known and within the planes. */
   readonly known: boolean;
   /** |depth − truth| in planes: divided by the distance between the planes there. */
@@ -63,7 +65,12 @@ const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
 const share = <T>(list: readonly T[], holds: (each: T) => boolean): number => list.filter(holds).length / list.length;
 
 /** An error of one plane, whatever the cues: divides errors by the distance between the planes. */
-const ONE_PLANE: ErrorModel = { planes: 1, ...byCue(() => ({ at: [1e9], factor: [1] })), stack: { at: [0], factor: [1] } };
+const ONE_PLANE: ErrorModel = {
+  planes: 1,
+  ...byCue(() => ({ at: [1e9], factor: [1] })),
+  stack: { at: [0], factor: [1] },
+  mismatch: { at: [0], factor: [1] },
+};
 
 async function pixelsOf(network: DepthNetwork, given: CalibrationStack, marks: Mark[]): Promise<Pixel[]> {
   const { kind, half, stack, trueDepth } = given;
@@ -89,6 +96,7 @@ async function pixelsOf(network: DepthNetwork, given: CalibrationStack, marks: M
       kind,
       planes: stack.images.length,
       half,
+      mismatch: signs.mismatch,
       known,
       off,
       texture: most.valid[i] ? "textured" : least.valid[i] ? "untextured" : "between",
@@ -110,7 +118,7 @@ function calibrationPixels(stacks: readonly (readonly Pixel[])[]): CalibrationPi
   const weightOf = ({ kind, known }: Pixel): number => (known ? (1e4 * (KIND_WEIGHTS[kind] ?? 1)) / (counts.get(kind) as number) : 0);
   return {
     cues: byCue((cue) => Float32Array.from(pixels, (pixel) => pixel[cue])),
-    stacks: stacks.map((own) => ({ pixels: own.length, planes: (own[0] as Pixel).planes })),
+    stacks: stacks.map((own) => ({ pixels: own.length, planes: (own[0] as Pixel).planes, mismatch: (own[0] as Pixel).mismatch })),
     off: Float32Array.from(pixels, ({ off }) => off),
     weights: Float32Array.from(pixels, weightOf),
   };
@@ -251,7 +259,7 @@ const claims = crossChecked(stacks);
 reportKinds(claims);
 reportMarks(marks);
 const model = fitErrorModel(calibrationPixels(stacks));
-for (const name of [...CUES, "stack"] as const)
+for (const name of [...CUES, "stack", "mismatch"] as const)
   say(`| ${name} | ${model[name].at.map((at, k) => `${at}: ${model[name].factor[k] as number}`).join(" · ")} |`);
 say(JSON.stringify(model));
 const kinds = [...new Set(claims.map(({ kind }) => kind))];

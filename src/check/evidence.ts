@@ -1,4 +1,5 @@
 import { boxMeanBlock, smoothBlock, type Plane } from "../image/boxFilter.ts";
+import type { Size } from "../image/image.ts";
 import { blockOf, type Block } from "../image/pyramid.ts";
 import { quantile } from "../image/quantile.ts";
 import { workspace } from "../image/simd/workspace.ts";
@@ -29,13 +30,16 @@ export interface FocusSigns {
   readonly evidence: Float32Array;
   /** The plane of the largest energy in that band. */
   readonly sharpest: Uint16Array;
+  /** How unlike the detail of neighbouring planes is, 0 to 1, at half of the places: blur fades detail, noise and motion replace it. */
+  readonly mismatch: number;
 }
 
 export function focusSigns(planes: readonly Plane[]): FocusSigns {
   const { width, height } = planes[0] as Plane;
   const change = new Float32Array(width * height);
   const sharpest = new Uint16Array(width * height);
-  for (const { least, most, at } of energyRanges(planes)) {
+  const { ranges, details } = measureBands(planes);
+  for (const { least, most, at } of ranges) {
     const noise = quantile(least, QUIETEST) + ROUNDING;
     for (let i = 0; i < change.length; i++) {
       const high = most[i] as number;
@@ -46,7 +50,8 @@ export function focusSigns(planes: readonly Plane[]): FocusSigns {
     }
   }
   const chance = changeByNoise(planes.length);
-  return { evidence: change.map((share) => Math.max(0, (share - chance) / (1 - chance))), sharpest };
+  const evidence = change.map((share) => Math.max(0, (share - chance) / (1 - chance)));
+  return { evidence, sharpest, mismatch: detailMismatch(details) };
 }
 
 export const focusEvidence = (planes: readonly Plane[]): Float32Array => focusSigns(planes).evidence;
@@ -64,9 +69,63 @@ interface EnergyRange {
   readonly at: Uint16Array;
 }
 
-/** The smallest and largest energy around each pixel, over the planes, of every band. */
-function energyRanges(planes: readonly Plane[]): EnergyRange[] {
+/** The side of the cells whose detail is compared between planes, the window of the energies, and how many of them are enough for a median. */
+const [CELL, ENOUGH_CELLS] = [2 * WINDOW + 1, 600];
+
+/** Detail below this is none: what blurring a plain area leaves of it by rounding. */
+const FAINTEST = 1e-5;
+
+/** Samples of the pixels of a plane's cells, which are spread over it, cell after cell. */
+function cellSamples({ width, height }: Size, valueAt: (i: number) => number): Float32Array {
+  const columns = Math.floor(width / CELL);
+  const cells = columns * Math.floor(height / CELL);
+  const stride = Math.max(Math.ceil(cells / ENOUGH_CELLS), 1);
+  const samples = new Float32Array(Math.ceil(cells / stride) * CELL * CELL);
+  let at = 0;
+  for (let cell = 0; cell < cells; cell += stride) {
+    const corner = Math.floor(cell / columns) * CELL * width + (cell % columns) * CELL;
+    for (let y = 0; y < CELL; y++) for (let x = 0; x < CELL; x++) samples[at++] = valueAt(corner + y * width + x);
+  }
+  return samples;
+}
+
+/**
+ * How unlike neighbouring planes are in the detail b_n of a cell, 1 − Σ b_n · b_{n+1} / Σ |b_n| |b_{n+1}|: the median over the cells. 0 where detail is only
+ * fainter in one plane than in the next, about 1 where each has its own, as noise is; 1 where there is none.
+ */
+export function detailMismatch(planes: readonly Float32Array[], cellSize = CELL * CELL): number {
+  const cells = Math.floor((planes[0] as Float32Array).length / cellSize);
+  const mismatches: number[] = [];
+  for (let cell = 0; cell < cells; cell++) {
+    const details = planes.map((samples) => samples.subarray(cell * cellSize, (cell + 1) * cellSize));
+    const lengths = details.map((detail) => Math.sqrt(product(detail, detail)));
+    let [alike, most] = [0, 0];
+    for (let n = 1; n < planes.length; n++) {
+      alike += product(details[n - 1] as Float32Array, details[n] as Float32Array);
+      most += (lengths[n - 1] as number) * (lengths[n] as number);
+    }
+    if (most > FAINTEST ** 2 * cellSize * (planes.length - 1)) mismatches.push(Math.min(Math.max(1 - alike / most, 0), 1));
+  }
+  return mismatches.length === 0 ? 1 : quantile(Float32Array.from(mismatches), 0.5);
+}
+
+function product(one: Float32Array, two: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < one.length; i++) sum += (one[i] as number) * (two[i] as number);
+  return sum;
+}
+
+interface BandMeasures {
+  /** Of every band. */
+  readonly ranges: readonly EnergyRange[];
+  /** Of every plane: samples of the coarser band, in which noise is a smaller part. */
+  readonly details: readonly Float32Array[];
+}
+
+/** The smallest and largest energy around each pixel, over the planes, of every band, and what the planes show in cells. */
+function measureBands(planes: readonly Plane[]): BandMeasures {
   const { width, height } = planes[0] as Plane;
+  const details: Float32Array[] = [];
   const pixels = width * height;
   const { kernels, take, view, scoped } = workspace();
   return scoped(() => {
@@ -85,12 +144,15 @@ function energyRanges(planes: readonly Plane[]): EnergyRange[] {
           kernels.squaredDifferences(squares.address, (blurred[band] as Block).address, (blurred[band + 1] as Block).address, pixels);
           kernels.extendRange(least, most, at, boxMeanBlock(squares, WINDOW).address, pixels, n);
         }
+        const [fine, coarse] = blurred.slice(-2).map(({ address }) => view(address, pixels)) as [Float32Array, Float32Array];
+        details.push(cellSamples({ width, height }, (i) => (fine[i] as number) - (coarse[i] as number)));
       });
-    return ranges.map(({ least, most, at }) => ({
+    const found = ranges.map(({ least, most, at }) => ({
       least: view(least, pixels).slice(),
       most: view(most, pixels).slice(),
       at: Uint16Array.from(new Uint32Array(view(at, pixels).buffer, at, pixels)),
     }));
+    return { ranges: found, details };
   });
 }
 

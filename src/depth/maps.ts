@@ -64,7 +64,7 @@ export function depthMaps(
   const { depth, spread, planeIndex } = depthOfPlanes(probability, focusDistances, scale);
   const pixels = depth.length;
   const [error, confidence] = [new Float32Array(pixels), new Float32Array(pixels)] as const;
-  const whole = stackFactor(errorModel, stackDoubt(planesOff, probability.planes));
+  const whole = stackFactor(errorModel, { doubt: stackDoubt(planesOff, probability.planes), mismatch: signs.mismatch });
   for (let i = 0; i < pixels; i++) {
     const off = whole * (planesOff[i] as number);
     error[i] = off * scale.step(depth[i] as number);
@@ -134,11 +134,11 @@ const confidenceOf = (planesOff: number): number => 1 / (1 + (2 * planesOff) ** 
 export const expectedPlanes = (confidence: number): number => Math.sqrt(1 / confidence - 1) / 2;
 
 /**
- * What the error of each pixel is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, that of m
+ * What the error of each pixel is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, the same times its largest value, that of m
  * around the pixel and next to it, evidence in the images there, around it and farther around it, and how far the plane that they are sharpest in lies from m, as far as there
  * is evidence for it.
  */
-export function errorCues(probability: FocusProbability, { evidence, sharpest }: FocusSigns): Record<Cue, Float32Array> {
+export function errorCues(probability: FocusProbability, { evidence, sharpest }: Omit<FocusSigns, "mismatch">): Record<Cue, Float32Array> {
   const { width, height } = probability;
   const pixels = width * height;
   const { kernels, take, view, scoped } = workspace();
@@ -162,6 +162,7 @@ export function errorCues(probability: FocusProbability, { evidence, sharpest }:
     kernels.weighDistances(disagreement, mean.address, weights.address, pixels);
     return {
       spread,
+      tail: largestProbability(probability).map((largest, i) => largest * (spread[i] as number)),
       unrest: deviationWithin(REACH.unrest),
       ripple: deviationWithin(REACH.ripple),
       evidence,
@@ -170,6 +171,17 @@ export function errorCues(probability: FocusProbability, { evidence, sharpest }:
       disagreement: view(disagreement, pixels).slice(),
     };
   });
+}
+
+/** The largest p of every pixel. */
+function largestProbability({ planes, width, height, values }: FocusProbability): Float32Array {
+  const pixels = width * height;
+  const largest = values.slice(0, pixels);
+  for (let n = 1; n < planes; n++) {
+    const start = n * pixels;
+    for (let i = 0; i < pixels; i++) largest[i] = Math.max(largest[i] as number, values[start + i] as number);
+  }
+  return largest;
 }
 
 /** Mean Σ p_n n and standard deviation of p at every pixel, in planes. */

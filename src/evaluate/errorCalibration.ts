@@ -1,10 +1,10 @@
-import { byCue, CUES, expectedErrors, stackDoubt, stackFactors, type Cue, type ErrorModel } from "../network/facts.ts";
+import { byCue, CUES, expectedErrors, stackDoubt, stackFactors, type Cue, type ErrorModel, type StackCues } from "../network/facts.ts";
 
 /** Pixels of calibration stacks, those of a stack one after another: what their error is read from, and how far off they were. */
 export interface CalibrationPixels {
   readonly cues: Readonly<Record<Cue, Float32Array>>;
-  /** How many pixels each stack has here, and its number of planes. */
-  readonly stacks: readonly { readonly pixels: number; readonly planes: number }[];
+  /** How many pixels each stack has here, its number of planes, and their mismatch. */
+  readonly stacks: readonly { readonly pixels: number; readonly planes: number; readonly mismatch: number }[];
   /** |depth − truth| in planes. */
   readonly off: Float32Array;
   /** How much each pixel counts, on any scale; 0 where the truth is unknown. Such pixels count towards the median of their stack. */
@@ -17,6 +17,7 @@ export const COVERAGE = 0.68;
 /** Knots of the factors; in planes but for evidence and its means. */
 const KNOTS: Readonly<Record<Cue, readonly number[]>> = {
   spread: [0.3, 0.5, 0.6, 0.7, 0.8, 1, 1.3, 2],
+  tail: [0.05, 0.15, 0.25, 0.32, 0.36, 0.4, 0.45, 0.55],
   unrest: [0, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5],
   ripple: [0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8],
   evidence: [0, 0.05, 0.2, 0.5, 0.8, 1],
@@ -24,45 +25,57 @@ const KNOTS: Readonly<Record<Cue, readonly number[]>> = {
   region: [0, 0.01, 0.03, 0.1, 0.3, 0.6],
   disagreement: [0, 0.25, 0.5, 1, 1.5, 2.5, 4],
 };
-const STACK_KNOTS = [0.1, 0.2, 0.4, 0.7] as const;
+const STACK_KNOTS = { doubt: [0.1, 0.2, 0.4, 0.7], mismatch: [0.001, 0.005, 0.02, 0.1, 0.4] } as const;
 
 /** Errors below this are not told apart. */
 const LEAST = 0.005;
 
 /**
- * The error model that `COVERAGE` of the pixels stay within: first the factors of the cues, then that of the stack, by the medians that follow from them. Fitted together, the stack would take
- * over what the cues say, and leave no medians to tell stacks apart by.
+ * The error model that `COVERAGE` of the pixels stay within: first the factors of the cues, then those of the stack, by the medians that follow from them and by its mismatch. Fitted
+ * together, the stack would take over what the cues say, and leave no medians to tell stacks apart by.
  */
 export function fitErrorModel(pixels: CalibrationPixels): ErrorModel {
   const { cues, off, weights } = pixels;
   const target = off.map((value) => Math.log(Math.max(value, LEAST)));
   const columns = CUES.map((cue) => ({ values: cues[cue], knots: KNOTS[cue] }));
   const model = modelOf(regress({ columns, target, weights }));
-  const own = expectedErrors(model, pixels.cues); // without the factor of the stack
+  const own = expectedErrors(model, pixels.cues); // without the factors of the stack
   const rest = target.map((value, i) => value - Math.log(own[i] as number));
-  const doubts = { values: stackDoubts(own, pixels), knots: STACK_KNOTS };
-  const { scale, curves } = regress({ columns: [doubts], target: rest, weights });
-  const factor = Array.from(curves[0] as Float64Array, (value) => rounded(Math.exp(scale + value)));
-  return { ...model, stack: { at: STACK_KNOTS, factor } };
+  const { doubt, mismatch } = stackCues(own, pixels);
+  const ofStack = [
+    { values: doubt, knots: STACK_KNOTS.doubt },
+    { values: mismatch, knots: STACK_KNOTS.mismatch },
+  ];
+  const { scale, curves } = regress({ columns: ofStack, target: rest, weights });
+  const [byDoubt, byMismatch] = curves as [Float64Array, Float64Array];
+  const mean = meanOf(byMismatch);
+  return {
+    ...model,
+    stack: { at: STACK_KNOTS.doubt, factor: Array.from(byDoubt, (value) => rounded(Math.exp(scale + mean + value))) },
+    mismatch: { at: STACK_KNOTS.mismatch, factor: Array.from(byMismatch, (value) => rounded(Math.exp(value - mean))) },
+  };
 }
 
 /** The errors that the model claims of all pixels. */
 export function claimedErrors(model: ErrorModel, pixels: Omit<CalibrationPixels, "off" | "weights">): Float32Array {
-  const own = expectedErrors(model, pixels.cues); // without the factor of the stack
-  const factors = stackFactors(model, stackDoubts(own, pixels));
+  const own = expectedErrors(model, pixels.cues); // without the factors of the stack
+  const factors = stackFactors(model, stackCues(own, pixels));
   return own.map((value, i) => value * (factors[i] as number));
 }
 
-/** For each pixel how doubtful its stack is. */
-function stackDoubts(errors: Float32Array, { stacks }: Pick<CalibrationPixels, "stacks">): Float32Array {
-  const doubts = new Float32Array(errors.length);
+/** For each pixel how doubtful its stack is, and the mismatch of its planes. */
+function stackCues(errors: Float32Array, { stacks }: Pick<CalibrationPixels, "stacks">): StackCues<Float32Array> {
+  const [doubt, mismatch] = [new Float32Array(errors.length), new Float32Array(errors.length)];
   let start = 0;
-  for (const { pixels, planes } of stacks) {
-    doubts.fill(stackDoubt(errors.subarray(start, start + pixels), planes), start, start + pixels);
+  for (const { pixels, planes, ...own } of stacks) {
+    doubt.fill(stackDoubt(errors.subarray(start, start + pixels), planes), start, start + pixels);
+    mismatch.fill(own.mismatch, start, start + pixels);
     start += pixels;
   }
-  return doubts;
+  return { doubt, mismatch };
 }
+
+const meanOf = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 const rounded = (value: number): number => Number(value.toPrecision(3));
 
@@ -71,11 +84,11 @@ function modelOf({ scale, curves }: Regression): ErrorModel {
   let exponent = scale;
   const factors = byCue((cue) => {
     const logs = curves[CUES.indexOf(cue)] as Float64Array;
-    const mean = logs.reduce((sum, value) => sum + value, 0) / logs.length;
+    const mean = meanOf(logs);
     exponent += mean;
     return { at: KNOTS[cue], factor: Array.from(logs, (value) => rounded(Math.exp(value - mean))) };
   });
-  return { planes: rounded(Math.exp(exponent)), ...factors, stack: { at: [0], factor: [1] } };
+  return { planes: rounded(Math.exp(exponent)), ...factors, stack: { at: [0], factor: [1] }, mismatch: { at: [0], factor: [1] } };
 }
 
 /** Something that the target depends on, and where the curve of that dependence has its knots. */

@@ -13,10 +13,10 @@ export const AVERAGES = ["dioptres", "metres"] as const;
 export type Average = (typeof AVERAGES)[number];
 
 /**
- * What the error of a pixel is read from (docs/confidence.md): the spread of p, the unrest of the map around it and next to it (ripple), evidence in the
- * images there, around it (surroundings) and farther around it (region), and disagreement with them.
+ * What the error of a pixel is read from (docs/confidence.md): the spread of p and its tail, the unrest of the map around it and next to it (ripple), evidence in
+ * the images there, around it (surroundings) and farther around it (region), and disagreement with them.
  */
-export const CUES = ["spread", "unrest", "ripple", "evidence", "surroundings", "region", "disagreement"] as const;
+export const CUES = ["spread", "tail", "unrest", "ripple", "evidence", "surroundings", "region", "disagreement"] as const;
 export type Cue = (typeof CUES)[number];
 
 export const byCue = <T>(of: (cue: Cue) => T): Record<Cue, T> => Object.fromEntries(CUES.map((cue) => [cue, of(cue)])) as Record<Cue, T>;
@@ -34,12 +34,17 @@ const NO_FACTOR = { at: [0], factor: [1] } as const;
 const newer = factors.default(NO_FACTOR);
 
 const errorModel = z
-  .strictObject({ planes: z.number().positive(), ...byCue(() => factors), ripple: newer, surroundings: newer, region: newer, stack: newer })
+  .strictObject({
+    planes: z.number().positive(),
+    ...byCue(() => factors),
+    ...{ tail: newer, ripple: newer, surroundings: newer, region: newer },
+    ...{ stack: newer, mismatch: newer },
+  })
   .readonly();
 
 /**
- * Expected error of the depth, in planes: `planes` times one factor for each cue, which is interpolated between its knots, times one for the whole `stack` by
- * the median of that over its pixels. Of the pixels given ±e, 68 % lie within e. docs/confidence.md says how it was measured and on what.
+ * Expected error of the depth, in planes: `planes` times one factor for each cue, which is interpolated between its knots, times two for the whole stack: one
+ * (`stack`) by the median of that over its pixels, and one by the `mismatch` of its planes. Of the pixels given ±e, 68 % lie within e. docs/confidence.md says how it was measured and on what.
  */
 export type ErrorModel = z.infer<typeof errorModel>;
 
@@ -130,12 +135,22 @@ export function expectedErrors({ planes, ...model }: ErrorModel, cues: Readonly<
   return errors;
 }
 
-/** The factor of a whole stack: where most pixels look doubtful, each of them is worse than its own cues say. */
-export const stackFactor = (model: ErrorModel, doubt: number): number => stackFactors(model, Float32Array.of(doubt))[0] as number;
+/** What the factor of a whole stack is read from: how doubtful it is, and how unlike the detail of neighbouring planes is. */
+export interface StackCues<T> {
+  readonly doubt: T;
+  readonly mismatch: T;
+}
+
+/** The factor of a whole stack: where most pixels look doubtful, or planes show detail of their own (noise), each pixel is worse than its own cues say. */
+export const stackFactor = (model: ErrorModel, { doubt, mismatch }: StackCues<number>): number =>
+  stackFactors(model, { doubt: Float32Array.of(doubt), mismatch: Float32Array.of(mismatch) })[0] as number;
 
 /** The same of several stacks. */
-export const stackFactors = ({ stack }: ErrorModel, doubts: Float32Array): Float32Array =>
-  curveSums([{ values: doubts, curve: logarithmOf(stack) }]).map(Math.exp);
+export const stackFactors = (model: ErrorModel, { doubt, mismatch }: StackCues<Float32Array>): Float32Array =>
+  curveSums([
+    { values: doubt, curve: logarithmOf(model.stack) },
+    { values: mismatch, curve: logarithmOf(model.mismatch) },
+  ]).map(Math.exp);
 
 /** How doubtful a stack is: the median of its pixels' errors. The same scene errs by more planes where there are more of them: counted as for five. */
 export const stackDoubt = (errors: Float32Array, planes: number): number => quantile(errors, 0.5) / Math.sqrt(planes / 5);
@@ -147,6 +162,7 @@ const logarithmOf = ({ at, factor }: ErrorModel["stack"]): Curve => ({ at, level
 export const DEFAULT_ERROR_MODEL: ErrorModel = {
   planes: 0.837,
   spread: { at: [0.3, 0.5, 0.6, 0.7, 0.8, 1, 1.3, 2], factor: [1.46, 0.888, 0.592, 0.728, 0.847, 1.1, 1.09, 1.76] },
+  tail: NO_FACTOR,
   unrest: { at: [0, 0.03, 0.1, 0.2, 0.4, 0.8, 1.5], factor: [0.836, 0.891, 0.899, 0.991, 1.12, 1.22, 1.1] },
   ripple: { at: [0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8], factor: [0.549, 0.579, 0.616, 0.863, 1.41, 1.91, 2.19] },
   evidence: { at: [0, 0.05, 0.2, 0.5, 0.8, 1], factor: [1.58, 1.22, 1.04, 0.846, 0.741, 0.796] },
@@ -154,4 +170,5 @@ export const DEFAULT_ERROR_MODEL: ErrorModel = {
   region: NO_FACTOR,
   disagreement: { at: [0, 0.25, 0.5, 1, 1.5, 2.5, 4], factor: [0.379, 0.486, 0.731, 1.01, 1.37, 2.23, 2.39] },
   stack: { at: [0.1, 0.2, 0.4, 0.7], factor: [0.77, 1.1, 1.3, 3.21] },
+  mismatch: NO_FACTOR,
 };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { checkFocusChange, focusEvidence } from "../../src/check/evidence.ts";
+import { checkFocusChange, detailMismatch, focusEvidence, focusSigns } from "../../src/check/evidence.ts";
 import { boxMean, type Plane } from "../../src/image/boxFilter.ts";
 import { createRandom, type Random } from "../../src/random.ts";
 
@@ -49,6 +49,36 @@ test("texture that comes into focus is evidence, a plain noisy wall beside it is
     if (inside(i, 8, SIDE / 2 - 8)) assert.ok((evidence[i] as number) > 0.7, `textured pixel ${i}: ${evidence[i]}`);
     if (inside(i, SIDE / 2 + 16, SIDE)) assert.ok((evidence[i] as number) < 0.2, `plain pixel ${i}: ${evidence[i]}`);
   }
+});
+
+test("mismatch by hand: 1 − Σ b·b' / Σ |b| |b'| of neighbouring planes, the median over cells that show something", () => {
+  const of = (...planes: number[][]): number => detailMismatch(planes.map((each) => Float32Array.from(each)), 2); // prettier-ignore
+  assert.ok(of([3, 4], [6, 8], [0.3, 0.4]) < 1e-6); // fainter, but the same
+  assert.equal(of([1, 0], [0, 1]), 1);
+  assert.equal(of([1, 0], [-1, 0]), 1); // no more than that
+  assert.ok(Math.abs(of([1, 0], [1, 1], [0, 2]) - (1 - 3 / (3 * Math.SQRT2))) < 1e-6); // (1 + 2) / (√2 + 2√2)
+  assert.equal(of([1, 0, 1, 0, 1, 0, 0, 0], [1, 0, 0, 1, 0, 1, 0, 0]), 1); // cells of 0, 1, 1 and nothing
+  assert.equal(of([0, 0], [0, 0]), 1);
+  assert.equal(of([], []), 1);
+});
+
+test("mismatch is 0 for equal frames in any brightness, 1 for noise, and noise's share of the detail for both; blur alone changes it little", () => {
+  const random = createRandom(5);
+  const texture = values(() => 0.5 + 0.1 * normal(random));
+  const stack = (frame: (n: number) => Float32Array): Plane[] => [0, 1, 2, 3, 4].map((n) => grey(frame(n)));
+  const mismatch = (frame: (n: number) => Float32Array): number => focusSigns(stack(frame)).mismatch;
+  assert.ok(mismatch((n) => texture.map((value) => value * (1 + 0.1 * n))) < 1e-5);
+  assert.ok(Math.abs(mismatch(() => values(() => 0.5 + 0.02 * normal(random))) - 1) < 0.1);
+  const noisy = (noise: number): number => mismatch(() => texture.map((value) => value + noise * normal(random)));
+  assert.ok(Math.abs(noisy(0.1) - 0.5) < 0.06, `${noisy(0.1)}`); // as much noise as texture
+  assert.ok(Math.abs(noisy(0.05) - 0.2) < 0.04, `${noisy(0.05)}`); // 0.05² / (0.05² + 0.1²)
+  assert.ok(noisy(0.01) < 0.015);
+  const blurred = mismatch((n) => boxMean({ ...size, values: texture }, Math.abs(n - 2)));
+  assert.ok(blurred < 0.1, `${blurred}`);
+  assert.equal(
+    mismatch(() => values(() => 0.5)),
+    1,
+  ); // no detail at all
 });
 
 test("a stack in which nothing comes into focus is told so: equal images, plain ones, noise; one with a little texture in focus is not", () => {

@@ -52,7 +52,12 @@ function absRel(found: Float32Array, truth: ArrayLike<number>, counts: (i: numbe
 test("with p known, depth, plane, error and the all-in-focus picture are those worked out by hand", async () => {
   // Red is 0.25, 0.75, 0 over the planes: p = ¼, ¾, 0 at 1, 2 and 4 m.
   const images = [0.25, 0.75, 0].map((red): Image => ({ width: 1, height: 1, channels: 3, data: Float32Array.of(red, 0.5, 1) }));
-  const errorModel = { planes: 1, ...byCue(() => ({ at: [1], factor: [1] })), stack: { at: [0], factor: [1] } };
+  const errorModel = {
+    planes: 1,
+    ...byCue(() => ({ at: [1], factor: [1] })),
+    stack: { at: [0], factor: [1] },
+    mismatch: { at: [0], factor: [1] },
+  };
   const network = networkOf(fakeSession(), { average: "dioptres", errorModel });
   const found = await estimateDepth({ images, focusDistances: [1, 2, 4], space: "depth" }, { network });
   assertClose(found.depth.values, [1 / (0.25 / 1 + 0.75 / 2)], 1e-6); // 1.6 m

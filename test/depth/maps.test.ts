@@ -13,13 +13,13 @@ function row(pixels: readonly (readonly number[])[]) {
 }
 
 const NONE = { at: [0], factor: [1] };
-const MODEL: ErrorModel = { planes: 1, ...byCue(() => NONE), spread: { at: [0.5, 1], factor: [0.2, 1] }, stack: NONE };
+const MODEL: ErrorModel = { planes: 1, ...byCue(() => NONE), spread: { at: [0.5, 1], factor: [0.2, 1] }, stack: NONE, mismatch: NONE };
 const IN_DIOPTRES = { errorModel: MODEL, average: "dioptres" } as const;
 const IN_METRES = { errorModel: MODEL, average: "metres" } as const;
 
 /** The maps of images that show nothing. */
 function mapsOf(p: ReturnType<typeof row>, stack: Parameters<typeof depthMaps>[1], options: Omit<MapOptions, "signs">): DepthMaps {
-  const signs = { evidence: new Float32Array(p.width), sharpest: new Uint16Array(p.width) };
+  const signs = { evidence: new Float32Array(p.width), sharpest: new Uint16Array(p.width), mismatch: 0.25 };
   return depthMaps(p, stack, { ...options, signs });
 }
 
@@ -72,6 +72,12 @@ test("errors are larger by a factor for the whole stack, by the median of its pi
   assertClose(confidence, [1 / 17, 1 / 17, 1 / 1.64], 1e-5);
 });
 
+test("errors are larger by a factor for the mismatch of the stack's planes", () => {
+  const stack = { focusDistances: [0, 1, 2], space: "index" } as const;
+  const errorModel = { ...MODEL, mismatch: { at: [0, 0.5], factor: [1, 4] } }; // 0.25 lies halfway
+  assertClose(mapsOf(row([[0.5, 0, 0.5], [0, 1, 0]]), stack, { ...IN_METRES, errorModel }).error, [2, 0.4], 1e-5); // prettier-ignore
+});
+
 test("almost all of p on an end plane marks the pixel as there or beyond; its confidence is that of any other", () => {
   const pixels = [[0.9, 0.1, 0], [0.5, 0.5, 0], [0, 0.05, 0.95], [0.05, 0.9, 0.05]]; // prettier-ignore
   const { beyond, confidence } = mapsOf(row(pixels), { focusDistances: [1, 2, 3], space: "depth" }, IN_DIOPTRES);
@@ -79,19 +85,27 @@ test("almost all of p on an end plane marks the pixel as there or beyond; its co
   assertClose(confidence, [1 / 1.16, 1 / 1.16, 1 / 1.16, 1 / 1.16], 1e-6); // spreads of at most ½ plane
 });
 
-test("the cues of a pixel: spread of p, unrest, evidence there and around it, and distance from the sharpest plane by evidence", () => {
+test("the cues of a pixel: spread of p, that times its largest value, unrest, evidence there and around it, and distance from the sharpest plane by evidence", () => {
   const p = row([[1, 0, 0], [0.5, 0, 0.5], [0, 0, 1]]); // prettier-ignore
   const cues = errorCues(p, { evidence: Float32Array.of(0, 0.5, 1), sharpest: Uint16Array.of(2, 2, 1) });
   // The means are 0, 1, 2; the window of three pixels holds two of them at the ends. In an image this small every reach is one pixel.
-  for (const [i, [spread, unrest, evidence, surroundings, disagreement]] of [
-    [0, 0.5, 0, 0.25, 0],
-    [1, Math.sqrt(2 / 3), 0.5, 0.5, 0.5],
-    [0, 0.5, 1, 0.75, 1],
+  for (const [i, [spread, tail, unrest, evidence, surroundings, disagreement]] of [
+    [0, 0, 0.5, 0, 0.25, 0],
+    [1, 0.5, Math.sqrt(2 / 3), 0.5, 0.5, 0.5],
+    [0, 0, 0.5, 1, 0.75, 1],
   ].entries()) {
     // prettier-ignore
     const found = CUES.map((cue) => cues[cue][i] as number);
-    assertClose(found, [spread, unrest, unrest, evidence, surroundings, surroundings, disagreement] as number[], 1e-6);
+    assertClose(found, [spread, tail, unrest, unrest, evidence, surroundings, surroundings, disagreement] as number[], 1e-6);
   }
+});
+
+test("of two p with the same spread, the one with a sharp peak and a far tail has the larger tail", () => {
+  // Variances of 0.9 · 0.1 · 3² = 0.81 and 0.405 · 2: 0.9 · 0.9 against 0.405 · 0.9.
+  const p = row([[0.9, 0, 0, 0.1, 0], [0, 0.405, 0.19, 0.405, 0]]); // prettier-ignore
+  const { spread, tail } = errorCues(p, { evidence: new Float32Array(2), sharpest: new Uint16Array(2) });
+  assertClose(spread, [0.9, 0.9], 1e-6);
+  assertClose(tail, [0.81, 0.3645], 1e-6);
 });
 
 test("unrest reaches 1/32 of the shorter side, ripple 1/128", () => {
@@ -129,7 +143,7 @@ test("depth is unfounded by 1 − evidence / 0.03, averaged within 1/16 of the s
   const [width, height] = [80, 64];
   const evidence = Float32Array.from({ length: width * height }, (_, i) => (i % width === 40 ? 0.135 : i % width < 20 ? 0.2 : 0));
   const values = Float32Array.from({ length: 2 * width * height }, (_, i) => ((i % width >= 60 ? 1 : 0) === Math.floor(i / (width * height)) ? 1 : 0)); // prettier-ignore
-  const options = { ...IN_METRES, signs: { evidence, sharpest: new Uint16Array(width * height) } };
+  const options = { ...IN_METRES, signs: { evidence, sharpest: new Uint16Array(width * height), mismatch: 0 } };
   const { unfounded, unrest } = depthMaps({ planes: 2, width, height, values }, { focusDistances: [1, 2], space: "depth" }, options);
   const row = 30 * width;
   // Windows of nine columns: 0.135 / 9 is half of 0.03.

@@ -13,14 +13,14 @@ const STACKS = 8;
  */
 function pixels(seed: number, count: number, harder: (stack: number) => number = () => 1): CalibrationPixels {
   const random = createRandom(seed);
-  const most = { spread: 1.5, unrest: 0.5, ripple: 0.5, evidence: 1, surroundings: 1, region: 1, disagreement: 2 };
+  const most = { spread: 1.5, tail: 0.6, unrest: 0.5, ripple: 0.5, evidence: 1, surroundings: 1, region: 1, disagreement: 2 };
   const factor = (i: number): number => harder(Math.floor((i * STACKS) / count));
   const cues = byCue((cue) => Float32Array.from({ length: count }, () => most[cue] * random.uniform()));
   if (harder(0) !== 1) for (let i = 0; i < count; i++) cues.disagreement[i] = (cues.disagreement[i] as number) * factor(i) ** 2;
   const off = cues.spread.map(
     (spread, i) => -Math.log(1 - random.uniform()) * trueScale(spread, cues.evidence[i] as number) * factor(i) ** 2,
   );
-  const stacks = Array.from({ length: STACKS }, () => ({ pixels: count / STACKS, planes: 5 }));
+  const stacks = Array.from({ length: STACKS }, () => ({ pixels: count / STACKS, planes: 5, mismatch: 0.02 }));
   return { cues, stacks, off, weights: new Float32Array(count).fill(1) };
 }
 const trueScale = (spread: number, evidence: number): number =>
@@ -66,6 +66,26 @@ test("a stack that is worse than its pixels show is claimed as such, by its medi
   const [misses, byCuesAlone] = [missesOf(model), missesOf({ ...model, stack: { at: [0], factor: [1] } })];
   assert.ok(Math.max(...misses) < 0.08, misses.map((miss) => miss.toFixed(3)).join(" "));
   assert.ok(Math.max(...byCuesAlone) > 0.12, byCuesAlone.map((miss) => miss.toFixed(3)).join(" "));
+});
+
+test("a stack that is worse than others because its planes do not match is claimed as such, though no pixel shows it", () => {
+  const mismatchOf = (stack: number): number => [0.001, 0.02, 0.1, 0.4][stack % 4] as number;
+  const make = (seed: number): CalibrationPixels => {
+    const { stacks, off, ...others } = pixels(seed, 40_000);
+    return {
+      ...others,
+      stacks: stacks.map((own, stack) => ({ ...own, mismatch: mismatchOf(stack) })),
+      off: off.map((value, i) => value * (1 + 5 * mismatchOf(Math.floor((i * STACKS) / 40_000)))), // up to three times
+    };
+  };
+  const [model, others] = [fitErrorModel(make(6)), make(7)];
+  const claimed = claimedErrors(model, others);
+  for (let stack = 0; stack < STACKS; stack++) {
+    const within = shareWithin(others, claimed, (i) => Math.floor((i * STACKS) / 40_000) === stack);
+    assert.ok(Math.abs(within - COVERAGE) < 0.04, `stack ${stack}: ${within}`);
+  }
+  const [least, , , , most] = model.mismatch.factor as [number, number, number, number, number];
+  assert.ok(Math.abs(most / least / (3 / 1.005) - 1) < 0.1, `${most / least}`);
 });
 
 test("pixels without weight do not count, but towards the median of their stack", () => {

@@ -18,10 +18,16 @@ import {
 } from "../../src/network/facts.ts";
 import { readModel, replaceFacts, writeModel } from "../../src/network/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
+import { assertClose } from "../helpers/close.ts";
 
 const facts: NetworkFacts = {
   average: "dioptres",
-  errorModel: { planes: 0.3, ...byCue(() => ({ at: [0.5, 1], factor: [0.7, 1.4] })), stack: { at: [0.1, 0.2], factor: [0.8, 1.5] } },
+  errorModel: {
+    planes: 0.3,
+    ...byCue(() => ({ at: [0.5, 1], factor: [0.7, 1.4] })),
+    stack: { at: [0.1, 0.2], factor: [0.8, 1.5] },
+    mismatch: { at: [0, 0.4], factor: [0.5, 2] },
+  },
   planes: [3, 10],
   licence: "Apache-2.0",
   training: [{ data: "render", steps: 10, minutes: 0.5, seed: 7 }],
@@ -48,11 +54,17 @@ test("cues that an older calibration does not have change nothing", () => {
   const read = expectedErrors(parsed, seen);
   assert.deepEqual(
     read,
-    expectedErrors({ ...(facts.errorModel as ErrorModel), ripple: without, surroundings: without, region: without }, seen),
+    expectedErrors({ ...(facts.errorModel as ErrorModel), tail: without, ripple: without, surroundings: without, region: without }, seen),
   );
   const none = Float32Array.of(0);
-  assert.deepEqual(expectedErrors(parsed, { ...seen, ripple: none, surroundings: none, region: none }), read);
-  assert.equal(stackFactor(parsed, 0.3), 1);
+  assert.deepEqual(expectedErrors(parsed, { ...seen, tail: none, ripple: none, surroundings: none, region: none }), read);
+  assert.equal(stackFactor(parsed, { doubt: 0.3, mismatch: 0.3 }), 1);
+});
+
+test("the factors of the doubt and the mismatch of a stack are multiplied", () => {
+  const model = facts.errorModel as ErrorModel;
+  const at = (doubt: number, mismatch: number): number => stackFactor(model, { doubt, mismatch });
+  assertClose([at(0.1, 0), at(0.2, 0.4), at(0.2, 0.2), at(1, 1)], [0.4, 3, 1.5, 3], 1e-6);
 });
 
 test("facts that cannot be right are refused by the file and the key", () => {
