@@ -34,7 +34,7 @@ const shareWithin = ({ off }: CalibrationPixels, claimed: Float32Array, holds: (
 test("the model finds the 68 % quantile for every value of the cues, on pixels it was not fitted on", () => {
   const others = pixels(2, 60_000);
   const { cues } = others;
-  const claimed = claimedErrors(fitErrorModel(pixels(1, 20_000)), others);
+  const claimed = claimedErrors(fitErrorModel(pixels(1, 40_000)), others);
   const share = (holds: (i: number) => boolean): number => shareWithin(others, claimed, holds);
   assert.ok(Math.abs(share(() => true) - COVERAGE) < 0.02, `${share(() => true)}`);
   for (const [cue, from, to] of [
