@@ -47,7 +47,7 @@ export function sensorPictures(engine: TorchEngine, { rendered, textures, chosen
     .clamp({ min: 0, max: 1 });
 }
 
-/** Each picture blurred by a radius of its own up to `softness`, as RGB-D cameras take them: those of NYU Depth v2 are as soft as photos blurred by 1.8 pixels. */
+/** Each picture blurred by a radius of its own up to `softness`: RGB-D cameras take softer pictures than the textures are (docs/datasets.md). */
 function softened(engine: TorchEngine, pictures: Tensor, { random, softness }: { random: readonly Random[]; softness: number }): Tensor {
   if (softness === 0) return pictures;
   const [B, , H, W] = pictures.shape as [number, number, number, number];
