@@ -18,6 +18,7 @@ interface ExportOptions {
   readonly planes?: number;
   readonly size?: readonly [number, number];
   readonly storage: Storage;
+  readonly licence?: string;
   readonly fields: boolean;
   readonly untrained: boolean;
   readonly json: boolean;
@@ -36,6 +37,7 @@ export function exportCommand(): Command {
     .addOption(
       new Option("--storage <type>", "how the weights are stored (int8: .safetensors only)").choices(["f32", "f16", "int8"]).default("f32"),
     )
+    .option("--licence <NAME>", "licence to state in the file, for weights of your own")
     .option("--fields", "also output Γ, z* and θ_grad(z*)", false)
     .option("--untrained", "use freshly initialised weights where none are shipped", false)
     .option("--json", "print the result as JSON", false)
@@ -43,7 +45,7 @@ export function exportCommand(): Command {
       const toOnnx = options.output.endsWith(".onnx");
       if (!toOnnx && !options.output.endsWith(".safetensors"))
         throw new UserError(`${options.output}: neither .onnx nor .safetensors`, { exitCode: 2, remedy: "end -o with one of them" });
-      const model = chooseModel(options);
+      const model = licensed(chooseModel(options), options);
       const bytes = toOnnx ? graphOf(model, options) : writeModel(model, { storage: options.storage });
       await writeAtomically(options.output, bytes);
       const result = { file: options.output, bytes: bytes.length, storage: options.storage };
@@ -87,6 +89,14 @@ const usage = (average: Average): Record<string, string> => ({
   workingSize:
     "dualfocus depth runs the network on images of 768 pixels on the longer side, larger (up to twice) where a step between planes adds less than 4 pixels of blur, and resizes the result",
 });
+
+/** Weights that state a licence keep it: the terms of what they were trained on are not ours to change. */
+function licensed(model: Model, { licence, model: name }: ExportOptions): Model {
+  const { licence: stated = licence } = model.facts;
+  if (licence === undefined || stated === undefined) return model;
+  if (stated !== licence) throw new UserError(`${name}: states the licence "${stated}"`, { exitCode: 2, remedy: "leave --licence out" });
+  return { ...model, facts: { ...model.facts, licence } };
+}
 
 function chooseModel({ model, untrained }: ExportOptions): Model {
   return untrained && isConfigName(model) && shippedModel(model) === undefined ? untrainedModel(model) : loadModel(model);

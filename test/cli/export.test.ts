@@ -11,6 +11,7 @@ import { exportCommand } from "../../src/cli/export.ts";
 import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import { dfv, type NetworkConfig } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
+import type { NetworkFacts } from "../../src/network/facts.ts";
 import { readModel, writeModel } from "../../src/network/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
@@ -24,8 +25,8 @@ after(() => {
 const at = (name: string): string => join(folder, name);
 
 /** A weights file of this network. */
-function modelFile(name: string, config: NetworkConfig): string {
-  const model = { config, weights: initialWeights(config, createRandom(1)), facts: { licence: "for a test" } };
+function modelFile(name: string, config: NetworkConfig, facts: NetworkFacts = { licence: "for a test" }): string {
+  const model = { config, weights: initialWeights(config, createRandom(1)), facts };
   writeFileSync(at(name), writeModel(model, { storage: "f32" }));
   return at(name);
 }
@@ -150,4 +151,17 @@ test("an output that cannot be written exits with 2, as other wrong usage, and n
     readdirSync(folder).filter((name) => name.startsWith("x.") || name.endsWith(".partial")),
     [],
   );
+});
+
+test("a licence can be stated for weights that state none, and not changed", async () => {
+  const own = modelFile("own.safetensors", tiny, { average: "dioptres" });
+  await exporting("--model", own, "--licence", "Apache-2.0", "-o", at("licensed.safetensors"));
+  const { facts } = readModel(readFileSync(at("licensed.safetensors")), "licensed");
+  assert.deepEqual(facts, { average: "dioptres", licence: "Apache-2.0" });
+  await exporting("--model", at("licensed.safetensors"), "--licence", "Apache-2.0", "-o", at("again.safetensors"));
+  await assert.rejects(
+    exporting("--model", modelFile("theirs.safetensors", tiny), "--licence", "Apache-2.0", "-o", at("taken.safetensors")),
+    (error: unknown) => error instanceof UserError && error.exitCode === 2 && error.message.includes('states the licence "for a test"'),
+  );
+  assert.ok(!existsSync(at("taken.safetensors")));
 });
