@@ -83,8 +83,16 @@ test("--phone gives stacks with a phone's processing, and the scene says which",
   assert.equal(imperfections?.phone?.tone.length, 3);
   await assert.rejects(
     render("--scene", join(output, "scene_000000", "scene.json"), "--phone", "1", "-o", output),
-    /--phone belong to random/,
+    /--phone and --light-field belong to random/,
   );
+});
+
+test("--light-field gives refocused light fields, and the scene says of how many views", async () => {
+  const output = join(root, "lightFields");
+  await render("--scenes", "1", "--light-field", "1", ...small, "-o", output);
+  const { camera, imperfections } = parseScene(await readFile(join(output, "scene_000000", "scene.json"), "utf8"));
+  assert.ok([5, 7, 9].includes(camera.views ?? 0), `${camera.views}`);
+  assert.equal(imperfections?.misalignment, undefined);
 });
 
 test("a run that was killed is gone on from: its half-written folder goes, another process's stays", async () => {

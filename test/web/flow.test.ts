@@ -226,7 +226,7 @@ test("the surface turns under the mouse, stretches, and is measured between two 
     await find(page, id).click();
     await changed(page, TEST_IDS.sceneCanvas, view);
   }
-  await find(page, TEST_IDS.trust).selectOption({ label: "1 plane" });
+  await find(page, TEST_IDS.trust).selectOption({ label: "¼ plane" });
   assert.match((await find(page, TEST_IDS.sceneLeftOut).textContent()) ?? "", /^(\d+|less than 1) % of the image is left out/);
   assert.equal(strFromU8((await download(page, TEST_IDS.sceneSave)).bytes.subarray(0, 4)), "glTF");
   await find(page, TEST_IDS.sceneRuler).click();
