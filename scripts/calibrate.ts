@@ -1,5 +1,5 @@
 // Fits the error model of a network (docs/confidence.md) on rendered stacks, some of them as by phones and some of those with parts that show nothing of focus, HCI light fields and
-// NYU pairs outside the hold-out: on each half of the stacks, to measure it on the other, and on both, which is the model to use. With --write it is stored in the weights file.
+// NYU pairs outside the hold-out: on each half of the stacks, to measure it on the other, on all kinds but one, and on all, which is the model to use. With --write it is stored in the weights file.
 // nice node --import tsx scripts/calibrate.ts --hci DIR --nyu DIR [--model small] [--limit 16] [--device cpu] [--cache DIR] [--write] [-o FILE.svg]
 // Rendered stacks are kept in the cache (400 MB), so that a second network takes half of the time.
 import { readFileSync, writeFileSync } from "node:fs";
@@ -129,12 +129,12 @@ interface Claim extends Pixel {
   readonly claimed: number;
 }
 
-/** Each half with the claims of the model fitted on the other, where the truth is known. */
-function crossChecked(stacks: readonly (readonly Pixel[])[]): Claim[] {
-  const halfOf = (own: readonly Pixel[]): number => (own[0] as Pixel).half;
-  return [0, 1].flatMap((half) => {
-    const model = fitErrorModel(calibrationPixels(stacks.filter((own) => halfOf(own) !== half)));
-    const others = stacks.filter((own) => halfOf(own) === half);
+/** Each part of the stacks with the claims of the model fitted on the others, where the truth is known. */
+function crossChecked(stacks: readonly (readonly Pixel[])[], partOf: (pixel: Pixel) => number | string): Claim[] {
+  const parts = stacks.map((own) => partOf(own[0] as Pixel));
+  return [...new Set(parts)].flatMap((part) => {
+    const model = fitErrorModel(calibrationPixels(stacks.filter((_, i) => parts[i] !== part)));
+    const others = stacks.filter((_, i) => parts[i] === part);
     const claimed = claimedErrors(model, calibrationPixels(others));
     return others
       .flat()
@@ -255,8 +255,10 @@ for (const source of sources)
     process.stderr.write(`${stack.kind}, ${stack.stack.images.length} planes: ${stacks.length} stacks after ${seconds} s\n`);
   }
 await network.dispose();
-const claims = crossChecked(stacks);
+const claims = crossChecked(stacks, ({ half }) => half);
 reportKinds(claims);
+say("\nEach kind by the model fitted on the other kinds; the two of phones count as one:\n");
+reportKinds(crossChecked(stacks, ({ kind }) => (kind === "bare" ? "phone" : kind)));
 reportMarks(marks);
 const model = fitErrorModel(calibrationPixels(stacks));
 for (const name of [...CUES, "stack", "mismatch"] as const)
