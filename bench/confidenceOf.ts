@@ -9,8 +9,10 @@ import { openStack } from "../src/stack/node/openStack.ts";
 import { option } from "./timing.ts";
 
 const [folder, ...rest] = process.argv.slice(2);
-const parts = rest.filter((each) => /^[\d.]+(,[\d.]+){3}$/.test(each));
+const parts = rest.filter((each, i) => !each.startsWith("--") && !rest[i - 1]?.startsWith("--"));
+const wrong = parts.find((part) => !/^[\d.]+(,[\d.]+){3}$/.test(part));
 if (folder === undefined || parts.length === 0) throw new Error("name the folder of a stack and the parts of its image");
+if (wrong !== undefined) throw new Error(`${wrong}: expected LEFT,TOP,RIGHT,BOTTOM in shares of the image`);
 const network = await openNetwork(option("model", "small"), { device: "cpu", threads: 2 });
 const { estimate } = await runDepth(await openStack(folder), { network });
 await network.dispose();
@@ -22,9 +24,8 @@ for (const part of parts) {
     const [x, y] = [((i % width) + 0.5) / width, (Math.floor(i / width) + 0.5) / height];
     return x >= left && x < right && y >= top && y < bottom;
   };
-  const median = quantile(
-    confidence.filter((_, i) => isIn(i)),
-    0.5,
-  );
+  const own = confidence.filter((_, i) => isIn(i));
+  if (own.length === 0) throw new Error(`${part}: there is nothing of the image in it`);
+  const median = quantile(own, 0.5);
   process.stdout.write(`${part}: confidence ${median.toFixed(2)}, ± ${expectedPlanes(median).toFixed(2)} planes\n`);
 }

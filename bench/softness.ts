@@ -1,5 +1,5 @@
 // How soft the images of a folder are at the scale of a pixel: the energy of the differences between neighbours over that of the differences
-// between pixels two apart, 1 for white noise and 1/4 for an image without fine detail. Prints the tenth, the half and the ninth tenth of the images.
+// between pixels two apart, 1 for white noise and 1/4 for an image without fine detail. Prints the 10th, 50th and 90th percentile of the images.
 //   node --import tsx bench/softness.ts FOLDER [--images 60] [--blur 1.8]
 // --blur: radius in pixels of a Gaussian as RGB-D stacks have it (optics/synthesize/gather.ts), applied to the images before.
 import { readdir } from "node:fs/promises";

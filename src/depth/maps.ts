@@ -134,7 +134,7 @@ const confidenceOf = (planesOff: number): number => 1 / (1 + (2 * planesOff) ** 
 export const expectedPlanes = (confidence: number): number => Math.sqrt(1 / confidence - 1) / 2;
 
 /**
- * What the error of each pixel is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, the same times its largest value, that of m
+ * What the error of each pixel is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, that times the largest p_n, the deviation of m
  * around the pixel and next to it, evidence in the images there, around it and farther around it, and how far the plane that they are sharpest in lies from m, as far as there
  * is evidence for it.
  */

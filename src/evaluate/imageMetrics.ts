@@ -37,6 +37,7 @@ export interface ImageMetrics extends DepthMetrics {
   readonly rmseSilhouetteFilled: number;
   readonly offSilhouetteFilled: number;
   readonly rmseInsideFilled: number;
+  readonly fatteningFilled: number;
   /** Share of the errors within the claimed ±e: of the truth within half a plane of the stack's range, and of its most and least textured thirds. Networks only. */
   readonly withinError: number;
   readonly withinErrorTextured: number;
@@ -52,7 +53,7 @@ export const METRIC_NAMES = [
   ...["badPix", "invalidFocusTrend", "boundaryF1", "rmsePlanes", "rmseUntextured", "badPixUntextured"],
   ...["rmsePlanesUntextured", "rmsePlanesMiddle", "rmsePlanesTextured", "rmseSilhouette", "offSilhouette", "rmseInside", "fattening"],
   ...["mseFilled", "rmseFilled", "badPixFilled", "boundaryF1Filled", "rmsePlanesFilled", "rmsePlanesUntexturedFilled"],
-  ...["rmseSilhouetteFilled", "offSilhouetteFilled", "rmseInsideFilled"],
+  ...["rmseSilhouetteFilled", "offSilhouetteFilled", "rmseInsideFilled", "fatteningFilled"],
   ...["withinError", "withinErrorTextured", "withinErrorUntextured", "sparsification", "sparsificationBySpread"],
   ...["bumpReflect", "laplacianBump", "coverage"],
 ] as (keyof ImageMetrics)[];
@@ -104,7 +105,7 @@ interface FilledParts {
 }
 
 function filledMetrics(filled: Comparison, { inUnits, untextured, object }: FilledParts): FilledMetrics {
-  const { rmseSilhouette, offSilhouette, rmseInside } = objectMetrics(inUnits, object);
+  const { rmseSilhouette, offSilhouette, rmseInside, fattening } = objectMetrics(inUnits, object);
   return {
     mseFilled: meanSquaredError(filled),
     rmseFilled: rootMeanSquaredError(filled),
@@ -115,6 +116,7 @@ function filledMetrics(filled: Comparison, { inUnits, untextured, object }: Fill
     rmseSilhouetteFilled: rmseSilhouette,
     offSilhouetteFilled: offSilhouette,
     rmseInsideFilled: rmseInside,
+    fatteningFilled: fattening,
   };
 }
 

@@ -61,6 +61,8 @@ const CLAIMS: readonly Column[] = [
   { title: "filled", metric: "rmseSilhouetteFilled" },
   { title: "off by > 3 planes %", metric: "offSilhouette", percent: true },
   { title: "filled", metric: "offSilhouetteFilled", percent: true },
+  { title: "fattening %", metric: "fattening", percent: true },
+  { title: "filled", metric: "fatteningFilled", percent: true },
   { title: "boundary F1", metric: "boundaryF1" },
   { title: "filled", metric: "boundaryF1Filled" },
 ];

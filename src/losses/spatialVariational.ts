@@ -75,7 +75,7 @@ interface Cells {
   readonly weight: Tensor;
 }
 
-/** Mean of the valid pixels of each cell of an h × w grid. */
+/** Mean of the valid pixels of each cell of an h × w grid, each counting by its weight. */
 function reduceToGrid({ trueDepth, valid }: SpatialTruth, { h, w }: { readonly h: number; readonly w: number }): Cells {
   const share = areaMean(valid, { h, w });
   const known = share.greater(0).cast(trueDepth.dtype);

@@ -48,7 +48,7 @@ const renderData = z.strictObject({
     .optional(),
   /** Share of the scenes through the lens that a phone takes and processes, their blur between neighbouring planes, and the share of them with shadows. */
   phone: z.strictObject({ share: fraction, blur: range, shadows: fraction }).optional(),
-  /** Share of the other scenes through the lens that are light fields, refocused, and their blur between neighbouring planes. */
+  /** Share of the other scenes through the lens that are light fields, refocused, and their blur between neighbouring planes; sweeps have their own. */
   lightField: z.strictObject({ share: fraction, blur: range }).optional(),
   /**
    * Share of the scenes through the lens from a sweep of more planes than are rendered, with this much blur between its neighbours: of a

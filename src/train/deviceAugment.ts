@@ -97,10 +97,13 @@ function drawBatch(engine: TorchEngine, pool: StackPool, { count: B, crop, subse
 /** Near a depth edge: within a square of this side depth differs by more than this many planes. */
 const EDGE = { square: 9, planes: 0.5 } as const;
 
-/** 1 near the edges of a depth map in planes, [B, 1, H, W], and `inner` elsewhere. */
-export function edgeWeight(depth: Tensor, { inner }: { readonly inner: number }): Tensor {
+/** 1 near the edges of a depth map in planes, [B, 1, H, W], and `inner` elsewhere; what is not known makes no edge. */
+export function edgeWeight({ depth, known }: { depth: Tensor; known: Tensor }, { inner }: { readonly inner: number }): Tensor {
+  const nothing = -1e6; // smaller than any plane and any negative one
   const largest = (map: Tensor): Tensor =>
-    map.maxPool2d({ kernel: [EDGE.square, EDGE.square], stride: [1, 1], padding: [EDGE.square >> 1, EDGE.square >> 1] });
+    known
+      .where(map, nothing)
+      .maxPool2d({ kernel: [EDGE.square, EDGE.square], stride: [1, 1], padding: [EDGE.square >> 1, EDGE.square >> 1] });
   const isEdge = largest(depth).add(largest(depth.neg())).greater(EDGE.planes);
   return isEdge
     .cast("f32")
@@ -135,7 +138,7 @@ export function planeCoordinates(
   return {
     focusDistances: f.sub(first).mul(perUnit),
     trueDepth,
-    valid: inner === 1 ? valid : valid.mul(edgeWeight(trueDepth, { inner })),
+    valid: inner === 1 ? valid : valid.mul(edgeWeight({ depth: trueDepth, known }, { inner })),
   };
 }
 

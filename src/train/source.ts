@@ -100,9 +100,9 @@ async function renderSource({ engine, config, textures: path, share, progress }:
 
 /**
  * Stacks held out of training, by what precedes the names of their metrics. The first are the same for every recipe, so that runs compare;
- * where a recipe has phones, sweeps or light fields there are as many of these, every scene one of them.
+ * where a recipe has phones, sweeps or light fields there are as many of these, every scene one of them; light fields are of the first's scenes.
  */
-function heldPools(
+export function heldPools(
   engine: TorchEngine,
   { themes, phone, lightField, sweep, ...data }: RenderData,
   textures: TextureSet,

@@ -164,4 +164,7 @@ test("a licence can be stated for weights that state none, and not changed", asy
     (error: unknown) => error instanceof UserError && error.exitCode === 2 && error.message.includes('states the licence "for a test"'),
   );
   assert.ok(!existsSync(at("taken.safetensors")));
+  await assert.rejects(exporting("--model", own, "--licence", " ", "-o", at("taken.safetensors")), /--licence: the name is empty/);
+  await exporting("--model", own, "--licence", "Apache-2.0", "-o", at("licensed.onnx"));
+  assert.ok(readFileSync(at("licensed.onnx")).includes("Apache-2.0"));
 });

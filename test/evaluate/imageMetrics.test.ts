@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Sample } from "../../src/data/dataset.ts";
-import { depthMap } from "../../src/image/depthMap.ts";
+import { depthMap, type DepthMap } from "../../src/image/depthMap.ts";
 import { measureImage, METRIC_NAMES } from "../../src/evaluate/imageMetrics.ts";
 import { inPlanes, planeIndexOf } from "../../src/evaluate/planeUnits.ts";
 import { textureStrength, textureThirds } from "../../src/evaluate/untextured.ts";
@@ -84,5 +84,8 @@ test("filled depth is measured as the depth is: silhouette, inside, boundaries",
   assert.ok(Number.isNaN(measureImage(sample, { depth: truth }, (comparison) => comparison).boundaryF1Filled));
   // Of the five columns of background beside the object the depth puts two at the object's plane and one just behind the middle, at 4.1 m.
   const fatter = { ...truth, values: across((x) => (x < 42 ? 2 : x === 42 ? 4.1 : 6)) };
-  assert.deepEqual([metrics.fattening, measureImage(sample, { depth: fatter }, (comparison) => comparison).fattening], [0, 2 / 5]);
+  const fattening = (depth: DepthMap): number => measureImage(sample, { depth }, (comparison) => comparison).fattening;
+  assert.deepEqual([metrics.fattening, metrics.fatteningFilled, fattening(fatter)], [0, 0, 2 / 5]);
+  const valid = Uint8Array.from(across((x) => (x === 40 ? 0 : 1)));
+  assert.equal(fattening({ ...fatter, valid }), 1 / 4); // of the four columns that have a depth
 });

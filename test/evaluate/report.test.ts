@@ -21,6 +21,14 @@ test("a table leaves out what is nowhere defined and gives shares in percent", (
   );
 });
 
+test("the table of objects has what they were made to show, and nothing else", () => {
+  const all = Object.fromEntries(METRIC_NAMES.map((name) => [name, 0.5])) as unknown as ImageMetrics;
+  assert.equal(
+    markdownTable([{ ...evaluation, dataset: "object", metrics: all }]).split("\n")[0],
+    "| model | planes | images | RMSE planes | silhouette | off by > 3 planes % | inside | fattening % | invalid trend % | s/image |",
+  );
+});
+
 test("a second table has what networks claim, and nothing of other methods", () => {
   const claims = { ...metrics, withinError: 0.684, sparsification: 0.5, rmseFilled: 0.12 };
   assert.equal(

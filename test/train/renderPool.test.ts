@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { scope } from "../../src/engine/scope.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import type { Tensor } from "../../src/engine/engine.ts";
+import type { Image } from "../../src/image/image.ts";
 import { interleave, renderScene } from "../../src/optics/render/render.ts";
 import { randomScene } from "../../src/optics/scene/random.ts";
 import { generateTextures, splitTextures } from "../../src/optics/texture/texture.ts";
@@ -10,6 +11,7 @@ import { createRandom } from "../../src/random.ts";
 import { createPoolBatches, edgeWeight, planeCoordinates } from "../../src/train/deviceAugment.ts";
 import { smoke } from "../../src/train/presets.ts";
 import { createRenderPool, type StackPool } from "../../src/train/renderPool.ts";
+import { heldPools } from "../../src/train/source.ts";
 import { assertClose } from "../helpers/close.ts";
 
 const engine = createTorchEngine({ threads: 1 });
@@ -84,51 +86,84 @@ test("phone stacks in the pool are those of the plain renderer and the plain pro
   }
 });
 
-test("refocused light fields are told apart from stacks of several shots", async () => {
-  const data = { ...smoke.data, gather: none, samples: 1, lightField: { share: 0.5, blur: smoke.data.blur } };
+test("refocused light fields are told apart from stacks of several shots, and have a blur of their own", async () => {
+  const data = { ...smoke.data, gather: none, samples: 25, lightField: { share: 0.5, blur: [3, 4] as const } };
   const pool = createRenderPool(engine, { data, count: 12, textures, split: "train", seed: 3 });
   await pool.advance(0);
   const marks = read(pool.onePicture);
   const share = marks.reduce((sum, mark) => sum + mark, 0) / 12;
   assert.ok(share > 0.2 && share < 0.8, `${share} of the stacks are light fields`);
-  const plain = createRenderPool(engine, {
-    data: { ...data, lightField: { ...data.lightField, share: 0 } },
-    count: 12,
-    textures,
-    split: "train",
-    seed: 3,
-  });
-  await plain.advance(0);
-  marks.forEach((mark, slot) => {
-    const images = ({ images }: StackPool): string => String(read(images.slice(0, { start: slot * 4, end: slot * 4 + 4 }).cast("f32")));
-    assert.equal(images(pool) === images(plain), mark === 0, `stack ${slot}`);
+  const root = createRandom(3).split("train");
+  const { train } = splitTextures(textures.count);
+  marks.forEach((lightField, slot) => {
+    const { blur, imperfect } = smoke.data;
+    const look = { planes: 4, width: 64, height: 64, textures: train, imperfect, lightField, blur: lightField ? ([3, 4] as const) : blur };
+    const { stack } = renderScene(randomScene(root.split(slot).integer(0x80000000), look), { textures, samples: 25 });
+    const [image] = stack.images as [Image];
+    const made = interleave(Float32Array.from(read(pool.images.slice(0, { start: slot * 4, end: slot * 4 + 1 }).cast("f32"))), 64, 64);
+    const mean = made.data.reduce((sum, value, i) => sum + Math.abs(value - 255 * (image.data[i] as number)), 0) / made.data.length;
+    assert.ok(mean < 1.5, `stack ${slot}: ${mean} levels apart`);
   });
 });
 
-test("the sharp images of RGB-D stacks are as soft as asked for, at most", async () => {
-  const roughness = async (softness: number): Promise<number> => {
+test("the sharp images of RGB-D stacks are as soft as asked for, at most, each by itself", async () => {
+  const roughness = async (softness: number): Promise<number[]> => {
     const gather = { ...none, gaussian: 1, photos: 1, softness };
     const pool = createRenderPool(engine, { data: { ...smoke.data, gather }, count: 8, textures, split: "train", seed: 4 });
     await pool.advance(0);
-    const values = read(pool.images.cast("f32"));
-    return values.reduce((sum, value, i) => (i % 64 === 0 ? sum : sum + Math.abs(value - (values[i - 1] as number))), 0) / values.length;
+    return [...Array(8).keys()].map((stack) => {
+      const values = read(pool.images.slice(0, { start: stack * 4, end: stack * 4 + 4 }).cast("f32"));
+      return values.reduce((sum, value, i) => (i % 64 === 0 ? sum : sum + Math.abs(value - (values[i - 1] as number))), 0);
+    });
   };
   const [sharp, same, soft] = [await roughness(0), await roughness(1), await roughness(4)];
-  assert.equal(same, sharp, "up to a pixel nothing is blurred");
-  assert.ok(soft < 0.8 * sharp, `${soft} after ${sharp}`);
+  assert.deepEqual(same, sharp, "up to a pixel nothing is blurred");
+  const left = soft.map((value, i) => value / (sharp[i] as number)).sort((a, b) => a - b);
+  assert.ok((left[0] as number) < 0.7 && (left[7] as number) > 0.85, left.map((share) => share.toFixed(2)).join(" "));
 });
 
-test("pixels near a depth edge count fully, the others by `inner`", () => {
+test("pixels near a depth edge count fully, the others by `inner`; what is not known makes no edge", () => {
   const [H, W] = [5, 20];
-  const step = Array.from({ length: H * W }, (_, i) => (i % W < 10 ? 1 : 1.6)); // more than half a plane
-  const slope = Array.from({ length: H * W }, (_, i) => 0.05 * (i % W)); // 0.4 planes over nine pixels
-  const weight = read(edgeWeight(engine.constant([...step, ...slope], { shape: [2, 1, H, W] }), { inner: 0.25 }));
+  const row = (at: (x: number) => number): number[] => Array.from({ length: H * W }, (_, i) => at(i % W));
+  const maps = [
+    row((x) => (x < 10 ? 1 : 1.51)), // more than half a plane
+    row((x) => (x < 10 ? 1 : 1.49)),
+    row((x) => 0.05 * x), // 0.4 planes over nine pixels
+    row((x) => (x === 10 ? 9 : 1)), // not known there
+  ];
+  const depth = engine.constant(maps.flat(), { shape: [4, 1, H, W] });
+  const weight = read(edgeWeight({ depth, known: depth.less(9) }, { inner: 0.25 }));
   // The square reaches four pixels each way: columns 6 to 9 see the far side, 10 to 13 the near one.
   assert.deepEqual(
     weight.slice(0, W),
     Array.from({ length: W }, (_, x) => (x >= 6 && x <= 13 ? 1 : 0.25)),
   );
   assert.ok(weight.slice(H * W).every((value) => value === 0.25));
+});
+
+test("batches weigh pixels away from depth edges as asked for", async () => {
+  const pool = makePool();
+  const weights = async (inner: number): Promise<number[]> => {
+    const batches = createPoolBatches(engine, pool, { ...smoke, augment: { ...smoke.augment, inner } });
+    return [...new Set(read((await batches.batch(0)).valid))].sort((a, b) => a - b);
+  };
+  assert.deepEqual([await weights(1), await weights(0.25)].map((each) => each.filter((weight) => weight > 0)), [[1], [0.25, 1]]); // prettier-ignore
+});
+
+test("recipes with phones, sweeps or light fields are validated on as many stacks that are all of that kind", async () => {
+  const kinds = {
+    phone: { share: 0.5, blur: [1, 3] as const, shadows: 0 },
+    sweep: { share: 0.5, planes: [12, 12] as const, blur: [1, 2] as const },
+    lightField: { share: 0.5, blur: [2, 3] as const },
+  };
+  const data = { ...smoke.data, samples: 1, validation: { count: 3, samples: 1 } };
+  assert.deepEqual([...heldPools(engine, data, textures).keys()], [""]);
+  const pools = heldPools(engine, { ...data, ...kinds }, textures);
+  assert.deepEqual([...pools.keys()], ["", "phone-", "sweep-", "light-field-"]);
+  for (const [kind, pool] of pools) {
+    await pool.advance(0);
+    assert.deepEqual(read(pool.onePicture), Array<number>(3).fill(kind === "light-field-" ? 1 : 0), kind);
+  }
 });
 
 test("of a long sweep the pool holds planes spread over all of it, or neighbouring ones, and much lies beyond those", async () => {

@@ -90,18 +90,11 @@ export function randomScene(seed: number, options: RandomSceneOptions = {}): Sce
   return chance(apart, options.lightField ?? 0) ? asLightField(scene, apart) : scene;
 }
 
-/** All planes come from one exposure: of the flaws only noise is left, and what JPEG does to the files. */
-function asLightField(scene: Scene, random: Random): Scene {
-  const { readNoise, shotNoise, jpegQuality } = scene.imperfections ?? {};
-  return {
-    ...scene,
-    camera: { ...scene.camera, views: pick(random, [5, 7, 9, 9]) },
-    imperfections: {
-      ...(readNoise !== undefined && { readNoise }),
-      ...(shotNoise !== undefined && { shotNoise }),
-      ...(jpegQuality !== undefined && { jpegQuality }),
-    },
-  };
+/** All planes come from one exposure, and the mean of so many views has no noise to speak of: of the flaws only what JPEG does to the files is left. */
+function asLightField({ imperfections, ...scene }: Scene, random: Random): Scene {
+  const camera = { ...scene.camera, views: pick(random, [5, 7, 9, 9]) };
+  const { jpegQuality } = imperfections ?? {};
+  return { ...scene, camera, ...(jpegQuality !== undefined && { imperfections: { jpegQuality } }) };
 }
 
 /** What is drawn from by default: desks and rooms more often than the rest. */

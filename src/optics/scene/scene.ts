@@ -80,7 +80,10 @@ const camera = z
     height: z.int().min(1).max(8192),
     /** Focus breathing: 0 keeps the image's scale, 1 scales each plane like a lens that moves as a whole. The middle plane keeps its scale. */
     breathing: fraction.optional(),
-    /** A light field: this many views each way, spread over a square as large as the round aperture, shifted and added for each plane. */
+    /**
+     * A light field: this many views each way, spread over a square with the area of the round aperture, shifted and added for each plane.
+     * Blades do not count then, and every view has at least one ray per pixel, whatever the number of samples.
+     */
     views: z.int().min(2).max(17).optional(),
   })
   .describe("camera");
