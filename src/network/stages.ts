@@ -84,7 +84,7 @@ export interface RunnerOptions {
 }
 
 /** The trunk processes one plane at a time, the decoder up to ten, so the trunk's tiles may be larger by this factor. */
-const TRUNK_SHARE = 5;
+export const TRUNK_SHARE = 5;
 
 type Maps = Readonly<Record<string, Value>>;
 
