@@ -15,7 +15,7 @@ import { textureStrength, textureThirds } from "../src/evaluate/untextured.ts";
 import { luminance } from "../src/image/luminance.ts";
 import { sparsificationArea } from "../src/metrics/sparsification.ts";
 import type { DepthNetwork } from "../src/network/depthNetwork.ts";
-import { byCue, CUES, type Cue, type ErrorModel } from "../src/network/facts.ts";
+import { byCue, CUES, NO_FACTOR, type Cue, type ErrorModel } from "../src/network/facts.ts";
 import type { DeviceName } from "../src/network/node/devices.ts";
 import { loadModel } from "../src/network/node/loadModel.ts";
 import { openNetwork } from "../src/network/node/openNetwork.ts";
@@ -65,12 +65,7 @@ const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
 const share = <T>(list: readonly T[], holds: (each: T) => boolean): number => list.filter(holds).length / list.length;
 
 /** An error of one plane, whatever the cues: divides errors by the distance between the planes. */
-const ONE_PLANE: ErrorModel = {
-  planes: 1,
-  ...byCue(() => ({ at: [1e9], factor: [1] })),
-  stack: { at: [0], factor: [1] },
-  mismatch: { at: [0], factor: [1] },
-};
+const ONE_PLANE: ErrorModel = { planes: 1, ...byCue(() => ({ at: [1e9], factor: [1] })), stack: NO_FACTOR, mismatch: NO_FACTOR };
 
 async function pixelsOf(network: DepthNetwork, given: CalibrationStack, marks: Mark[]): Promise<Pixel[]> {
   const { kind, half, stack, trueDepth } = given;

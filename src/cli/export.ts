@@ -92,9 +92,9 @@ const usage = (average: Average): Record<string, string> => ({
 
 /** Weights that state a licence keep it: the terms of what they were trained on are not ours to change. */
 function licensed(model: Model, { licence, model: name }: ExportOptions): Model {
-  if (licence?.trim() === "") throw new UserError("--licence: the name is empty", { exitCode: 2, remedy: "give one, such as Apache-2.0" });
+  if (licence === undefined) return model;
+  if (licence.trim() === "") throw new UserError("--licence: the name is empty", { exitCode: 2, remedy: "give one, such as Apache-2.0" });
   const { licence: stated = licence } = model.facts;
-  if (licence === undefined || stated === undefined) return model;
   if (stated !== licence) throw new UserError(`${name}: states the licence "${stated}"`, { exitCode: 2, remedy: "leave --licence out" });
   return { ...model, facts: { ...model.facts, licence } };
 }

@@ -96,12 +96,7 @@ function checkOptions({ scenes, scene, planes, size, metres, imperfect, phone, l
   if ((scenes === undefined) === (scene === undefined))
     throw new UserError("give either --scenes N or --scene FILE", { exitCode: 2, remedy: "dualfocus render --scenes 10 -o DIR" });
   if (scene !== undefined && [planes, size, metres, imperfect, phone, lightField].some((option) => option !== undefined))
-    throw new UserError(
-      "--planes, --size, --metres, --imperfect, --phone and --light-field belong to random scenes; a scene file has its own",
-      {
-        exitCode: 2,
-      },
-    );
+    throw new UserError("--planes, --size, --metres, --imperfect, --phone and --light-field belong to random scenes; a scene file has its own", { exitCode: 2 }); // prettier-ignore
   if (metres !== undefined && (metres.length > 2 || (metres[0] as number) > (metres.at(-1) as number)))
     throw new UserError(`--metres: expected one distance or a range from near to far, got ${metres.join(" ")}`, { exitCode: 2 });
 }

@@ -1,4 +1,14 @@
-import { byCue, CUES, expectedErrors, stackDoubt, stackFactors, type Cue, type ErrorModel, type StackCues } from "../network/facts.ts";
+import {
+  byCue,
+  CUES,
+  expectedErrors,
+  NO_FACTOR,
+  stackDoubt,
+  stackFactors,
+  type Cue,
+  type ErrorModel,
+  type StackCues,
+} from "../network/facts.ts";
 
 /** Pixels of calibration stacks, those of a stack one after another: what their error is read from, and how far off they were. */
 export interface CalibrationPixels {
@@ -88,7 +98,7 @@ function modelOf({ scale, curves }: Regression): ErrorModel {
     exponent += mean;
     return { at: KNOTS[cue], factor: Array.from(logs, (value) => rounded(Math.exp(value - mean))) };
   });
-  return { planes: rounded(Math.exp(exponent)), ...factors, stack: { at: [0], factor: [1] }, mismatch: { at: [0], factor: [1] } };
+  return { planes: rounded(Math.exp(exponent)), ...factors, stack: NO_FACTOR, mismatch: NO_FACTOR };
 }
 
 /** Something that the target depends on, and where the curve of that dependence has its knots. */

@@ -11,12 +11,11 @@ export function nearestOfObject(object: Uint8Array, { width, height }: Size, rea
   return Int32Array.from(object, (is, i) => {
     if (is) return -1;
     const [x, y] = [i % width, Math.floor(i / width)];
-    let [nearest, least] = [-1, reach ** 2];
+    let [nearest, least] = [-1, reach ** 2 + 1]; // squares of distances are whole numbers
     for (let row = Math.max(y - reach, 0); row <= Math.min(y + reach, height - 1); row++)
       for (let column = Math.max(x - reach, 0); column <= Math.min(x + reach, width - 1); column++) {
         const squared = (row - y) ** 2 + (column - x) ** 2;
-        const isNearer = nearest < 0 ? squared <= least : squared < least;
-        if (object[row * width + column] && isNearer) [nearest, least] = [row * width + column, squared];
+        if (object[row * width + column] && squared < least) [nearest, least] = [row * width + column, squared];
       }
     return nearest;
   });

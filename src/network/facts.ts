@@ -30,7 +30,7 @@ const factors = z
   .refine(({ at }) => increasing(at), "at must increase");
 
 /** Of what files calibrated before it existed do not have: it changes nothing. */
-const NO_FACTOR = { at: [0], factor: [1] } as const;
+export const NO_FACTOR = { at: [0], factor: [1] } as const;
 const newer = factors.default(NO_FACTOR);
 
 const errorModel = z

@@ -47,16 +47,16 @@ export function sensorPictures(engine: TorchEngine, { rendered, textures, chosen
     .clamp({ min: 0, max: 1 });
 }
 
+const SOFT_WINDOW = 9;
+
 /** Each picture blurred by a radius of its own up to `softness`: RGB-D cameras take softer pictures than the textures are (docs/datasets.md). */
 function softened(engine: TorchEngine, pictures: Tensor, { random, softness }: { random: readonly Random[]; softness: number }): Tensor {
   if (softness === 0) return pictures;
   const [B, , H, W] = pictures.shape as [number, number, number, number];
-  const perPicture = (values: number[]): Tensor => engine.constant(values, { shape: [B, 1, 1, 1] });
-  const blurRadius = engine.full([B, 1, H, W], 1).mul(perPicture(random.map((each) => each.split("softness").uniform() * softness)));
-  const exponent = perPicture(random.map(() => 2));
-  return gatherBlurs(engine, { picture: pictures, blurRadius, exponent }, { window: SOFT_WINDOW }).squeeze(1);
+  const radii = random.map((each) => each.split("softness").uniform() * softness);
+  const blurRadius = engine.full([B, 1, H, W], 1).mul(engine.constant(radii, { shape: [B, 1, 1, 1] }));
+  return gatherBlurs(engine, { picture: pictures, blurRadius, exponent: engine.full([B], 2) }, { window: SOFT_WINDOW }).squeeze(1);
 }
-const SOFT_WINDOW = 9;
 
 /** [B, planes, 3, side, side], [B, side, side] and [B, planes]. */
 export interface Batch {

@@ -171,13 +171,13 @@ function takenAs(random: Random, { phone, lightField }: PoolOptions["data"]): "p
 
 /** A scene through the lens, its planes as many as are rendered: of its own, or those that a network is shown of a long sweep. */
 function lensScene(random: Random, data: PoolOptions["data"], textures: readonly number[]): Scene {
-  const { planes, size: side, blur, imperfect, themes, phone, lightField, sweep } = data;
+  const { planes, size: side, blur, imperfect, themes, phone, sweep } = data;
   const taken = takenAs(random, data);
   const draw = random.split("sweep");
   const count = sweep && draw.uniform() < sweep.share ? sweep.planes[0] + draw.integer(sweep.planes[1] - sweep.planes[0] + 1) : undefined;
   const scene = randomScene(random.integer(0x80000000), {
     ...{ planes, width: side, height: side, textures, imperfect, ...(themes && { themes }) },
-    blur: { phone: phone?.blur, lightField: lightField?.blur, camera: undefined }[taken] ?? blur,
+    blur: taken === "camera" ? blur : (data[taken]?.blur ?? blur),
     phone: Number(taken === "phone"),
     shadows: phone?.shadows ?? 0,
     lightField: Number(taken === "lightField"),

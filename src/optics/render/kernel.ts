@@ -73,7 +73,7 @@ interface Exposure {
 /** Only the pixel is sampled, not the lens: a quarter of the rays is enough. */
 const pinholeSamples = (samples: number): number => (samples < 16 ? samples : samples < 64 ? 16 : samples >> 2);
 
-function exposureOf({ focus, planes, camera, samples }: Job, plane: number): Exposure {
+function exposureOf({ focus, planes, camera, samples, views }: Job, plane: number): Exposure {
   if (plane === planes)
     return {
       samples: pinholeSamples(samples),
@@ -89,7 +89,7 @@ function exposureOf({ focus, planes, camera, samples }: Job, plane: number): Exp
     };
   const [dioptres, radius, scale, gain, cos, sin, shiftX, shiftY] = focus.subarray(plane * PLANE_STRIDE) as unknown as number[] as [
     number, number, number, number, number, number, number, number]; // prettier-ignore
-  const rays = (camera[7] as number) < 0 ? viewSamples(samples, -(camera[7] as number)) : samples;
+  const rays = views.length > 0 ? viewSamples(samples, views.length / 2) : samples;
   return { samples: rays, index: plane, dioptres, radius, scale, gain, cos, sin, shiftX, shiftY };
 }
 

@@ -51,8 +51,8 @@ export const viewPoints = (views: number): Float32Array =>
     return HALF_SQUARE * ((2 * place) / (views - 1) - 1);
   });
 
-/** Rays per pixel of a light field: as many for each view, at least one. */
-export const viewSamples = (samples: number, views: number): number => views * views * Math.max(Math.floor(samples / (views * views)), 1);
+/** Rays per pixel of a light field of so many views in all: as many for each, at least one. */
+export const viewSamples = (samples: number, count: number): number => count * Math.max(Math.floor(samples / count), 1);
 
 /** Two hashes to one normal deviate (Box-Muller). */
 export const normalDeviate = (a: number, b: number): number =>
