@@ -921,19 +921,26 @@ export function addCurve(sums: usize, values: usize, count: i32, places: usize, 
   }
 }
 
-/** Mean Σ p_n n and standard deviation of p at each pixel, in planes; `stride` bytes from a plane of p to the next. */
-export function planeMoments(means: usize, deviations: usize, p: usize, stride: i32, planes: i32, count: i32): void {
+/** Mean Σ p_n n, standard deviation of p, and that times the largest p_n at each pixel, in planes; `stride` bytes from a plane of p to the next. */
+export function planeMoments(means: usize, deviations: usize, tails: usize, p: usize, stride: i32, planes: i32, count: i32): void {
   const bytes = (<usize>count + 3) << 2; // the last lanes may be beyond the end
   for (let i: usize = 0; i + 16 <= bytes; i += 16) {
     let mean = f32x4.splat(0);
-    for (let n = 0; n < planes; n++) mean = f32x4.add(mean, f32x4.mul(f32x4.splat(<f32>n), v128.load(p + <usize>(n * stride) + i)));
+    let largest = v128.load(p + i);
+    for (let n = 0; n < planes; n++) {
+      const share = v128.load(p + <usize>(n * stride) + i);
+      mean = f32x4.add(mean, f32x4.mul(f32x4.splat(<f32>n), share));
+      largest = f32x4.max(largest, share);
+    }
     let variance = f32x4.splat(0);
     for (let n = 0; n < planes; n++) {
       const off = f32x4.sub(f32x4.splat(<f32>n), mean);
       variance = f32x4.add(variance, f32x4.mul(v128.load(p + <usize>(n * stride) + i), f32x4.mul(off, off)));
     }
+    const deviation = f32x4.sqrt(variance);
     v128.store(means + i, mean);
-    v128.store(deviations + i, f32x4.sqrt(variance));
+    v128.store(deviations + i, deviation);
+    v128.store(tails + i, f32x4.mul(largest, deviation));
   }
 }
 

@@ -142,7 +142,7 @@ export function errorCues(probability: FocusProbability, { evidence, sharpest }:
   const { width, height } = probability;
   const pixels = width * height;
   const { kernels, take, view, scoped } = workspace();
-  const { means, deviations: spread } = planeMoments(probability);
+  const { means, deviations: spread, tails: tail } = planeMoments(probability);
   return scoped(() => {
     const block = (data: Float32Array): Block => blockOf({ width, height, channels: 1, data });
     const around = (map: Block, share: number): number => boxMeanBlock(map, reachOf(probability, share)).address;
@@ -162,7 +162,7 @@ export function errorCues(probability: FocusProbability, { evidence, sharpest }:
     kernels.weighDistances(disagreement, mean.address, weights.address, pixels);
     return {
       spread,
-      tail: largestProbability(probability).map((largest, i) => largest * (spread[i] as number)),
+      tail,
       unrest: deviationWithin(REACH.unrest),
       ripple: deviationWithin(REACH.ripple),
       evidence,
@@ -173,31 +173,19 @@ export function errorCues(probability: FocusProbability, { evidence, sharpest }:
   });
 }
 
-/** The largest p of every pixel. */
-function largestProbability({ planes, width, height, values }: FocusProbability): Float32Array {
-  const pixels = width * height;
-  const largest = values.slice(0, pixels);
-  for (let n = 1; n < planes; n++) {
-    const start = n * pixels;
-    for (let i = 0; i < pixels; i++) largest[i] = Math.max(largest[i] as number, values[start + i] as number);
-  }
-  return largest;
-}
-
-/** Mean Σ p_n n and standard deviation of p at every pixel, in planes. */
-export function planeMoments(probability: FocusProbability): { readonly means: Float32Array; readonly deviations: Float32Array } {
+/** Mean Σ p_n n, standard deviation of p, and that times the largest p_n at every pixel, in planes. */
+export function planeMoments(probability: FocusProbability): Readonly<Record<"means" | "deviations" | "tails", Float32Array>> {
   const pixels = probability.width * probability.height;
   const { kernels, take, view, scoped } = workspace();
-  const [means, deviations] = [new Float32Array(pixels), new Float32Array(pixels)] as const;
+  const [means, deviations, tails] = [new Float32Array(pixels), new Float32Array(pixels), new Float32Array(pixels)] as const;
   scoped(() => {
-    const rooms = [take(PART), take(PART)] as const;
+    const rooms = [take(PART), take(PART), take(PART)] as const;
     forEachPart(probability, ({ start, count, address, stride }) => {
       kernels.planeMoments(...rooms, address, stride, probability.planes, count);
-      means.set(view(rooms[0], count), start);
-      deviations.set(view(rooms[1], count), start);
+      for (const [k, map] of [means, deviations, tails].entries()) map.set(view(rooms[k] as number, count), start);
     });
   });
-  return { means, deviations };
+  return { means, deviations, tails };
 }
 
 interface DepthScale {
