@@ -74,6 +74,7 @@ export function measureImage(sample: Sample, estimate: Estimate, scoring: Scorin
   const inUnits = { depth: planes(scored.depth), trueDepth: planes(scored.trueDepth, WITHIN_PLANES) };
   const thirds = textureThirds(inUnits.trueDepth, strength);
   const rmseOver = (part: DepthMap): number => whereCompared({ ...inUnits, trueDepth: part }, rootMeanSquaredError);
+  const object = sample.object && objectParts(sample.object, inUnits.trueDepth);
   const filled = estimate.filled && scoring({ depth: estimate.filled, trueDepth });
   return {
     ...measure(scored, focusProbability ? { focusProbability } : {}),
@@ -83,9 +84,9 @@ export function measureImage(sample: Sample, estimate: Estimate, scoring: Scorin
     rmsePlanesUntextured: rmseOver(thirds[0]),
     rmsePlanesMiddle: rmseOver(thirds[1]),
     rmsePlanesTextured: rmseOver(thirds[2]),
-    ...objectMetrics(inUnits, sample.object),
+    ...objectMetrics(inUnits, object),
     ...(filled
-      ? filledMetrics(filled, { inUnits: { ...inUnits, depth: planes(filled.depth) }, untextured: thirds[0], object: sample.object })
+      ? filledMetrics(filled, { inUnits: { ...inUnits, depth: planes(filled.depth) }, untextured: thirds[0], object })
       : NOT_FILLED),
     ...measureClaims({ trueDepth, within: inUnits.trueDepth, strength }, estimate),
   };
@@ -101,7 +102,7 @@ interface FilledParts {
   readonly inUnits: Comparison;
   /** The truth of the least textured third, in planes. */
   readonly untextured: DepthMap;
-  readonly object: Sample["object"];
+  readonly object: ObjectParts | undefined;
 }
 
 function filledMetrics(filled: Comparison, { inUnits, untextured, object }: FilledParts): FilledMetrics {
@@ -120,35 +121,46 @@ function filledMetrics(filled: Comparison, { inUnits, untextured, object }: Fill
   };
 }
 
+interface ObjectParts {
+  /** The truth of the object's pixels near its silhouette, and of its others, in planes. */
+  readonly silhouette: DepthMap;
+  readonly inside: DepthMap;
+  /** For every pixel of the background beside the object the object's pixel nearest to it; −1 elsewhere. */
+  readonly nearest: Int32Array;
+}
+
+function objectParts(object: Uint8Array, trueDepth: DepthMap): ObjectParts {
+  const near = nearSilhouette(object, trueDepth);
+  const over = (isIn: (i: number) => boolean): DepthMap => ({
+    ...trueDepth,
+    valid: trueDepth.valid.map((valid, i) => (valid && isIn(i) ? 1 : 0)),
+  });
+  return {
+    silhouette: over((i) => near[i] === 1),
+    inside: over((i) => object[i] === 1 && near[i] === 0),
+    nearest: nearestOfObject(object, trueDepth),
+  };
+}
+
 /** A plane index more than this far from the truth is a different place, not an inaccuracy. */
 const OFF_PLANES = 3;
 
 function objectMetrics(
   inUnits: Comparison,
-  object: Sample["object"],
+  object: ObjectParts | undefined,
 ): Pick<ImageMetrics, "rmseSilhouette" | "offSilhouette" | "rmseInside" | "fattening"> {
   if (!object) return { rmseSilhouette: NaN, offSilhouette: NaN, rmseInside: NaN, fattening: NaN };
-  const { trueDepth } = inUnits;
-  const near = nearSilhouette(object, trueDepth);
-  const over = (isIn: (i: number) => boolean): Comparison => ({
-    ...inUnits,
-    trueDepth: { ...trueDepth, valid: trueDepth.valid.map((valid, i) => (valid && isIn(i) ? 1 : 0)) },
-  });
-  const silhouette = over((i) => near[i] === 1);
+  const silhouette = { ...inUnits, trueDepth: object.silhouette };
   return {
     rmseSilhouette: whereCompared(silhouette, rootMeanSquaredError),
     offSilhouette: whereCompared(silhouette, (compared) => badPixels(compared, { threshold: OFF_PLANES })),
-    rmseInside: whereCompared(
-      over((i) => object[i] === 1 && near[i] === 0),
-      rootMeanSquaredError,
-    ),
+    rmseInside: whereCompared({ ...inUnits, trueDepth: object.inside }, rootMeanSquaredError),
     fattening: fatteningOf(inUnits, object),
   };
 }
 
 /** All in planes. Where the background lies beyond the planes, and so is not known, its plane is the last: that is where it belongs. */
-function fatteningOf({ depth, trueDepth }: Comparison, object: Uint8Array): number {
-  const nearest = nearestOfObject(object, trueDepth);
+function fatteningOf({ depth, trueDepth }: Comparison, { nearest }: ObjectParts): number {
   const beside = Array.from(nearest.keys()).filter((i) => (nearest[i] as number) >= 0 && depth.valid[i] === 1);
   const middle = (i: number): number => ((trueDepth.values[i] as number) + (trueDepth.values[nearest[i] as number] as number)) / 2;
   return beside.filter((i) => (depth.values[i] as number) < middle(i)).length / beside.length;
