@@ -6,6 +6,7 @@
 #   run.sh dualfocus bench ARGS…
 #   run.sh bench NAME ARGS…  a program of bench/
 #   run.sh collect DIR       the files of a run to $OUT, in pieces it takes back
+#   run.sh finish DIR SECONDS  waits for a run that goes on in the background; after SECONDS it is told to save and stop; then collect
 #   run.sh tables DIR        the tables, settings and logs of a reproduction to $OUT; unpacked into DIR elsewhere, it goes on there
 #   run.sh restore DIR       a run from the pieces in .carry/run/
 set -euo pipefail
@@ -53,6 +54,16 @@ collect() { # the checkpoint only when it fits: 8 files of 16 MiB, 64 MiB togeth
   local used size; used=$(du -sk "$OUT" | cut -f1); size=$(du -k "$1"/checkpoint.safetensors | cut -f1)
   if [ $((used + size)) -lt 64000 ]; then split -b $piece -d -a 2 "$1"/checkpoint.safetensors "$OUT/$name.checkpoint.safetensors."; fi
   ls -l "$OUT"
+}
+
+finish() { # by the run's lock: pgrep -f with its command line would find the caller's own, too, and a process that has ended may stay a zombie
+  local lock=$1/running.lock pid deadline=$((SECONDS + $2))
+  pid=$(sed -nE 's/.*"pid":([0-9]+).*/\1/p' "$lock" 2>/dev/null) || true
+  running() { [ -f "$lock" ] && kill -0 "$pid" 2>/dev/null; }
+  while running && [ $SECONDS -lt $deadline ]; do sleep 0.2; done
+  if running; then echo "$1: stopped after $2 s" && kill -TERM "$pid"; fi
+  while running; do sleep 0.2; done
+  collect "$1"
 }
 
 tables() { tar -C "$1" -czf "$OUT/$(basename "$1").tgz" --exclude='*.safetensors' --exclude=report.html .; }
