@@ -17,8 +17,11 @@ export interface Seam {
   readonly blind: number;
 }
 
-/** For p: anything more than 64 pixels away, except through the surface, changes the depth by less than a hundredth of a plane; of images that have nothing to do with each other by up to 0.015. */
-export const SEAM: Seam = { overlap: 192, blind: 64 };
+/**
+ * For p: anything more than 80 pixels away, except through the surface, changes the depth by less than a hundredth of a plane; of images
+ * that have nothing to do with each other, or of two planes, by up to 0.015.
+ */
+export const SEAM: Seam = { overlap: 192, blind: 80 };
 /** For the trunk's features at 1/32, whose receptive field reaches 217 pixels. */
 export const TRUNK_SEAM: Seam = { overlap: 448, blind: 208 };
 
