@@ -49,14 +49,15 @@ export function openPhone({
   firstSeed: first = 7_000_000,
   size = 256,
   samples = SAMPLES,
+  themes = PHONE_THEMES,
   ...options
-}: BenchmarkOptions): Dataset {
+}: BenchmarkOptions & { readonly themes?: readonly Theme[] }): Dataset {
   checkPlanes("phone", planes, { most: PHONE_PLANES });
   const render = rendererOf("phone", options);
   const textures = Array.from({ length: TEXTURES.count }, (_, i) => i);
   const chosen = choosePlanes(PHONE_PLANES, planes);
   const draw = (seed: number): Sample => {
-    const look = { width: size, height: size, textures, themes: PHONE_THEMES, metres: [0.1, 1.5], blur: [0.4, 3], phone: 1 } as const;
+    const look = { width: size, height: size, textures, themes, metres: [0.1, 1.5], blur: [0.4, 3], phone: 1 } as const;
     return sampleOf(`seed ${seed}`, render(randomScene(seed, { planes: PHONE_PLANES, ...look }), samples), chosen);
   };
   const protocol =

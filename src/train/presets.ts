@@ -1,6 +1,7 @@
 import { dfvLoss, paperLoss } from "../losses/total.ts";
 import { base, dfv as dfvNetwork, type DualFocusConfig } from "../model/config.ts";
 import { THEME_DRAW } from "../optics/scene/random.ts";
+import type { Theme } from "../optics/scene/themes.ts";
 import type { TrainConfig } from "./config.ts";
 
 const adam = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }; // Table 6; ε is Adam's own default
@@ -64,7 +65,7 @@ export const render = {
 } as const satisfies TrainConfig;
 
 /**
- * Ours, for stacks that `render` does not hold: as phones take them, single objects before bare backgrounds, bare walls, and what a
+ * Ours, for stacks that `render` does not hold: as phones take them, objects in front of bare backgrounds, bare walls, and what a
  * network is shown of sweeps of many planes (docs/datasets.md). About a fifth of the stacks are phones', a fifth are from sweeps.
  */
 export const renderPhone = {
@@ -73,7 +74,7 @@ export const renderPhone = {
     ...render.data,
     samples: 96, // wide blur of sweeps is noisy with fewer rays
     gather: { ...render.data.gather, gaussian: 0.3, softness: 3 },
-    themes: [...THEME_DRAW, "subject", "subject", "subject", "subject", "subject", "wall", "wall", "wall"],
+    themes: [...THEME_DRAW, ...Array<Theme>(5).fill("subject"), ...Array<Theme>(3).fill("wall"), ...Array<Theme>(3).fill("backdrop")],
     lightField: { share: 0.2, blur: [1.5, 7] },
     phone: { share: 0.35, blur: [0.3, 3], shadows: 0.5 },
     sweep: { share: 0.3, planes: [12, 60], blur: [0.3, 3] },

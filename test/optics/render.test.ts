@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { boxMean, type Plane } from "../../src/image/boxFilter.ts";
 import type { Image } from "../../src/image/image.ts";
+import { luminance } from "../../src/image/luminance.ts";
+import { quantile } from "../../src/image/quantile.ts";
 import { renderScene } from "../../src/optics/render/render.ts";
 import { decodeGamma, encodeGamma } from "../../src/optics/render/shade.ts";
 import { randomScene } from "../../src/optics/scene/random.ts";
+import type { Scene } from "../../src/optics/scene/scene.ts";
 import { generateTextures } from "../../src/optics/texture/texture.ts";
 import { circleOfConfusion } from "../../src/optics/lens/thinLens.ts";
 import { LENS, diskDiameter, glowing, lightScene, moments, sceneOf, testTextures } from "./lightScene.ts";
@@ -136,4 +140,29 @@ test("where a ray meets nothing the depth is marked unknown", () => {
   const { depth } = renderScene(lightScene({ focusDistances: [1], depth: 1, radius: 3, size: 16 }), { textures, samples: 4 });
   assert.equal(depth.valid[0], 0);
   assert.equal(depth.valid[8 * 16 + 8], 1);
+});
+
+test("the wall behind a backdrop scene's objects is within the planes and shows nothing of focus; with texture it would", () => {
+  const [size, reach] = [64, 10]; // pixels; blur of two or three from plane to plane
+  const painted = generateTextures({ count: 4 });
+  /** Median difference between the two frames, over pixels with nothing but wall around them. */
+  const differenceOnWall = (scene: Scene, wall: number): number => {
+    const { stack, depth } = renderScene(scene, { textures: painted, samples: 32 });
+    const isWall = depth.values.map((value) => Number(Math.abs(value / wall - 1) < 1e-3));
+    const wallAround = boxMean({ width: size, height: size, values: isWall }, reach);
+    const [nearer, farther] = stack.images.map(luminance) as [Plane, Plane];
+    const differences = nearer.values.map((value, i) => Math.abs(value - (farther.values[i] as number)));
+    return quantile(differences.filter((_, i) => (wallAround[i] as number) > 0.999), 0.5); // prettier-ignore
+  };
+  for (const seed of [1, 2, 3]) {
+    const scene = randomScene(seed, { planes: 2, theme: "backdrop", width: size, height: size, textures: [0, 1, 2, 3], blur: [2, 3] });
+    const [wall, others] = [scene.primitives.at(-1), scene.primitives.slice(0, -1)];
+    assert.ok(wall?.kind === "plane");
+    const [from, to] = scene.focusDistances as [number, number];
+    const depth = wall.centre[2];
+    assert.ok(depth > from && depth < 1.1 * to, `seed ${seed}: ${depth} m, planes at ${from} and ${to}`);
+    const textured = { ...wall, material: { ...wall.material, textureSize: wall.material.textureSize / 5e3, texture: 1 } };
+    const [bare, shown] = [differenceOnWall(scene, depth), differenceOnWall({ ...scene, primitives: [...others, textured] }, depth)];
+    assert.ok(bare < 0.003 && shown > 5 * bare, `seed ${seed}: ${bare}, with texture ${shown}`);
+  }
 });

@@ -13,7 +13,7 @@ export interface ThemeSettings {
 }
 
 export type Theme =
-  "desk" | "room" | "macro" | "slope" | "clutter" | "foliage" | "terrain" | "board" | "plain" | "object" | "subject" | "wall";
+  "desk" | "room" | "macro" | "slope" | "clutter" | "foliage" | "terrain" | "board" | "plain" | "object" | "subject" | "wall" | "backdrop";
 
 export const THEMES: Readonly<Record<Theme, ThemeSettings>> = {
   /** A table with objects, seen from above at an angle, and a wall behind it. */
@@ -39,6 +39,8 @@ export const THEMES: Readonly<Record<Theme, ThemeSettings>> = {
   subject: { ratio: [1.05, 1.6], field: [15, 40], plainness: 0, build: subject },
   /** Walls, floors and table tops without anything on them, and a few objects: most of what phones see indoors. */
   wall: { ratio: [1.3, 5], field: [40, 70], plainness: 0.5, build: wall },
+  /** Objects on a table in front of a wall without any texture, within the planes. What is nearer says nothing about the wall's depth. */
+  backdrop: { ratio: [1.3, 4], field: [25, 65], plainness: 0.1, build: backdrop },
 };
 
 /** An infinite wall across the view at `depth`, slightly tilted. */
@@ -297,4 +299,16 @@ function wall(stage: Stage): void {
     primitives.push({ kind: "plane", centre: [0, 0, far], rotation: facing(normal, between(random, 0, 6.3)), material: bare(far) });
     addManyStanding(stage, ground, count);
   }
+}
+
+function backdrop(stage: Stage): void {
+  const { random, near, far } = stage;
+  const ground = groundFor(stage, {
+    pitch: between(random, 0.1, 0.6),
+    roll: between(random, -0.06, 0.06),
+    nearest: near * between(random, 0.85, 1.1),
+  });
+  addGround(stage, ground);
+  addManyStanding(stage, ground, 1 + random.integer(4), between(random, 1, 2));
+  addBackdrop(stage, near + (far - near) * between(random, 0.5, 1.05));
 }
