@@ -1,7 +1,7 @@
-// Fits the error model of a network (docs/confidence.md) on rendered stacks, some of them as by phones and some of those with parts that show nothing of focus, HCI light fields and
+// Fits the error model of a network (docs/confidence.md) on rendered stacks, some of them as by phones and some of those with parts or a wall that show nothing of focus, HCI light fields and
 // NYU pairs outside the hold-out: on each half of the stacks, to measure it on the other, on all kinds but one, and on all, which is the model to use. With --write it is stored in the weights file.
 // nice node --import tsx scripts/calibrate.ts --hci DIR --nyu DIR [--model small] [--limit 16] [--device cpu] [--cache DIR] [--write] [-o FILE.svg]
-// Rendered stacks are kept in the cache (400 MB), so that a second network takes half of the time.
+// Rendered stacks are kept in the cache (500 MB), so that a second network takes half of the time.
 import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -104,7 +104,7 @@ async function pixelsOf(network: DepthNetwork, given: CalibrationStack, marks: M
  * How much a kind of stack counts, however many pixels it has; others count 1. Where nothing can be measured errors are several times those elsewhere: counted fully, such pixels
  * raise the claims of others as well.
  */
-const KIND_WEIGHTS: Readonly<Record<string, number>> = { bare: 0.5 };
+const KIND_WEIGHTS: Readonly<Record<string, number>> = { bare: 0.5, backdrop: 0.5 };
 
 function calibrationPixels(stacks: readonly (readonly Pixel[])[]): CalibrationPixels {
   const pixels = stacks.flat();
@@ -188,7 +188,7 @@ function reportMarks(marks: readonly Mark[]): void {
 
 const SIZE = 420;
 const MARGIN = 56;
-const INKS = ["#b5442e", "#2f6f8f", "#5b8a3c", "#7a4f9a", "#8a6d1f"];
+const INKS = ["#b5442e", "#2f6f8f", "#5b8a3c", "#7a4f9a", "#8a6d1f", "#555555"];
 
 /** Observed over claimed error, both in planes, both logarithmic; on the diagonal the claim is exact. */
 function drawCurves(curves: Readonly<Record<string, readonly CurvePoint[]>>): string {
@@ -241,6 +241,7 @@ const sources = [
   renderedStacks("rendered", { scenes, cache: values.cache }),
   renderedStacks("phone", { scenes, cache: values.cache }),
   renderedStacks("bare", { scenes, cache: values.cache }),
+  renderedStacks("backdrop", { scenes, cache: values.cache }),
 ];
 const [stacks, marks]: [Pixel[][], Mark[]] = [[], []];
 for (const source of sources)
@@ -252,8 +253,8 @@ for (const source of sources)
 await network.dispose();
 const claims = crossChecked(stacks, ({ half }) => half);
 reportKinds(claims);
-say("\nEach kind by the model fitted on the other kinds; the two of phones count as one:\n");
-reportKinds(crossChecked(stacks, ({ kind }) => (kind === "bare" ? "phone" : kind)));
+say("\nEach kind by the model fitted on the other kinds; the three of phones count as one:\n");
+reportKinds(crossChecked(stacks, ({ kind }) => (kind === "bare" || kind === "backdrop" ? "phone" : kind)));
 reportMarks(marks);
 const model = fitErrorModel(calibrationPixels(stacks));
 for (const name of [...CUES, "stack", "mismatch"] as const)

@@ -11,11 +11,12 @@ import { spreadIndices } from "../src/evaluate/run.ts";
 import type { DepthMap } from "../src/image/depthMap.ts";
 import type { Image } from "../src/image/image.ts";
 import { bareContrast, withBareParts } from "../src/optics/render/bare.ts";
-import { noisy } from "../src/optics/render/noise.ts";
+import { noisy, type Noise } from "../src/optics/render/noise.ts";
 import { DEFAULT_SAMPLES } from "../src/optics/render/render.ts";
 import { randomScene } from "../src/optics/scene/random.ts";
+import type { Theme } from "../src/optics/scene/themes.ts";
 import { generateTextures, splitTextures } from "../src/optics/texture/texture.ts";
-import { createRandom } from "../src/random.ts";
+import { createRandom, type Random } from "../src/random.ts";
 import { choosePlanes, selectPlanes, type FocalStack } from "../src/stack/focalStack.ts";
 import { writeAtomically } from "../src/system/atomicFile.ts";
 
@@ -35,15 +36,15 @@ const SIDE = 256;
 type Drawn = Pick<CalibrationStack, "stack" | "trueDepth">;
 
 /** Of the first scenes; those of the benchmarks and of training are others. */
-const FIRST_SEEDS = { rendered: 3_000_000, phone: 3_100_000, bare: 3_200_000 } as const;
+const FIRST_SEEDS = { rendered: 3_000_000, phone: 3_100_000, bare: 3_200_000, backdrop: 3_300_000 } as const;
 
 const createRenderer: CreateRenderer = (textures) => {
   const host = renderHost("auto", textures);
   return (scene, samples) => host.render(scene, samples);
 };
 
-function phoneStacks(firstSeed: number): (seed: number) => Promise<Drawn> {
-  const set = openPhone({ planes: MOST, scenes: 1000, firstSeed, createRenderer });
+function phoneStacks(firstSeed: number, options: { readonly themes?: readonly Theme[] } = {}): (seed: number) => Promise<Drawn> {
+  const set = openPhone({ planes: MOST, scenes: 1000, firstSeed, createRenderer, ...options });
   return (seed) => set.sample(seed - firstSeed);
 }
 
@@ -51,6 +52,9 @@ const withFrames = ({ stack, trueDepth }: Drawn, change: (frames: readonly Image
   stack: { ...stack, images: change(stack.images) },
   trueDepth,
 });
+
+/** Around that of a phone's wall: white noise of 0.0035 and slow noise of 0.001. */
+const wallNoise = (random: Random): Noise => ({ white: 0.00175 * 4 ** random.uniform(), slow: 0.0005 * 4 ** random.uniform() });
 
 /** Draw a scene by its seed. */
 const PAINTERS = {
@@ -74,14 +78,23 @@ const PAINTERS = {
       return withFrames(await draw(seed), (frames) => frames.map((frame) => noisy(frame, noise, random)));
     };
   },
-  /** The same with parts that show nothing of focus but noise, as a phone's wall: white noise of 0.0035 and slow noise of 0.001. */
+  /** The same with parts that show nothing of focus but noise, as a phone's wall does. */
   bare(): (seed: number) => Promise<Drawn> {
     const draw = phoneStacks(FIRST_SEEDS.bare);
     return async (seed) => {
       const random = createRandom(seed).split("bare");
-      const noise = { white: 0.00175 * 4 ** random.uniform(), slow: 0.0005 * 4 ** random.uniform() };
+      const noise = wallNoise(random);
       const bared = (frames: readonly Image[]): Image[] => withBareParts(frames, bareContrast(frames[0] as Image, random));
       return withFrames(await draw(seed), (frames) => bared(frames).map((frame) => noisy(frame, noise, random)));
+    };
+  },
+  /** As phones take them, with that noise, in front of a wall that shows nothing else. */
+  backdrop(): (seed: number) => Promise<Drawn> {
+    const draw = phoneStacks(FIRST_SEEDS.backdrop, { themes: ["backdrop"] });
+    return async (seed) => {
+      const random = createRandom(seed).split("noise");
+      const noise = wallNoise(random);
+      return withFrames(await draw(seed), (frames) => frames.map((frame) => noisy(frame, noise, random)));
     };
   },
 } as const;

@@ -1,7 +1,7 @@
 import type { Space } from "../image/depthMap.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import type { FocusSigns } from "../check/evidence.ts";
-import { boxMeanBlock } from "../image/boxFilter.ts";
+import { boxMeanBlock, type Plane } from "../image/boxFilter.ts";
 import { curveSums } from "../image/curve.ts";
 import type { Size } from "../image/image.ts";
 import { blockOf, type Block } from "../image/pyramid.ts";
@@ -32,8 +32,8 @@ export interface DepthMaps {
 /** Share of p on the first or last plane above which a pixel is marked as beyond it; precision and recall are in docs/confidence.md. */
 const BEYOND = 0.8;
 
-/** Radii of the squares around a pixel that its cues are measured over, as shares of the image's shorter side. */
-const REACH = { ripple: 1 / 128, unrest: 1 / 32, surroundings: 1 / 16, region: 1 / 8 } as const;
+/** Radii of the squares around a pixel that its cues are measured over, and of those at its corners (enclosure), as shares of the image's shorter side. */
+const REACH = { ripple: 1 / 128, unrest: 1 / 32, surroundings: 1 / 16, region: 1 / 8, enclosure: 1 / 10 } as const;
 
 /** Depth is unfounded where the mean evidence of its surroundings is below this. */
 const LITTLE_EVIDENCE = 0.03;
@@ -135,8 +135,8 @@ export const expectedPlanes = (confidence: number): number => Math.sqrt(1 / conf
 
 /**
  * What the error of each pixel is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, that times the largest p_n, the deviation of m
- * around the pixel and next to it, evidence in the images there, around it and farther around it, and how far the plane that they are sharpest in lies from m, as far as there
- * is evidence for it.
+ * around the pixel and next to it, evidence in the images there, around it, farther around it and in the barest of the four squares that have a corner at it, and how far the
+ * plane that they are sharpest in lies from m, as far as there is evidence for it.
  */
 export function errorCues(probability: FocusProbability, { evidence, sharpest }: Omit<FocusSigns, "mismatch">): Record<Cue, Float32Array> {
   const { width, height } = probability;
@@ -168,9 +168,25 @@ export function errorCues(probability: FocusProbability, { evidence, sharpest }:
       evidence,
       surroundings: meanWithin(REACH.surroundings),
       region: meanWithin(REACH.region),
+      enclosure: leastAtCorners({ width, height, values: meanWithin(REACH.enclosure) }, reachOf(probability, REACH.enclosure)),
       disagreement: view(disagreement, pixels).slice(),
     };
   });
+}
+
+/** The least of the values `reach` pixels away in each diagonal direction, or at the image's border. */
+function leastAtCorners({ width, height, values }: Plane, reach: number): Float32Array {
+  const [row, least] = [new Float32Array(values.length), new Float32Array(values.length)];
+  for (let y = 0, i = 0; y < height; y++)
+    for (let x = 0; x < width; x++, i++) {
+      const [left, right] = [i - Math.min(x, reach), i + Math.min(width - 1 - x, reach)];
+      row[i] = Math.min(values[left] as number, values[right] as number);
+    }
+  for (let y = 0, i = 0; y < height; y++) {
+    const [above, below] = [-Math.min(y, reach) * width, Math.min(height - 1 - y, reach) * width];
+    for (let x = 0; x < width; x++, i++) least[i] = Math.min(row[i + above] as number, row[i + below] as number);
+  }
+  return least;
 }
 
 /** Mean Σ p_n n, standard deviation of p, and that times the largest p_n at every pixel, in planes. */

@@ -33,6 +33,7 @@ const KNOTS: Readonly<Record<Cue, readonly number[]>> = {
   evidence: [0, 0.05, 0.2, 0.5, 0.8, 1],
   surroundings: [0, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9],
   region: [0, 0.01, 0.03, 0.1, 0.3, 0.6],
+  enclosure: [0, 0.01, 0.03, 0.1, 0.3, 0.6],
   disagreement: [0, 0.25, 0.5, 1, 1.5, 2.5, 4],
 };
 const STACK_KNOTS = { doubt: [0.1, 0.2, 0.4, 0.7], mismatch: [0.001, 0.005, 0.02, 0.1, 0.4] } as const;

@@ -14,9 +14,9 @@ export type Average = (typeof AVERAGES)[number];
 
 /**
  * What the error of a pixel is read from (docs/confidence.md): the spread of p and its tail, the unrest of the map around it and next to it (ripple), evidence in
- * the images there, around it (surroundings) and farther around it (region), and disagreement with them.
+ * the images there, around it (surroundings), farther around it (region) and on its barest side (enclosure), and disagreement with them.
  */
-export const CUES = ["spread", "tail", "unrest", "ripple", "evidence", "surroundings", "region", "disagreement"] as const;
+export const CUES = ["spread", "tail", "unrest", "ripple", "evidence", "surroundings", "region", "enclosure", "disagreement"] as const;
 export type Cue = (typeof CUES)[number];
 
 export const byCue = <T>(of: (cue: Cue) => T): Record<Cue, T> => Object.fromEntries(CUES.map((cue) => [cue, of(cue)])) as Record<Cue, T>;
@@ -37,7 +37,7 @@ const errorModel = z
   .strictObject({
     planes: z.number().positive(),
     ...byCue(() => factors),
-    ...{ tail: newer, ripple: newer, surroundings: newer, region: newer },
+    ...{ tail: newer, ripple: newer, surroundings: newer, region: newer, enclosure: newer },
     ...{ stack: newer, mismatch: newer },
   })
   .readonly();
@@ -168,6 +168,7 @@ export const DEFAULT_ERROR_MODEL: ErrorModel = {
   evidence: { at: [0, 0.05, 0.2, 0.5, 0.8, 1], factor: [1.58, 1.22, 1.04, 0.846, 0.741, 0.796] },
   surroundings: { at: [0, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9], factor: [2.41, 0.996, 0.852, 0.816, 0.881, 0.801, 0.848] },
   region: NO_FACTOR,
+  enclosure: NO_FACTOR,
   disagreement: { at: [0, 0.25, 0.5, 1, 1.5, 2.5, 4], factor: [0.379, 0.486, 0.731, 1.01, 1.37, 2.23, 2.39] },
   stack: { at: [0.1, 0.2, 0.4, 0.7], factor: [0.77, 1.1, 1.3, 3.21] },
   mismatch: NO_FACTOR,

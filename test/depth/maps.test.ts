@@ -89,14 +89,14 @@ test("the cues of a pixel: spread of p, that times its largest value, unrest, ev
   const p = row([[1, 0, 0], [0.5, 0, 0.5], [0, 0, 1]]); // prettier-ignore
   const cues = errorCues(p, { evidence: Float32Array.of(0, 0.5, 1), sharpest: Uint16Array.of(2, 2, 1) });
   // The means are 0, 1, 2; the window of three pixels holds two of them at the ends. In an image this small every reach is one pixel.
-  for (const [i, [spread, tail, unrest, evidence, surroundings, disagreement]] of [
-    [0, 0, 0.5, 0, 0.25, 0],
-    [1, 0.5, Math.sqrt(2 / 3), 0.5, 0.5, 0.5],
-    [0, 0, 0.5, 1, 0.75, 1],
+  for (const [i, [spread, tail, unrest, evidence, surroundings, enclosure, disagreement]] of [
+    [0, 0, 0.5, 0, 0.25, 0.25, 0],
+    [1, 0.5, Math.sqrt(2 / 3), 0.5, 0.5, 0.25, 0.5],
+    [0, 0, 0.5, 1, 0.75, 0.5, 1],
   ].entries()) {
     // prettier-ignore
     const found = CUES.map((cue) => cues[cue][i] as number);
-    assertClose(found, [spread, tail, unrest, unrest, evidence, surroundings, surroundings, disagreement] as number[], 1e-6);
+    assertClose(found, [spread, tail, unrest, unrest, evidence, surroundings, surroundings, enclosure, disagreement] as number[], 1e-6);
   }
 });
 
@@ -127,6 +127,23 @@ test("surroundings reach 1/16 of the shorter side, the region 1/8", () => {
   const cues = errorCues({ planes: 2, width, height, values }, { evidence, sharpest: new Uint16Array(width * height) });
   const at = (x: number): number[] => [cues.surroundings, cues.region].map((map) => map[64 * width + x] as number);
   assertClose([63, 64, 71, 72, 80, 88, 89, 96, 97].flatMap(at), [0, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 0].map((one, k) => one / (k % 2 ? 33 : 17)), 1e-5); // prettier-ignore
+});
+
+test("a plain spot is enclosed by what is around it, a wall beside an object is not", () => {
+  const [width, height] = [120, 100]; // squares of 21 pixels, with their centres 10 pixels away in x and y
+  const values = new Float32Array(2 * width * height).fill(0.5);
+  const enclosureOf = (isPlain: (x: number, y: number) => boolean): ((x: number, y: number) => number) => {
+    const evidence = Float32Array.from({ length: width * height }, (_, i) => (isPlain(i % width, Math.floor(i / width)) ? 0 : 1));
+    const { enclosure } = errorCues({ planes: 2, width, height, values }, { evidence, sharpest: new Uint16Array(width * height) });
+    return (x, y) => enclosure[y * width + x] as number;
+  };
+  const spot = enclosureOf((x, y) => Math.abs(x - 60) <= 6 && Math.abs(y - 50) <= 6);
+  assertClose([spot(60, 50), spot(40, 50)], [1 - 7 ** 2 / 21 ** 2, 1 - (7 * 7) / 21 ** 2], 1e-5); // 7×7 plain pixels of each square; of the right ones
+  const wall = enclosureOf((x) => x >= 60);
+  // To the right of x = 60 all squares on the right are bare; they hold d columns of the object when the pixel is d to its left.
+  assertClose([wall(70, 50), wall(60, 50), wall(59, 50), wall(50, 50), wall(39, 50)], [0, 0, 1 / 21, 10 / 21, 1], 1e-5);
+  const corner = enclosureOf((x, y) => x >= 60 && y >= 50);
+  assertClose([corner(59, 49), corner(59, 29)], [1 - 20 ** 2 / 21 ** 2, 1], 1e-5);
 });
 
 test("factors are interpolated geometrically between knots and constant outside; the error grows with spreads beyond the last", () => {

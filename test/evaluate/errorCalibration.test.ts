@@ -13,7 +13,7 @@ const STACKS = 8;
  */
 function pixels(seed: number, count: number, harder: (stack: number) => number = () => 1): CalibrationPixels {
   const random = createRandom(seed);
-  const most = { spread: 1.5, tail: 0.6, unrest: 0.5, ripple: 0.5, evidence: 1, surroundings: 1, region: 1, disagreement: 2 };
+  const most = { spread: 1.5, tail: 0.6, unrest: 0.5, ripple: 0.5, evidence: 1, surroundings: 1, region: 1, enclosure: 1, disagreement: 2 };
   const factor = (i: number): number => harder(Math.floor((i * STACKS) / count));
   const cues = byCue((cue) => Float32Array.from({ length: count }, () => most[cue] * random.uniform()));
   if (harder(0) !== 1) for (let i = 0; i < count; i++) cues.disagreement[i] = (cues.disagreement[i] as number) * factor(i) ** 2;

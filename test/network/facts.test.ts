@@ -54,10 +54,13 @@ test("cues that an older calibration does not have change nothing", () => {
   const read = expectedErrors(parsed, seen);
   assert.deepEqual(
     read,
-    expectedErrors({ ...(facts.errorModel as ErrorModel), tail: without, ripple: without, surroundings: without, region: without }, seen),
+    expectedErrors(
+      { ...(facts.errorModel as ErrorModel), tail: without, ripple: without, surroundings: without, region: without, enclosure: without },
+      seen,
+    ),
   );
   const none = Float32Array.of(0);
-  assert.deepEqual(expectedErrors(parsed, { ...seen, tail: none, ripple: none, surroundings: none, region: none }), read);
+  assert.deepEqual(expectedErrors(parsed, { ...seen, tail: none, ripple: none, surroundings: none, region: none, enclosure: none }), read);
   assert.equal(stackFactor(parsed, { doubt: 0.3, mismatch: 0.3 }), 1);
 });
 
