@@ -88,7 +88,7 @@ const PAINTERS = {
       return withFrames(await draw(seed), (frames) => bared(frames).map((frame) => noisy(frame, noise, random)));
     };
   },
-  /** As phones take them, with that noise, in front of a wall that shows nothing else. */
+  /** Objects in front of a wall that shows nothing but that noise, as phones take them. */
   backdrop(): (seed: number) => Promise<Drawn> {
     const draw = phoneStacks(FIRST_SEEDS.backdrop, { themes: ["backdrop"] });
     return async (seed) => {

@@ -56,13 +56,19 @@ collect() { # the checkpoint only when it fits: 8 files of 16 MiB, 64 MiB togeth
   ls -l "$OUT"
 }
 
-finish() { # by the run's lock: pgrep -f with its command line would find the caller's own, too, and a process that has ended may stay a zombie
-  local lock=$1/running.lock pid deadline=$((SECONDS + $2))
-  pid=$(sed -nE 's/.*"pid":([0-9]+).*/\1/p' "$lock" 2>/dev/null) || true
-  running() { [ -f "$lock" ] && kill -0 "$pid" 2>/dev/null; }
+finish() { # by the run's lock: pgrep -f with its command line would find the caller's own, too
+  local lock=$1/running.lock deadline=$((SECONDS + $2)) pid=
+  running() { # its process is there, and no zombie that nothing reaps
+    pid=$(sed -nE 's/.*"pid":([0-9]+).*/\1/p' "$lock" 2>/dev/null) && [ -n "$pid" ] && grep -q '^State:[[:space:]]*[^ZX]' "/proc/$pid/status" 2>/dev/null
+  }
+  until running || [ -f "$1"/weights.safetensors ] || [ $SECONDS -ge $deadline ]; do sleep 0.2; done # it has just been started
   while running && [ $SECONDS -lt $deadline ]; do sleep 0.2; done
-  if running; then echo "$1: stopped after $2 s" && kill -TERM "$pid"; fi
-  while running; do sleep 0.2; done
+  if running; then
+    echo "$1: stopped after $2 s"
+    kill -TERM "$pid" || true
+    deadline=$((SECONDS + 60))
+    while running && [ $SECONDS -lt $deadline ]; do sleep 0.2; done
+  fi
   collect "$1"
 }
 

@@ -32,7 +32,7 @@ export interface DepthMaps {
 /** Share of p on the first or last plane above which a pixel is marked as beyond it; precision and recall are in docs/confidence.md. */
 const BEYOND = 0.8;
 
-/** Radii of the squares around a pixel that its cues are measured over, and of those at its corners (enclosure), as shares of the image's shorter side. */
+/** Radii of the squares around a pixel that its cues are measured over, and of those that have a corner at it (enclosure), as shares of the image's shorter side. */
 const REACH = { ripple: 1 / 128, unrest: 1 / 32, surroundings: 1 / 16, region: 1 / 8, enclosure: 1 / 10 } as const;
 
 /** Depth is unfounded where the mean evidence of its surroundings is below this. */

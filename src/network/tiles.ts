@@ -18,8 +18,8 @@ export interface Seam {
 }
 
 /**
- * For p: anything more than 80 pixels away, except through the surface, changes the depth by less than a hundredth of a plane; of images
- * that have nothing to do with each other, or of two planes, by up to 0.016.
+ * For p: anything more than 80 pixels away, except through the surface, changes the depth by less than a hundredth of a plane; by up to
+ * 0.016 in stacks of two planes, or of images that have nothing to do with each other.
  */
 export const SEAM: Seam = { overlap: 192, blind: 80 };
 /** For the trunk's features at 1/32, whose receptive field reaches 217 pixels. */

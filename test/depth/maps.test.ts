@@ -138,12 +138,13 @@ test("a plain spot is enclosed by what is around it, a wall beside an object is 
     return (x, y) => enclosure[y * width + x] as number;
   };
   const spot = enclosureOf((x, y) => Math.abs(x - 60) <= 6 && Math.abs(y - 50) <= 6);
-  assertClose([spot(60, 50), spot(40, 50)], [1 - 7 ** 2 / 21 ** 2, 1 - (7 * 7) / 21 ** 2], 1e-5); // 7×7 plain pixels of each square; of the right ones
+  assertClose([spot(60, 50), spot(40, 50)], [1 - 7 ** 2 / 21 ** 2, 1 - 7 ** 2 / 21 ** 2], 1e-5); // 7×7 plain pixels of each square, and of the two on the right
   const wall = enclosureOf((x) => x >= 60);
   // To the right of x = 60 all squares on the right are bare; they hold d columns of the object when the pixel is d to its left.
   assertClose([wall(70, 50), wall(60, 50), wall(59, 50), wall(50, 50), wall(39, 50)], [0, 0, 1 / 21, 10 / 21, 1], 1e-5);
-  const corner = enclosureOf((x, y) => x >= 60 && y >= 50);
-  assertClose([corner(59, 49), corner(59, 29)], [1 - 20 ** 2 / 21 ** 2, 1], 1e-5);
+  const [lowerRight, upperLeft] = [enclosureOf((x, y) => x >= 60 && y >= 50), enclosureOf((x, y) => x < 60 && y < 50)];
+  assertClose([lowerRight(59, 49), lowerRight(59, 29)], [1 - 20 ** 2 / 21 ** 2, 1], 1e-5);
+  assertClose([upperLeft(60, 50), upperLeft(60, 70)], [1 - 20 ** 2 / 21 ** 2, 1], 1e-5);
 });
 
 test("factors are interpolated geometrically between knots and constant outside; the error grows with spreads beyond the last", () => {

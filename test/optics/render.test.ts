@@ -142,7 +142,7 @@ test("where a ray meets nothing the depth is marked unknown", () => {
   assert.equal(depth.valid[8 * 16 + 8], 1);
 });
 
-test("the wall behind a backdrop scene's objects is within the planes and shows nothing of focus; with texture it would", () => {
+test("the wall behind a backdrop scene's objects is at most just beyond the planes and shows nothing of focus; with texture it would", () => {
   const [size, reach] = [64, 10]; // pixels; blur of two or three from plane to plane
   const painted = generateTextures({ count: 4 });
   /** Median difference between the two frames, over pixels with nothing but wall around them. */

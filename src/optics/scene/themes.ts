@@ -39,7 +39,7 @@ export const THEMES: Readonly<Record<Theme, ThemeSettings>> = {
   subject: { ratio: [1.05, 1.6], field: [15, 40], plainness: 0, build: subject },
   /** Walls, floors and table tops without anything on them, and a few objects: most of what phones see indoors. */
   wall: { ratio: [1.3, 5], field: [40, 70], plainness: 0.5, build: wall },
-  /** Objects on a table in front of a wall without any texture, within the planes. What is nearer says nothing about the wall's depth. */
+  /** Objects on a table in front of a wall without any texture, mostly within the planes: beside an object nothing tells the wall's depth. */
   backdrop: { ratio: [1.3, 4], field: [25, 65], plainness: 0.1, build: backdrop },
 };
 
