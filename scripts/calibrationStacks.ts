@@ -53,6 +53,9 @@ const withFrames = ({ stack, trueDepth }: Drawn, change: (frames: readonly Image
   trueDepth,
 });
 
+const withNoise = (drawn: Drawn, noise: Noise, random: Random): Drawn =>
+  withFrames(drawn, (frames) => frames.map((frame) => noisy(frame, noise, random)));
+
 /** Around that of a phone's wall: white noise of 0.0035 and slow noise of 0.001. */
 const wallNoise = (random: Random): Noise => ({ white: 0.00175 * 4 ** random.uniform(), slow: 0.0005 * 4 ** random.uniform() });
 
@@ -75,7 +78,7 @@ const PAINTERS = {
     return async (seed) => {
       const random = createRandom(seed).split("noise");
       const noise = { white: 0, slow: 0.0005 * 8 ** random.uniform() }; // a phone's wall: 0.001 to 0.0015
-      return withFrames(await draw(seed), (frames) => frames.map((frame) => noisy(frame, noise, random)));
+      return withNoise(await draw(seed), noise, random);
     };
   },
   /** The same with parts that show nothing of focus but noise, as a phone's wall does. */
@@ -84,8 +87,8 @@ const PAINTERS = {
     return async (seed) => {
       const random = createRandom(seed).split("bare");
       const noise = wallNoise(random);
-      const bared = (frames: readonly Image[]): Image[] => withBareParts(frames, bareContrast(frames[0] as Image, random));
-      return withFrames(await draw(seed), (frames) => bared(frames).map((frame) => noisy(frame, noise, random)));
+      const bared = withFrames(await draw(seed), (frames) => withBareParts(frames, bareContrast(frames[0] as Image, random)));
+      return withNoise(bared, noise, random);
     };
   },
   /** Objects in front of a wall that shows nothing but that noise, as phones take them. */
@@ -93,8 +96,7 @@ const PAINTERS = {
     const draw = phoneStacks(FIRST_SEEDS.backdrop, { themes: ["backdrop"] });
     return async (seed) => {
       const random = createRandom(seed).split("noise");
-      const noise = wallNoise(random);
-      return withFrames(await draw(seed), (frames) => frames.map((frame) => noisy(frame, noise, random)));
+      return withNoise(await draw(seed), wallNoise(random), random);
     };
   },
 } as const;

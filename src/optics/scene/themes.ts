@@ -68,6 +68,18 @@ function addGround(stage: Stage, ground: Ground): void {
   });
 }
 
+/** A table top, about level, seen by a camera that looks down on it by some angle of the range. */
+function addTable(stage: Stage, [least, most]: readonly [number, number]): Ground {
+  const { random, near } = stage;
+  const ground = groundFor(stage, {
+    pitch: between(random, least, most),
+    roll: between(random, -0.06, 0.06),
+    nearest: near * between(random, 0.85, 1.1),
+  });
+  addGround(stage, ground);
+  return ground;
+}
+
 /** Tries to place `count` objects. */
 function addManyStanding(stage: Stage, ground: Ground, count: number, enlarge = 1): void {
   for (let tries = 0, placed = 0; tries < 4 * count && placed < count; tries++) if (addStanding(stage, ground, enlarge)) placed++;
@@ -82,13 +94,8 @@ function addThin(stage: Stage, count: number): void {
 }
 
 function desk(stage: Stage): void {
-  const { random, near, far } = stage;
-  const ground = groundFor(stage, {
-    pitch: between(random, 0.2, 0.8),
-    roll: between(random, -0.06, 0.06),
-    nearest: near * between(random, 0.85, 1.1),
-  });
-  addGround(stage, ground);
+  const { random, far } = stage;
+  const ground = addTable(stage, [0.2, 0.8]);
   addWall(stage, far * between(random, 1, 1.15), 0.5);
   addManyStanding(stage, ground, 6 + random.integer(8));
   if (chance(random, 0.35)) addThin(stage, 1 + random.integer(2));
@@ -303,12 +310,7 @@ function wall(stage: Stage): void {
 
 function backdrop(stage: Stage): void {
   const { random, near, far } = stage;
-  const ground = groundFor(stage, {
-    pitch: between(random, 0.1, 0.6),
-    roll: between(random, -0.06, 0.06),
-    nearest: near * between(random, 0.85, 1.1),
-  });
-  addGround(stage, ground);
+  const ground = addTable(stage, [0.1, 0.6]);
   addManyStanding(stage, ground, 1 + random.integer(4), between(random, 1, 2));
   addBackdrop(stage, near + (far - near) * between(random, 0.5, 1.05));
 }
