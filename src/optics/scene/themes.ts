@@ -310,7 +310,8 @@ function wall(stage: Stage): void {
 
 function backdrop(stage: Stage): void {
   const { random, near, far } = stage;
+  const depth = near + (far - near) * between(random, 0.5, 1.05);
   const ground = addTable(stage, [0.1, 0.6]);
-  addManyStanding(stage, ground, 1 + random.integer(4), between(random, 1, 2));
-  addBackdrop(stage, near + (far - near) * between(random, 0.5, 1.05));
+  addManyStanding({ ...stage, far: depth }, ground, 1 + random.integer(4), between(random, 1, 2));
+  addBackdrop(stage, depth);
 }
