@@ -65,6 +65,11 @@ const renderData = z.strictObject({
     grain: z.number().min(0),
     /** Largest radius, in pixels, of a Gaussian blur of the sharp image itself: what RGB-D cameras take is softer than photos; 0 by default. */
     softness: z.number().min(0).optional(),
+    /**
+     * Range of the nearest point's distance, in metres, in the NYU protocol's stacks: with its lens that decides the blur. By default the blur is drawn by itself,
+     * whatever the depth range.
+     */
+    nearest: range.optional(),
   }),
   validation: z.strictObject({ count, samples: count }),
 });
