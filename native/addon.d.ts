@@ -152,16 +152,7 @@ export interface Addon {
   /** Logits [B, N, h, w], f32, resized bilinearly, then softmax over N, with gradients. */
   trainSoftmax(logits: Handle, height: number, width: number): Handle;
   /** [L_depth, L_fv, trend loss] of p [B, N, H, W], f [B, N], D* and valid [B, 1, H, W], with gradients by p; see native/trainLosses.h. */
-  planeLosses(
-    p: Handle,
-    focusDistances: Handle,
-    trueDepth: Handle,
-    valid: Handle,
-    beta: number,
-    leastStep: number,
-    floor: number,
-    slope: number,
-  ): Handle;
+  planeLosses(p: Handle, focusDistances: Handle, trueDepth: Handle, valid: Handle, beta: number, floor: number, slope: number): Handle;
   /** Mean and maximum over the planes of [B, C, N, h, w] as [B, 2C, h, w], and the volume for its other uses; see native/trainPlanes.h. */
   planePool(volume: Handle): [Handle, Handle];
   /** Volume [B, C, N, h, w] + map [B, C, h, w] at each plane, with gradients. */

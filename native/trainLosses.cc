@@ -14,7 +14,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 struct LossOptions {
-  double beta, leastStep, floor, slope;
+  double beta, floor, slope;
 };
 
 /** p [B, N, H, W], f [B, N], D* and valid [B, 1, H, W], all row-major. */
@@ -23,7 +23,7 @@ template <class T> PlaneLosses<T> lossesOf(const variable_list& maps, const Loss
   PlaneLosses<T> work{};
   work.probability = p.data_ptr<T>(), work.focus = focus.data_ptr<T>(), work.depth = depth.data_ptr<T>(), work.valid = valid.data_ptr<T>();
   work.stacks = p.size(0), work.planes = static_cast<int>(p.size(1)), work.area = p.size(2) * p.size(3);
-  work.beta = static_cast<T>(options.beta), work.leastStep = static_cast<T>(options.leastStep), work.floor = static_cast<T>(options.floor), work.slope = static_cast<T>(options.slope);
+  work.beta = static_cast<T>(options.beta), work.floor = static_cast<T>(options.floor), work.slope = static_cast<T>(options.slope);
   return work;
 }
 
@@ -68,12 +68,11 @@ void writeGradient(const variable_list& maps, const LossOptions& options, const 
 
 struct LossFunction : torch::autograd::Function<LossFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& p, const at::Tensor& focus, const at::Tensor& depth, const at::Tensor& valid,
-                            double beta, double leastStep, double floor, double slope) {
+                            double beta, double floor, double slope) {
     const variable_list maps{p.contiguous(), focus.contiguous(), depth.contiguous(), valid.contiguous()};
-    const at::Tensor sums = sumsOf(maps, {beta, leastStep, floor, slope});
+    const at::Tensor sums = sumsOf(maps, {beta, floor, slope});
     context->save_for_backward({maps[0], maps[1], maps[2], maps[3], sums});
     context->saved_data["beta"] = beta;
-    context->saved_data["leastStep"] = leastStep;
     context->saved_data["floor"] = floor;
     context->saved_data["slope"] = slope;
     return sums.narrow(0, 0, LOSS_SUMS - 1) / sums.narrow(0, LOSS_SUMS - 1, 1).clamp_min(1);
@@ -81,16 +80,15 @@ struct LossFunction : torch::autograd::Function<LossFunction> {
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
-    const auto number = [&](const char* name) { return context->saved_data[name].toDouble(); };
-    const LossOptions options{number("beta"), number("leastStep"), number("floor"), number("slope")};
+    const LossOptions options{context->saved_data["beta"].toDouble(), context->saved_data["floor"].toDouble(), context->saved_data["slope"].toDouble()};
     const at::Tensor to = at::empty_like(saved[0]);
     writeGradient(saved, options, gradients[0].contiguous(), saved[4], to);
     const at::Tensor none;
-    return {to, none, none, none, none, none, none, none};
+    return {to, none, none, none, none, none, none};
   }
 };
 
-/** planeLosses(p, focusDistances, trueDepth, valid, beta, leastStep, floor, slope): [L_depth, L_fv, trend], means over the valid pixels, differentiable by p. */
+/** planeLosses(p, focusDistances, trueDepth, valid, beta, floor, slope): [L_depth, L_fv, trend], means over the valid pixels, differentiable by p. */
 napi_value planeLosses(napi_env env, const Arguments& arguments) {
   const at::Tensor &p = arguments.tensor(0, "p"), &focus = arguments.tensor(1, "focusDistances");
   const at::Tensor &depth = arguments.tensor(2, "trueDepth"), &valid = arguments.tensor(3, "valid");
@@ -103,7 +101,7 @@ napi_value planeLosses(napi_env env, const Arguments& arguments) {
   const std::vector<int64_t> map{p.size(0), 1, p.size(2), p.size(3)};
   if (depth.sizes() != at::IntArrayRef(map)) throw std::invalid_argument("trueDepth: expected [B, 1, H, W]");
   if (valid.sizes() != at::IntArrayRef(map)) throw std::invalid_argument("valid: expected [B, 1, H, W]");
-  return wrap(env, LossFunction::apply(p, focus, depth, valid, arguments.number(4, "beta"), arguments.number(5, "leastStep"), arguments.number(6, "floor"), arguments.number(7, "slope")));
+  return wrap(env, LossFunction::apply(p, focus, depth, valid, arguments.number(4, "beta"), arguments.number(5, "floor"), arguments.number(6, "slope")));
 }
 
 } // namespace

@@ -13,7 +13,7 @@ template <class T> struct PlaneLosses {
   const T* valid;       // [B, area]
   int64_t stacks, area;
   int planes;
-  T beta, leastStep, floor, slope; // leastStep 0: L_depth in the unit of f; else in steps of planes, those below this share of the mean step counting as that
+  T beta, floor, slope;
 };
 
 /** Sums over the pixels: v·L_depth, v·L_fv, v·trend, and v itself. */

@@ -4,21 +4,9 @@
 /** A pixel's p (every `area`-th value), f, and what both losses need of them. */
 template <class T> struct Profile {
   const T *p, *focus;
-  T valid, unit;
-  T error;  // (D̂ − D*) / unit
-  int peak; // k of eq. 7, the first maximum
+  T valid, error; // D̂ − D*
+  int peak;       // k of eq. 7, the first maximum
 };
-
-/** What errors are measured in: the distance between the two planes around `truth` (src/losses/planeStep.ts), or 1. */
-template <class T> FUSE_CODE T unitAt(const PlaneLosses<T>& work, const T* focus, T truth) {
-  if (!(work.leastStep > 0 && work.planes > 1)) return 1;
-  const T range = focus[work.planes - 1] - focus[0], direction = range < 0 ? T(-1) : T(1);
-  T step = (focus[1] - focus[0]) * direction;
-  for (int n = 2; n < work.planes; n++)
-    if ((truth - focus[n - 1]) * direction >= 0) step = (focus[n] - focus[n - 1]) * direction;
-  const T least = work.leastStep * range * direction / (work.planes - 1);
-  return step > least ? step : least;
-}
 
 template <class T> FUSE_CODE Profile<T> profileOf(const PlaneLosses<T>& work, int64_t stack, int64_t at) {
   const T* p = work.probability + stack * work.planes * work.area + at;
@@ -31,8 +19,7 @@ template <class T> FUSE_CODE Profile<T> profileOf(const PlaneLosses<T>& work, in
     if (value > highest) highest = value, peak = n;
   }
   const int64_t pixel = stack * work.area + at;
-  const T unit = unitAt(work, focus, work.depth[pixel]);
-  return {p, focus, work.valid[pixel], unit, (depth - work.depth[pixel]) / unit, peak};
+  return {p, focus, work.valid[pixel], depth - work.depth[pixel], peak};
 }
 
 FUSE_CODE float logarithm(float x) { return logf(x); }
@@ -74,7 +61,7 @@ template <class T> FUSE_CODE void writeLossGradient(const PlaneLossGradient<T>& 
   const Profile<T> pixel = profileOf(work, stack, at);
   const T weight = pixel.valid / (all.sums[3] > 1 ? all.sums[3] : T(1));
   const T slant = pixel.error / work.beta;
-  const T byDepth = weight * all.by[0] * (slant > 1 ? T(1) : slant < -1 ? T(-1) : slant) / pixel.unit;
+  const T byDepth = weight * all.by[0] * (slant > 1 ? T(1) : slant < -1 ? T(-1) : slant);
   const T byFocal = weight * all.by[1], byTrend = weight * all.by[2];
   T* to = all.to + stack * work.planes * work.area + at;
   T lower = pixel.p[0], lowerLog = logarithm(lower + work.floor), carried = 0; // what step i − 1 gives to plane i

@@ -133,11 +133,11 @@ export interface Engine {
   fullPrecision<T>(body: () => T): T;
   /**
    * Where there is a kernel for them: L_depth, L_fv and the trend loss (`src/losses`) of p [B, N, H, W], with f [B, N], D* and `valid`
-   * [B, 1, H, W], as one tensor [3] of means over the valid pixels, differentiable by p. With a `leastStep`, L_depth is in steps (`planeStep.ts`).
+   * [B, 1, H, W], as one tensor [3] of means over the valid pixels, differentiable by p.
    */
   planeLosses?(
     maps: { readonly p: Tensor; readonly focusDistances: Tensor; readonly trueDepth: Tensor; readonly valid: Tensor },
-    options: { readonly beta: number; readonly leastStep: number; readonly floor: number; readonly slope: number },
+    options: { readonly beta: number; readonly floor: number; readonly slope: number },
   ): Tensor | undefined;
   /**
    * Where there are kernels for it: a volume [B, C, N, h, w] with `contextOf`(its mean, then its maximum over the planes, [B, 2C, h, w])

@@ -8,8 +8,6 @@ export interface DepthPair {
   readonly trueDepth: Tensor;
   /** 1 where D* is known, else 0; [B, 1, H, W]. */
   readonly valid: Tensor;
-  /** What errors are measured in, [B, 1, H, W]; by default the unit of the depth. */
-  readonly step?: Tensor | undefined;
 }
 
 /**
@@ -17,9 +15,8 @@ export interface DepthPair {
  *
  *     e²/2β  where |e| < β,   |e| − β/2  elsewhere
  */
-export function smoothL1({ depth, trueDepth, valid, step }: DepthPair, { beta = 1 }: { readonly beta?: number } = {}): Tensor {
-  const distance = depth.sub(trueDepth).abs();
-  const error = step ? distance.div(step) : distance;
+export function smoothL1({ depth, trueDepth, valid }: DepthPair, { beta = 1 }: { readonly beta?: number } = {}): Tensor {
+  const error = depth.sub(trueDepth).abs();
   const near = error.square().mul(0.5 / beta);
   const far = error.sub(0.5 * beta);
   return maskedMean(error.less(beta).where(near, far), valid);

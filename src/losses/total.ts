@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { Tensor } from "../engine/engine.ts";
 import type { Prediction } from "../model/network.ts";
 import { focalTrendLoss, focalVariationalLoss, TREND } from "./focalVariational.ts";
-import { LEAST_STEP, planeStep } from "./planeStep.ts";
 import { smoothL1 } from "./smoothL1.ts";
 import { spatialOptions, spatialVariationalLoss, type SpatialTruth } from "./spatialVariational.ts";
 
@@ -12,13 +11,8 @@ export const lossConfig = z
   .strictObject({
     /** λ_sv and λ_fv of eq. 8, and the weight of our own `focalTrendLoss`; 0 leaves a part out. */
     weights: z.strictObject({ spatial: weight, focal: weight, trend: weight }).readonly(),
-    /** β of the smooth L1, in `unit`. */
+    /** β of the smooth L1, in the unit of the depth. */
     beta: z.number().positive(),
-    /**
-     * What the smooth L1 measures errors in: `depth`, the unit of the depth (the paper), by default; or `step`, the distance between the two planes
-     * around the true depth. Where planes are close together, in dioptres, an error of a plane counts as much as elsewhere then.
-     */
-    unit: z.enum(["depth", "step"]).optional(),
     spatial: spatialOptions,
     /** Weights of the finest and each coarser prediction; DFV has four. */
     levels: z.array(weight).min(1).readonly(),
@@ -52,7 +46,7 @@ export function totalLoss(prediction: Prediction, truth: SpatialTruth, config: L
   const ofPlanes = planeLosses(prediction, truth, config);
   const depth = [prediction, ...prediction.coarser]
     .slice(0, config.levels.length)
-    .map((level, i) => (i === 0 ? ofPlanes.depth() : depthLoss(level.depth, truth, config)).mul(config.levels[i] ?? 0))
+    .map((level, i) => (i === 0 ? ofPlanes.depth() : smoothL1({ ...truth, depth: level.depth }, config)).mul(config.levels[i] ?? 0))
     .reduce((sum, part) => sum.add(part));
   const spatial = prediction.spatial && weights.spatial !== 0 ? spatialVariationalLoss(prediction.spatial, truth, config.spatial) : zero;
   const focal = weights.focal === 0 ? zero : ofPlanes.focal();
@@ -61,9 +55,6 @@ export function totalLoss(prediction: Prediction, truth: SpatialTruth, config: L
   return { total, depth, spatial, focal };
 }
 
-const depthLoss = (depth: Tensor, truth: SpatialTruth, { beta, unit }: LossConfig): Tensor =>
-  smoothL1({ ...truth, depth, step: unit === "step" ? planeStep(truth) : undefined }, { beta });
-
 interface PlaneLosses {
   readonly depth: () => Tensor;
   readonly focal: () => Tensor;
@@ -71,18 +62,19 @@ interface PlaneLosses {
 }
 
 /** The losses of the finest prediction; all from p in one pass, as D̂ = Σ p f (eq. 6), where the engine has a kernel for them. */
-function planeLosses({ depth, focusProbability: p }: Prediction, truth: SpatialTruth, config: LossConfig): PlaneLosses {
-  const { trueDepth, valid, focusDistances } = truth;
-  const { weights, beta, unit } = config;
-  const leastStep = unit === "step" ? LEAST_STEP : 0;
+function planeLosses(
+  { depth, focusProbability: p }: Prediction,
+  { trueDepth, valid, focusDistances }: SpatialTruth,
+  { weights, beta }: LossConfig,
+): PlaneLosses {
   const isDepthAlone = weights.focal === 0 && weights.trend === 0;
-  const means = isDepthAlone ? undefined : p.engine.planeLosses?.({ p, focusDistances, trueDepth, valid }, { beta, leastStep, ...TREND });
+  const means = isDepthAlone ? undefined : p.engine.planeLosses?.({ p, focusDistances, trueDepth, valid }, { beta, ...TREND });
   if (means) {
     const mean = (i: number) => (): Tensor => means.slice(0, { start: i, end: i + 1 }).squeeze(0);
     return { depth: mean(0), focal: mean(1), trend: mean(2) };
   }
   return {
-    depth: () => depthLoss(depth, truth, config),
+    depth: () => smoothL1({ depth, trueDepth, valid }, { beta }),
     focal: () => focalVariationalLoss({ focusProbability: p, valid }),
     trend: () => focalTrendLoss({ focusProbability: p, valid }),
   };

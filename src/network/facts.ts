@@ -9,7 +9,7 @@ import { FormatError } from "../io/formatError.ts";
  * Unit in which eq. 6 averages metric focus distances: metres (the paper's arithmetic mean) or dioptres, whichever the network was trained with.
  * Positions (of a microscope), disparities and plane indices are averaged as they are. PAPER.md, 34.
  */
-export const AVERAGES = ["dioptres", "metres"] as const;
+export const AVERAGES = ["planes", "dioptres", "metres"] as const;
 export type Average = (typeof AVERAGES)[number];
 
 /**

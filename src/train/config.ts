@@ -106,7 +106,7 @@ const augment = z.strictObject({
   bare: fraction.optional(),
   /** Probability that the planes are put in reverse order, and depth with them. */
   reverse: fraction,
-  /** Share of stacks whose plane coordinate runs in dioptres rather than in metres. */
+  /** Share of stacks whose depth runs from plane to plane in dioptres rather than in metres. */
   dioptres: fraction,
   /** Weight of pixels beyond the first or last plane, whose depth counts as that plane's; 0 by default. Of rendered stacks. */
   beyond: fraction.optional(),

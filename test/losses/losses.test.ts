@@ -4,7 +4,6 @@ import { test } from "node:test";
 import type { Tensor } from "../../src/engine/engine.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { focalTrendLoss, focalVariationalLoss } from "../../src/losses/focalVariational.ts";
-import { planeStep } from "../../src/losses/planeStep.ts";
 import { sharpnessWeight } from "../../src/losses/sharpnessWeight.ts";
 import { smoothL1 } from "../../src/losses/smoothL1.ts";
 import { areaWeights, spatialVariationalLoss, type SpatialOptions } from "../../src/losses/spatialVariational.ts";
@@ -112,28 +111,6 @@ test("smooth L1 is e²/2β inside β and |e| − β/2 outside, over valid pixels
   assert.equal(engine.item(smoothL1({ ...pair, valid: f64([0, 0, 0, 0], 1, 1, 2, 2) })), 0, "nothing known, nothing lost");
 });
 
-test("the step is the distance between the two planes around the true depth, whichever way they run, and never below a tenth of the mean", () => {
-  const step = (f: number[], depths: number[]): number[] =>
-    read(planeStep({ focusDistances: f64(f, 1, f.length), trueDepth: f64(depths, 1, 1, 1, depths.length) }));
-  const depths = [-1, 0, 0.9, 1, 2.5, 3, 9, 12];
-  assertClose(step([0, 1, 3, 10], depths), [1, 1, 1, 2, 2, 7, 7, 7], 1e-12);
-  assertClose(step([10, 3, 1, 0], [12, 10, 3.5, 2.5, 0.5, -1]), [7, 7, 7, 2, 1, 1], 1e-12);
-  assertClose(step([0, 8], [3]), [8], 1e-12);
-  assertClose(step([0, 0.1, 20], [0.05, 1]), [1, 19.9], 1e-12); // the mean is 10
-  assertClose(step([0, 1, 2], [0.5, 1.5]), [1, 1], 1e-12);
-});
-
-test("in steps, smooth L1 counts an error of a plane the same where planes are close", () => {
-  const truth = { trueDepth: f64([0.5, 5], 1, 1, 1, 2), valid: f64([1, 1], 1, 1, 1, 2), focusDistances: f64([0, 1, 10], 1, 3) };
-  const loss = (depth: number[], unit?: "step"): number => {
-    const p = f64([1, 1, 0, 0, 0, 0], 1, 3, 1, 2);
-    const prediction: Prediction = { depth: f64(depth, 1, 1, 1, 2), focusProbability: p, spatial: undefined, coarser: [] };
-    return engine.item(totalLoss(prediction, truth, { ...paperLoss, weights: { spatial: 0, focal: 0, trend: 0 }, ...(unit && { unit }) }).depth); // prettier-ignore
-  };
-  assertClose([loss([1.5, 14], "step")], [0.5], 1e-12); //   one step each: smooth L1 of 1
-  assertClose([loss([1.5, 14])], [(0.5 + 8.5) / 2], 1e-12); // 1 and 9 in the unit of the depth
-});
-
 /** θ_grad(z*) on a 2×2 grid for two planes; D* = 4×4 pixels whose 2×2 cells hold 1, 3 / 2, 8. */
 const cells = [1, 1, 3, 3, 1, 1, 3, 3, 2, 2, 8, 8, 2, 2, 8, 8];
 const field = (values: number[]): Tensor => f64(values, 1, 2, 2, 2);
@@ -222,8 +199,6 @@ test("the gradient of every loss passes a float64 check", () => {
   );
   const pair = { trueDepth: f64(normals(12, 22), 1, 1, 3, 4), valid: f64([1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1], 1, 1, 3, 4) };
   checkGradient((depth) => smoothL1({ depth, ...pair }, { beta: 0.7 }), normals(12, 23), [1, 1, 3, 4]);
-  const step = planeStep({ trueDepth: pair.trueDepth, focusDistances: f64([-2, 0.1, 3], 1, 3) });
-  checkGradient((depth) => smoothL1({ depth, ...pair, step }, { beta: 0.7 }), normals(12, 23), [1, 1, 3, 4]);
   for (const options of [{}, { planeWeight: "blur" }, { temperature: 0.3 }] as const)
     checkGradient(
       (x) => spatialVariationalLoss({ ...fields, surfaceGradient: { x, y: x.mul(0.5) } }, truth(), options),

@@ -105,10 +105,10 @@ export function createTrainingKernels(engine: TorchEngine, { worthwhile }: Train
       upsampled.note(deferred, tensors);
       return engine.defer(deferred);
     },
-    planeLosses({ p, focusDistances, trueDepth, valid }, { beta, leastStep, floor, slope }) {
+    planeLosses({ p, focusDistances, trueDepth, valid }, { beta, floor, slope }) {
       const maps = [p, focusDistances, trueDepth, valid] as const;
       if ((p.dtype !== "f32" && !isChecked(engine, p)) || maps.some(({ dtype }) => dtype !== p.dtype)) return undefined;
-      return engine.adopt(engine.native("planeLosses", ...maps, beta, leastStep, floor, slope));
+      return engine.adopt(engine.native("planeLosses", ...maps, beta, floor, slope));
     },
     ...createPartKernels(engine),
   };

@@ -357,17 +357,7 @@ test("upsampled maps that no softmax over planes follows are libtorch's", () => 
 });
 
 /** The parts of the loss, and the gradient of the total by the logits of p. */
-interface Losses {
-  readonly valid: (i: number) => number;
-  readonly unit?: "depth" | "step";
-  readonly falling?: boolean;
-}
-
-function lossOf(
-  engine: TorchEngine,
-  dtype: "f32" | "f64",
-  { valid, unit = "depth", falling = false }: Losses,
-): { parts: number[]; gradient: number[] } {
+function lossOf(engine: TorchEngine, dtype: "f32" | "f64", valid: (i: number) => number): { parts: number[]; gradient: number[] } {
   const [B, N, H, W] = [2, 6, 7, 9] as const;
   const random = createRandom(6);
   const draw = (shape: readonly number[], value: (i: number) => number): TorchTensor =>
@@ -377,11 +367,11 @@ function lossOf(
     const truth = {
       trueDepth: draw([B, 1, H, W], () => random.uniform() * (N - 1)),
       valid: draw([B, 1, H, W], valid),
-      focusDistances: draw([B, N], (i) => (falling ? N - 1 - (i % N) : i % N) + 0.9 * random.uniform()),
+      focusDistances: draw([B, N], (i) => (i % N) + 0.1 * random.uniform()),
     };
     const focusProbability = logits.softmax(1);
     const depth = focusProbability.mul(truth.focusDistances.reshape([B, N, 1, 1])).sum([1], { keepAxes: true });
-    const loss = { ...render.loss, weights: { spatial: 0, focal: 7, trend: 0.3 }, beta: 0.6, unit };
+    const loss = { ...render.loss, weights: { spatial: 0, focal: 7, trend: 0.3 }, beta: 0.6 };
     const { total, depth: ofDepth, focal } = totalLoss({ depth, focusProbability, spatial: undefined, coarser: [] }, truth, loss);
     engine.backward(total);
     const gradient = engine.read(engine.gradient(logits) as Tensor) as Float64Array;
@@ -394,19 +384,16 @@ for (const [dtype, tolerance] of [
   ["f64", 1e-12],
 ] as const)
   test(`the losses of p in one pass are those written with engine operations, gradients included: ${dtype}`, () => {
-    const masked = (i: number): number => Number(i % 4 !== 0);
-    const weighted = (i: number): number => (i % 3 === 0 ? 0.1 : 1);
-    const kinds: Losses[] = [{ valid: masked }, { valid: weighted }, { valid: weighted, unit: "step" }, { valid: masked, unit: "step", falling: true }]; // prettier-ignore
-    for (const kind of kinds) {
+    for (const valid of [(i: number) => Number(i % 4 !== 0), (i: number) => (i % 3 === 0 ? 0.1 : 1)]) {
       const native = mock.method(fused, "native");
-      const [want, got] = [lossOf(plain, dtype, kind), lossOf(fused, dtype, kind)];
+      const [want, got] = [lossOf(plain, dtype, valid), lossOf(fused, dtype, valid)];
       assert.equal(native.mock.calls.filter(({ arguments: [called] }) => called === "planeLosses").length, 1);
       native.mock.restore();
       assertClose(got.parts, want.parts, tolerance);
       assertClose(got.gradient, want.gradient, tolerance);
       assert.ok(want.parts.every((part) => part > 0.02) && Math.max(...want.gradient) > 1e-3);
     }
-    const { parts, gradient } = lossOf(fused, dtype, { valid: () => 0 });
+    const { parts, gradient } = lossOf(fused, dtype, () => 0);
     assert.ok([...parts, ...gradient].every((value) => value === 0)); // nothing is valid
   });
 
@@ -418,9 +405,9 @@ test("operands that do not fit are refused by name", () => {
     assert.throws(() => fused.native("trainWindow", null, x, 4, 4, true), /nine taps/);
     assert.throws(() => fused.native("trainWindow", x, fused.full([1, 9, 2, 2], 1), 4, 4, true), /own: expected the shape/);
     const [focus, map] = [fused.full([1, 4], 1), fused.full([1, 1, 2, 2], 1)];
-    assert.throws(() => fused.native("planeLosses", x, map, map, map, 1, 0, 1, 1), /focusDistances: expected one for each plane/);
-    assert.throws(() => fused.native("planeLosses", x, focus, x, map, 1, 0, 1, 1), /trueDepth: expected \[B, 1, H, W\]/);
-    assert.throws(() => fused.native("planeLosses", x, focus, map, map.cast("f64"), 1, 0, 1, 1), /valid: expected the dtype/);
+    assert.throws(() => fused.native("planeLosses", x, map, map, map, 1, 1, 1), /focusDistances: expected one for each plane/);
+    assert.throws(() => fused.native("planeLosses", x, focus, x, map, 1, 1, 1), /trueDepth: expected \[B, 1, H, W\]/);
+    assert.throws(() => fused.native("planeLosses", x, focus, map, map.cast("f64"), 1, 1, 1), /valid: expected the dtype/);
     assert.throws(() => fused.native("trainSoftmax", focus, 4, 4), /logits: expected f32/);
     assert.throws(() => fused.native("trainSoftmax", x, 0, 4), /height: expected a size/);
     assert.throws(() => fused.native("batchNorm", x, x, x, x, x, 0.1, 1e-5, 0, null), /weight: expected a value for each channel/);
