@@ -14,6 +14,14 @@ export interface Sample {
   readonly camera?: Camera;
   /** Of sets of single objects: 1 where the object is, 0 where the background is. */
   readonly object?: Uint8Array;
+  /** Of sets with a bare wall behind objects. */
+  readonly wall?: Wall;
+}
+
+/** Pixels of a bare wall and of the objects in front of it are 1 in their mask; a table is in neither. */
+export interface Wall {
+  readonly pixels: Uint8Array;
+  readonly objects: Uint8Array;
 }
 
 export type Split = "train" | "val" | "test" | "all";

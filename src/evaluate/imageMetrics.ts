@@ -1,4 +1,4 @@
-import type { Sample } from "../data/dataset.ts";
+import type { Sample, Wall } from "../data/dataset.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import { boundaryF1 } from "../metrics/boundary.ts";
 import type { Comparison } from "../metrics/comparison.ts";
@@ -7,7 +7,7 @@ import { type DepthMetrics, measure } from "../metrics/meter.ts";
 import { inPlanes } from "./planeUnits.ts";
 import { measureClaims } from "./claims.ts";
 import type { Estimate } from "./predictor.ts";
-import { nearSilhouette, nearestOfObject } from "./silhouette.ts";
+import { besideObjects, nearSilhouette, nearestOfObject } from "./silhouette.ts";
 import { textureStrength, textureThirds } from "./untextured.ts";
 
 /** All metrics of one image. NaN (null in JSON) where a metric is undefined. */
@@ -27,6 +27,9 @@ export interface ImageMetrics extends DepthMetrics {
   readonly rmseInside: number;
   /** Share of the background's pixels within 5 pixels of the object that the depth gives to it: nearer to the object's plane there than to the background's. */
   readonly fattening: number;
+  /** In planes, over a bare wall behind objects, and over its pixels within 30 pixels of one. */
+  readonly rmseWall: number;
+  readonly rmseBeside: number;
   /** The same of the depth with unfounded areas filled. Networks only. */
   readonly mseFilled: number;
   readonly rmseFilled: number;
@@ -38,10 +41,17 @@ export interface ImageMetrics extends DepthMetrics {
   readonly offSilhouetteFilled: number;
   readonly rmseInsideFilled: number;
   readonly fatteningFilled: number;
+  readonly rmseWallFilled: number;
+  readonly rmseBesideFilled: number;
   /** Share of the errors within the claimed ±e: of the truth within half a plane of the stack's range, and of its most and least textured thirds. Networks only. */
   readonly withinError: number;
   readonly withinErrorTextured: number;
   readonly withinErrorUntextured: number;
+  /** The same of a bare wall and of its pixels within 30 pixels of an object, and the median of the errors claimed there, in planes. */
+  readonly withinErrorWall: number;
+  readonly withinErrorBeside: number;
+  readonly claimedErrorWall: number;
+  readonly claimedErrorBeside: number;
   /** Areas under the sparsification curves of the errors in planes, by the claimed error and by the spread of p. */
   readonly sparsification: number;
   readonly sparsificationBySpread: number;
@@ -52,9 +62,11 @@ export const METRIC_NAMES = [
   ...["mse", "rmse", "logRmse", "absRel", "sqRel", "delta1", "delta2", "delta3", "within5", "within15", "within25", "bump"],
   ...["badPix", "invalidFocusTrend", "boundaryF1", "rmsePlanes", "rmseUntextured", "badPixUntextured"],
   ...["rmsePlanesUntextured", "rmsePlanesMiddle", "rmsePlanesTextured", "rmseSilhouette", "offSilhouette", "rmseInside", "fattening"],
+  ...["rmseWall", "rmseBeside"],
   ...["mseFilled", "rmseFilled", "badPixFilled", "boundaryF1Filled", "rmsePlanesFilled", "rmsePlanesUntexturedFilled"],
-  ...["rmseSilhouetteFilled", "offSilhouetteFilled", "rmseInsideFilled", "fatteningFilled"],
+  ...["rmseSilhouetteFilled", "offSilhouetteFilled", "rmseInsideFilled", "fatteningFilled", "rmseWallFilled", "rmseBesideFilled"],
   ...["withinError", "withinErrorTextured", "withinErrorUntextured", "sparsification", "sparsificationBySpread"],
+  ...["withinErrorWall", "withinErrorBeside", "claimedErrorWall", "claimedErrorBeside"],
   ...["bumpReflect", "laplacianBump", "coverage"],
 ] as (keyof ImageMetrics)[];
 
@@ -75,6 +87,7 @@ export function measureImage(sample: Sample, estimate: Estimate, scoring: Scorin
   const thirds = textureThirds(inUnits.trueDepth, strength);
   const rmseOver = (part: DepthMap): number => whereCompared({ ...inUnits, trueDepth: part }, rootMeanSquaredError);
   const object = sample.object && objectParts(sample.object, inUnits.trueDepth);
+  const wall = sample.wall && wallParts(sample.wall, inUnits.trueDepth);
   const filled = estimate.filled && scoring({ depth: estimate.filled, trueDepth });
   return {
     ...measure(scored, focusProbability ? { focusProbability } : {}),
@@ -85,10 +98,11 @@ export function measureImage(sample: Sample, estimate: Estimate, scoring: Scorin
     rmsePlanesMiddle: rmseOver(thirds[1]),
     rmsePlanesTextured: rmseOver(thirds[2]),
     ...objectMetrics(inUnits, object),
+    ...wallMetrics(inUnits, wall),
     ...(filled
-      ? filledMetrics(filled, { inUnits: { ...inUnits, depth: planes(filled.depth) }, untextured: thirds[0], object })
+      ? filledMetrics(filled, { inUnits: { ...inUnits, depth: planes(filled.depth) }, untextured: thirds[0], object, wall })
       : NOT_FILLED),
-    ...measureClaims({ trueDepth, within: inUnits.trueDepth, strength }, estimate),
+    ...measureClaims({ trueDepth, within: inUnits.trueDepth, strength, wall }, estimate),
   };
 }
 
@@ -103,10 +117,12 @@ interface FilledParts {
   /** The truth of the least textured third, in planes. */
   readonly untextured: DepthMap;
   readonly object: ObjectParts | undefined;
+  readonly wall: WallParts | undefined;
 }
 
-function filledMetrics(filled: Comparison, { inUnits, untextured, object }: FilledParts): FilledMetrics {
+function filledMetrics(filled: Comparison, { inUnits, untextured, object, wall }: FilledParts): FilledMetrics {
   const { rmseSilhouette, offSilhouette, rmseInside, fattening } = objectMetrics(inUnits, object);
+  const { rmseWall, rmseBeside } = wallMetrics(inUnits, wall);
   return {
     mseFilled: meanSquaredError(filled),
     rmseFilled: rootMeanSquaredError(filled),
@@ -118,6 +134,8 @@ function filledMetrics(filled: Comparison, { inUnits, untextured, object }: Fill
     offSilhouetteFilled: offSilhouette,
     rmseInsideFilled: rmseInside,
     fatteningFilled: fattening,
+    rmseWallFilled: rmseWall,
+    rmseBesideFilled: rmseBeside,
   };
 }
 
@@ -131,15 +149,36 @@ interface ObjectParts {
 
 function objectParts(object: Uint8Array, trueDepth: DepthMap): ObjectParts {
   const near = nearSilhouette(object, trueDepth);
-  const over = (isIn: (i: number) => boolean): DepthMap => ({
-    ...trueDepth,
-    valid: trueDepth.valid.map((valid, i) => (valid && isIn(i) ? 1 : 0)),
-  });
   return {
-    silhouette: over((i) => near[i] === 1),
-    inside: over((i) => object[i] === 1 && near[i] === 0),
+    silhouette: validWhere(trueDepth, (i) => near[i] === 1),
+    inside: validWhere(trueDepth, (i) => object[i] === 1 && near[i] === 0),
     nearest: nearestOfObject(object, trueDepth),
   };
+}
+
+/** The truth of a bare wall, and of its pixels near objects, in planes. */
+export interface WallParts {
+  readonly whole: DepthMap;
+  readonly beside: DepthMap;
+}
+
+function wallParts({ pixels, objects }: Wall, trueDepth: DepthMap): WallParts {
+  const near = besideObjects(objects, trueDepth);
+  return {
+    whole: validWhere(trueDepth, (i) => pixels[i] === 1),
+    beside: validWhere(trueDepth, (i) => pixels[i] === 1 && near[i] === 1),
+  };
+}
+
+const validWhere = (map: DepthMap, isIn: (i: number) => boolean): DepthMap => ({
+  ...map,
+  valid: map.valid.map((valid, i) => (valid && isIn(i) ? 1 : 0)),
+});
+
+function wallMetrics(inUnits: Comparison, wall: WallParts | undefined): Pick<ImageMetrics, "rmseWall" | "rmseBeside"> {
+  const rmseOver = (trueDepth: DepthMap | undefined): number =>
+    trueDepth ? whereCompared({ ...inUnits, trueDepth }, rootMeanSquaredError) : NaN;
+  return { rmseWall: rmseOver(wall?.whole), rmseBeside: rmseOver(wall?.beside) };
 }
 
 /** A plane index more than this far from the truth is a different place, not an inaccuracy. */

@@ -31,6 +31,8 @@ const COLUMNS: readonly Column[] = [
   { title: "off by > 3 planes %", metric: "offSilhouette", percent: true },
   { title: "inside", metric: "rmseInside" },
   { title: "fattening %", metric: "fattening", percent: true },
+  { title: "wall", metric: "rmseWall" },
+  { title: "beside", metric: "rmseBeside" },
   { title: "RMSE untextured", metric: "rmseUntextured" },
   { title: "BadPix % untextured", metric: "badPixUntextured", percent: true },
   { title: "invalid trend %", metric: "invalidFocusTrend", percent: true },
@@ -42,6 +44,7 @@ const THIRDS = ["rmsePlanesUntextured", "rmsePlanesMiddle", "rmsePlanesTextured"
 const SHOWN: Readonly<Record<string, readonly (keyof ImageMetrics)[]>> = {
   object: ["rmsePlanes", "rmseSilhouette", "offSilhouette", "rmseInside", "fattening", "invalidFocusTrend"],
   phone: ["rmsePlanes", ...THIRDS, "boundaryF1", "invalidFocusTrend"],
+  backdrop: ["rmsePlanes", "rmsePlanesTextured", "rmseWall", "rmseBeside", "boundaryF1", "invalidFocusTrend"],
 };
 
 /** Of the second table, about networks alone: how far the claimed errors hold, and the depth with unfounded areas filled. */
@@ -49,6 +52,10 @@ const CLAIMS: readonly Column[] = [
   { title: "within ± error %", metric: "withinError", percent: true },
   { title: "textured third", metric: "withinErrorTextured", percent: true },
   { title: "untextured third", metric: "withinErrorUntextured", percent: true },
+  { title: "wall %", metric: "withinErrorWall", percent: true },
+  { title: "beside %", metric: "withinErrorBeside", percent: true },
+  { title: "claimed planes, wall", metric: "claimedErrorWall" },
+  { title: "beside", metric: "claimedErrorBeside" },
   { title: "sparsification", metric: "sparsification" },
   { title: "by spread of p", metric: "sparsificationBySpread" },
   { title: "RMSE", metric: "rmse" },
@@ -63,6 +70,10 @@ const CLAIMS: readonly Column[] = [
   { title: "filled", metric: "offSilhouetteFilled", percent: true },
   { title: "fattening %", metric: "fattening", percent: true },
   { title: "filled", metric: "fatteningFilled", percent: true },
+  { title: "RMSE planes, wall", metric: "rmseWall" },
+  { title: "filled", metric: "rmseWallFilled" },
+  { title: "RMSE planes, beside", metric: "rmseBeside" },
+  { title: "filled", metric: "rmseBesideFilled" },
   { title: "boundary F1", metric: "boundaryF1" },
   { title: "filled", metric: "boundaryF1Filled" },
 ];

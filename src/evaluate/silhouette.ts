@@ -21,6 +21,14 @@ export function nearestOfObject(object: Uint8Array, { width, height }: Size, rea
   });
 }
 
+/** The pixels without an object that have one within `reach` pixels of them. */
+export const besideObjects = (objects: Uint8Array, size: Size, reach = SILHOUETTE_REACH): Uint8Array =>
+  nearSilhouette(
+    objects.map((is) => 1 - is),
+    size,
+    reach,
+  );
+
 /** The pixels of the object with background within `reach` pixels of them; where the object leaves the image there is none. */
 export function nearSilhouette(object: Uint8Array, { width, height }: Size, reach = SILHOUETTE_REACH): Uint8Array {
   const across = new Float64Array(object.length); // squared distance to the background in the same row

@@ -29,6 +29,23 @@ test("the table of objects has what they were made to show, and nothing else", (
   );
 });
 
+test("the tables of walls behind objects have the wall's columns, which no other set has", () => {
+  const all = Object.fromEntries(METRIC_NAMES.map((name) => [name, 0.5])) as unknown as ImageMetrics;
+  const walls = { ...evaluation, dataset: "backdrop", metrics: all };
+  assert.equal(
+    markdownTable([walls]).split("\n")[0],
+    "| model | planes | images | boundary F1 | RMSE planes | textured third | wall | beside | invalid trend % | s/image |",
+  );
+  const claims = claimsTable([walls]);
+  assert.ok(claims.includes("| untextured third | wall % | beside % | claimed planes, wall | beside |"), claims);
+  assert.ok(claims.includes("| RMSE planes, wall | filled | RMSE planes, beside | filled |"), claims);
+  const wallNames = METRIC_NAMES.filter((name) => /Wall|Beside/.test(name));
+  assert.equal(wallNames.length, 8);
+  const none = { ...all, ...Object.fromEntries(wallNames.map((name) => [name, NaN])) };
+  const others = { ...evaluation, metrics: none };
+  assert.doesNotMatch(markdownTable([others]) + claimsTable([others]), /wall|beside/);
+});
+
 test("a second table has what networks claim, and nothing of other methods", () => {
   const claims = { ...metrics, withinError: 0.684, sparsification: 0.5, rmseFilled: 0.12 };
   assert.equal(
