@@ -5,16 +5,16 @@ import { deserialize, serialize } from "node:v8";
 
 import { renderHost } from "../src/cli/renderHost.ts";
 import { openDataset } from "../src/data/open.ts";
+import { backdropStacks } from "../src/evaluate/backdrops.ts";
 import { openPhone } from "../src/evaluate/renderedBenchmarks.ts";
 import type { CreateRenderer } from "../src/evaluate/renderedSet.ts";
 import { spreadIndices } from "../src/evaluate/run.ts";
 import type { DepthMap } from "../src/image/depthMap.ts";
 import type { Image } from "../src/image/image.ts";
 import { bareContrast, withBareParts } from "../src/optics/render/bare.ts";
-import { noisy, type Noise } from "../src/optics/render/noise.ts";
+import { noisy, wallNoise, type Noise } from "../src/optics/render/noise.ts";
 import { DEFAULT_SAMPLES } from "../src/optics/render/render.ts";
 import { randomScene } from "../src/optics/scene/random.ts";
-import type { Theme } from "../src/optics/scene/themes.ts";
 import { generateTextures, splitTextures } from "../src/optics/texture/texture.ts";
 import { createRandom, type Random } from "../src/random.ts";
 import { choosePlanes, selectPlanes, type FocalStack } from "../src/stack/focalStack.ts";
@@ -43,8 +43,8 @@ const createRenderer: CreateRenderer = (textures) => {
   return (scene, samples) => host.render(scene, samples);
 };
 
-function phoneStacks(firstSeed: number, options: { readonly themes?: readonly Theme[] } = {}): (seed: number) => Promise<Drawn> {
-  const set = openPhone({ planes: MOST, scenes: 1000, firstSeed, createRenderer, ...options });
+function phoneStacks(firstSeed: number): (seed: number) => Promise<Drawn> {
+  const set = openPhone({ planes: MOST, scenes: 1000, firstSeed, createRenderer });
   return (seed) => set.sample(seed - firstSeed);
 }
 
@@ -55,9 +55,6 @@ const withFrames = ({ stack, trueDepth }: Drawn, change: (frames: readonly Image
 
 const withNoise = (drawn: Drawn, noise: Noise, random: Random): Drawn =>
   withFrames(drawn, (frames) => frames.map((frame) => noisy(frame, noise, random)));
-
-/** Around that of a phone's wall: white noise of 0.0035 and slow noise of 0.001. */
-const wallNoise = (random: Random): Noise => ({ white: 0.00175 * 4 ** random.uniform(), slow: 0.0005 * 4 ** random.uniform() });
 
 /** Draw a scene by its seed. */
 const PAINTERS = {
@@ -93,10 +90,10 @@ const PAINTERS = {
   },
   /** Objects in front of a wall that shows nothing but that noise, as phones take them. */
   backdrop(): (seed: number) => Promise<Drawn> {
-    const draw = phoneStacks(FIRST_SEEDS.backdrop, { themes: ["backdrop"] });
-    return async (seed) => {
-      const random = createRandom(seed).split("noise");
-      return withNoise(await draw(seed), wallNoise(random), random);
+    const { draw } = backdropStacks({ planes: MOST, createRenderer });
+    return (seed) => {
+      const { stack, trueDepth } = draw(seed);
+      return Promise.resolve({ stack, trueDepth });
     };
   },
 } as const;
@@ -119,7 +116,13 @@ export async function* renderedStacks(
 function rendererMark(): string {
   const root = join(import.meta.dirname, "..");
   const optics = readdirSync(join(root, "src/optics"), { recursive: true, encoding: "utf8" }).map((name) => join("src/optics", name));
-  const files = [...optics, "src/random.ts", "src/evaluate/renderedBenchmarks.ts", "scripts/calibrationStacks.ts"];
+  const files = [
+    ...optics,
+    "src/random.ts",
+    "src/evaluate/renderedBenchmarks.ts",
+    "src/evaluate/backdrops.ts",
+    "scripts/calibrationStacks.ts",
+  ];
   const hash = createHash("sha256");
   for (const file of files.filter((name) => name.endsWith(".ts")).sort()) hash.update(readFileSync(join(root, file)));
   return hash.digest("hex").slice(0, 12);

@@ -43,7 +43,7 @@ interface EvaluateOptions {
 export function evaluateCommand({ load = loadPredictor }: { readonly load?: LoadPredictor } = {}): Command {
   return new Command("evaluate")
     .addOption(new Option("--dataset <NAME>", "dataset to measure on").choices(EVALUATION_SETS).makeOptionMandatory())
-    .option("--data <DIR>", "folder of the dataset (docs/datasets.md shows each layout); not needed for render, object and phone")
+    .option("--data <DIR>", "folder of the dataset (docs/datasets.md shows each layout); not needed for render, object, phone and backdrop")
     .requiredOption(
       "--model <LIST>",
       `small, fine, base, dfv, a weights file, ${CLASSICAL_NAMES.join(", ")}; several with commas, or repeated`,

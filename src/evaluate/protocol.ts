@@ -3,6 +3,7 @@ import { chooseSplit, DatasetError } from "../data/dataset.ts";
 import { openDataset } from "../data/open.ts";
 import { DualFocusError } from "../errors.ts";
 import type { DepthMap } from "../image/depthMap.ts";
+import { openBackdrops } from "./backdrops.ts";
 import type { Scoring } from "./imageMetrics.ts";
 import { openObjects, openPhone } from "./renderedBenchmarks.ts";
 import { openRendered, type RenderedOptions } from "./renderedSet.ts";
@@ -39,6 +40,7 @@ const RULES = {
   render: { loader: "render", whose: "rendered benchmark" },
   object: { loader: "object", whose: "one object in front of a plain background" },
   phone: { loader: "phone", whose: "stacks as phones take them" },
+  backdrop: { loader: "backdrop", whose: "objects in front of a bare wall, as phones take them" },
 } as const satisfies Record<string, Rules>;
 
 export type EvaluationSetName = keyof typeof RULES;
@@ -96,7 +98,7 @@ export async function openEvaluationSet(request: SetRequest): Promise<Evaluation
 }
 
 /** Sets that are rendered and need no files. */
-const RENDERED = { render: openRendered, object: openObjects, phone: openPhone } as const;
+const RENDERED = { render: openRendered, object: openObjects, phone: openPhone, backdrop: openBackdrops } as const;
 const isRendered = (name: string): name is keyof typeof RENDERED => name in RENDERED;
 
 function open(request: SetRequest, { loader, options }: { loader: string; options: DatasetOptions }): Promise<Dataset> {

@@ -5,18 +5,18 @@ import { randomScene } from "../optics/scene/random.ts";
 import type { Scene } from "../optics/scene/scene.ts";
 import type { Theme } from "../optics/scene/themes.ts";
 import { isDense } from "../optics/texture/paint.ts";
-import { generateTextures } from "../optics/texture/texture.ts";
+import { generateTextures, type TextureSet } from "../optics/texture/texture.ts";
 import { choosePlanes } from "../stack/focalStack.ts";
 import { plainRenderer, sampleOf, type RenderedOptions } from "./renderedSet.ts";
 
 /*
  * Rendered benchmarks of what `render` does not hold: one object in front of a plain background in a long sweep, and stacks as phones take
- * them. Seeds, sizes and textures are fixed, so that numbers can be compared between versions.
+ * them; backdrops.ts has objects in front of a bare wall. Seeds, sizes and textures are fixed, so that numbers can be compared between versions.
  */
 
 /** Painted from a seed that training does not use. */
 const TEXTURES = { count: 48, seed: 17 };
-const SAMPLES = 64;
+export const SAMPLES = 64;
 const EDGE = 1e-3; // what is nearer than the background by this share of its depth is the object
 
 export type BenchmarkOptions = Omit<RenderedOptions, "size"> & { readonly size?: number };
@@ -24,7 +24,7 @@ export type BenchmarkOptions = Omit<RenderedOptions, "size"> & { readonly size?:
 /** One object in front of a plain background: the same scenes and lens for every number of planes. */
 export function openObjects({ planes = 24, scenes = 6, size = 256, samples = 192, ...options }: BenchmarkOptions): Dataset {
   checkPlanes("object", planes, { most: 100 });
-  const render = rendererOf("object", options);
+  const { render } = rendererOf("object", options);
   const [first, most] = [6_000_000, 44];
   const textures = Array.from({ length: TEXTURES.count }, (_, i) => i).filter(isDense);
   const sweep = { planes: most, blur: [1, 2.6] } as const;
@@ -40,7 +40,14 @@ export function openObjects({ planes = 24, scenes = 6, size = 256, samples = 192
 }
 
 const PHONE_THEMES: readonly Theme[] = ["wall", "wall", "wall", "room", "room", "desk", "desk", "plain", "clutter", "subject"];
-const PHONE_PLANES = 10;
+export const PHONE_PLANES = 10;
+
+/** A scene as a phone takes it, with `PHONE_PLANES` planes. */
+export function phoneScene(seed: number, { size, themes }: { readonly size: number; readonly themes: readonly Theme[] }): Scene {
+  const textures = Array.from({ length: TEXTURES.count }, (_, i) => i);
+  const look = { width: size, height: size, textures, themes, metres: [0.1, 1.5], blur: [0.4, 3], phone: 1 } as const;
+  return randomScene(seed, { planes: PHONE_PLANES, ...look });
+}
 
 /** Stacks as phones take and process them, with little blur between planes and large bare surfaces. */
 export function openPhone({
@@ -49,34 +56,33 @@ export function openPhone({
   firstSeed: first = 7_000_000,
   size = 256,
   samples = SAMPLES,
-  themes = PHONE_THEMES,
   ...options
-}: BenchmarkOptions & { readonly themes?: readonly Theme[] }): Dataset {
+}: BenchmarkOptions): Dataset {
   checkPlanes("phone", planes, { most: PHONE_PLANES });
-  const render = rendererOf("phone", options);
-  const textures = Array.from({ length: TEXTURES.count }, (_, i) => i);
+  const { render } = rendererOf("phone", options);
   const chosen = choosePlanes(PHONE_PLANES, planes);
-  const draw = (seed: number): Sample => {
-    const look = { width: size, height: size, textures, themes, metres: [0.1, 1.5], blur: [0.4, 3], phone: 1 } as const;
-    return sampleOf(`seed ${seed}`, render(randomScene(seed, { planes: PHONE_PLANES, ...look }), samples), chosen);
-  };
+  const draw = (seed: number): Sample =>
+    sampleOf(`seed ${seed}`, render(phoneScene(seed, { size, themes: PHONE_THEMES }), samples), chosen);
   const protocol =
     `seeds ${first} to ${first + scenes - 1}, ${size}×${size}, ${samples} rays per pixel, textures of their own, planes ${chosen.join(" ")} of ` +
     `${PHONE_PLANES}, 0.4 to 3 pixels of blur between neighbours of the ${PHONE_PLANES}; truth in metres, valid within half a plane of the stack's range`;
   return madeSet("phone", { first, scenes, protocol, draw });
 }
 
-function checkPlanes(name: string, planes: number, { most }: { readonly most: number }): void {
+export function checkPlanes(name: string, planes: number, { most }: { readonly most: number }): void {
   if (!(Number.isInteger(planes) && planes >= 2 && planes <= most))
     throw new DatasetError(`${name}: ${planes} planes asked for; expected 2 to ${most}`);
 }
 
-function rendererOf(
-  name: string,
-  { textures: folder, createRenderer = plainRenderer }: BenchmarkOptions,
-): (scene: Scene, samples: number) => Rendering {
+interface Renderer {
+  readonly textures: TextureSet;
+  readonly render: (scene: Scene, samples: number) => Rendering;
+}
+
+export function rendererOf(name: string, { textures: folder, createRenderer = plainRenderer }: BenchmarkOptions): Renderer {
   if (folder !== undefined) throw new DatasetError(`${name}: its textures are fixed; only render takes images from a folder`);
-  return createRenderer(generateTextures(TEXTURES));
+  const textures = generateTextures(TEXTURES);
+  return { textures, render: createRenderer(textures) };
 }
 
 interface Made {

@@ -17,6 +17,9 @@ export interface Noise {
   readonly slow: number;
 }
 
+/** Around that of a phone's wall: white noise of 0.0035 and slow noise of 0.001. */
+export const wallNoise = (random: Random): Noise => ({ white: 0.00175 * 4 ** random.uniform(), slow: 0.0005 * 4 ** random.uniform() });
+
 /**
  * The image with the noise that is left in photographs after demosaicing, denoising and a change of the lens' shading with focus. Averaging does not remove its slow
  * part: on a wall taken by a phone, the deviation between aligned frames falls from 0.0035 at single pixels to 0.001 over 8×8 of them and stays there up to 30×30.
