@@ -33,11 +33,13 @@ test("planes spread from edge to edge, values from the bottom to the top, and st
 });
 
 test("a depth lies between the planes around it, whichever way they run", () => {
-  assert.equal(planeOfDepth(0.75, [0.5, 1, 2]), 0.5);
-  assert.equal(planeOfDepth(2, [0.5, 1, 2]), 2);
-  assert.equal(planeOfDepth(9, [0.5, 1, 2]), 2);
-  assert.equal(planeOfDepth(0.1, [0.5, 1, 2]), 0);
-  assert.equal(planeOfDepth(1.5, [2, 1, 0]), 0.5);
+  const metres = { focusDistances: [0.5, 1, 2], space: "depth" } as const;
+  assert.equal(planeOfDepth(1 / 1.5, metres), 0.5); // halfway in dioptres
+  assert.equal(planeOfDepth(2, metres), 2);
+  assert.equal(planeOfDepth(9, metres), 2);
+  assert.equal(planeOfDepth(0.1, metres), 0);
+  assert.equal(planeOfDepth(0.75, { ...metres, space: "position" }), 0.5);
+  assert.equal(planeOfDepth(1.5, { focusDistances: [2, 1, 0], space: "disparity" }), 0.5);
 });
 
 test("arrow keys walk over the picture and stop at its edge", () => {

@@ -1,4 +1,5 @@
 import type { Size } from "../../../src/image/image.ts";
+import type { FocalStack } from "../../../src/stack/focalStack.ts";
 import type { PlaneMaps } from "../contract.ts";
 
 /** A pixel of the full-size maps. */
@@ -42,16 +43,17 @@ export function curvePoints(values: readonly number[], { most, frame }: { most: 
   return values.map((value, n) => `${round(planeX(n, values.length, frame))},${round(valueY(value, most, frame))}`).join(" ");
 }
 
-/** The fractional plane index of a depth; focus distances may rise or fall. */
-export function planeOfDepth(depth: number, focusDistances: readonly number[]): number {
+/** The fractional plane index of a depth, even between planes: metres in dioptres. Focus distances may rise or fall. */
+export function planeOfDepth(depth: number, { focusDistances, space }: Pick<FocalStack, "focusDistances" | "space">): number {
   const last = focusDistances.length - 1;
   const rising = (focusDistances[last] as number) >= (focusDistances[0] as number);
   const reached = (n: number): boolean => (rising ? (focusDistances[n] as number) >= depth : (focusDistances[n] as number) <= depth);
   if (reached(0)) return 0;
   for (let n = 1; n <= last; n++) {
     if (!reached(n)) continue;
-    const [from, to] = [focusDistances[n - 1] as number, focusDistances[n] as number];
-    return n - 1 + (depth - from) / (to - from);
+    const even = (value: number): number => (space === "depth" ? 1 / value : value);
+    const [from, to] = [even(focusDistances[n - 1] as number), even(focusDistances[n] as number)];
+    return n - 1 + (even(depth) - from) / (to - from);
   }
   return last;
 }

@@ -15,7 +15,8 @@ export function CurvePanel({ view, pixel }: { view: ViewResult; pixel: Pixel }):
   const p = columnAt(probability, pixel, depth);
   const sharp = asShares(columnAt(sharpness, pixel, depth));
   const most = Math.max(0.5, ...p, ...sharp);
-  const found = planeX(planeOfDepth(depth.values[pixel.y * depth.width + pixel.x] as number, focusDistances), p.length, FRAME);
+  const at = depth.values[pixel.y * depth.width + pixel.x] as number;
+  const found = planeX(planeOfDepth(at, { focusDistances, space: depth.space }), p.length, FRAME);
   const peak = p.indexOf(Math.max(...p));
   const label = `Focus probability over ${p.length} planes: most likely plane ${peak + 1} with ${Math.round(100 * (p[peak] as number))} %; ${p
     .map((value, n) => `plane ${n + 1} ${Math.round(100 * value)} %`)
