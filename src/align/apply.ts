@@ -126,12 +126,13 @@ export function rowPath({ width, height }: Size, t: Linear, row: number): { orig
   return { origin, step };
 }
 
-/** 1 where all frames overlap. */
-export function commonArea(transforms: readonly Similarity[], { width, height }: Size): Uint8Array {
+/** 1 where all frames overlap, by `margin` pixels or more. */
+export function commonArea(transforms: readonly Similarity[], { width, height }: Size, margin = 0): Uint8Array {
   const valid = new Uint8Array(width * height);
   const linear = transforms.map(linearOf);
+  const inner = { width: Math.max(width - 2 * margin, 0), height: Math.max(height - 2 * margin, 0) };
   for (let y = 0; y < height; y++) {
-    const [from, to] = rowInside(linear, y - (height - 1) / 2, { width, height });
+    const [from, to] = rowInside(linear, y - (height - 1) / 2, inner);
     const first = Math.max(0, Math.ceil(from + (width - 1) / 2));
     const last = Math.min(width - 1, Math.floor(to + (width - 1) / 2));
     if (last >= first) valid.fill(1, y * width + first, y * width + last + 1);
@@ -139,7 +140,7 @@ export function commonArea(transforms: readonly Similarity[], { width, height }:
   return valid;
 }
 
-/** The interval of x, from the centre, in which all frames cover this row of the reference: four bounds each, all linear in x. */
+/** The interval of x, from the centre, in which this row of the reference lies in the frames' inner parts of this size: four bounds each, all linear in x. */
 function rowInside(linear: readonly Linear[], y: number, { width, height }: Size): [from: number, to: number] {
   let [from, to] = [-Infinity, Infinity];
   const bound = (slope: number, offset: number, half: number): void => {

@@ -41,6 +41,7 @@ export function withoutFrames(measured: FocusMeasurement, dropped: readonly numb
     ...measured,
     planes: keep(measured.planes),
     frames: keep(measured.frames),
+    transforms: keep(measured.transforms),
     sharpness: { ...rest, fine: keep(fine), coarse: keep(coarse) },
   };
 }

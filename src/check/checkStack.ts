@@ -9,10 +9,10 @@ import { blankPlanes, checkBrightness, checkExposure } from "./exposure.ts";
 import { checkFocusChange } from "./evidence.ts";
 import { bySeverity, type Finding } from "./finding.ts";
 import { checkFocus, type FocusOptions } from "./focus.ts";
-import { FOCUS_PIXELS, inPlaneOrder, measureFocus, type FocusMeasurement } from "./measure.ts";
+import { alignedFrames, FOCUS_PIXELS, inPlaneOrder, measureFocus, type FocusMeasurement } from "./measure.ts";
 import { checkMotion } from "./motion.ts";
 import { findPlaneOrder, inOrder, type PlaneOrder } from "./planeOrder.ts";
-import { peakOf } from "./sharpness.ts";
+import { peakOf, showsScene } from "./sharpness.ts";
 
 export interface CheckOptions {
   /** One name per plane, used in messages. Default: "plane 0" and so on. */
@@ -71,11 +71,12 @@ export async function inspectStack(stack: Candidate, options: CheckOptions = {})
   }
   const alignment = options.alignment ?? (await estimateAlignment(stack.images.map((image) => workingFrame(image)), { ...stack, ...options })); // prettier-ignore
   const measured = measureFocus(stack.images, alignment, options);
-  const { order, findings } = findPlaneOrder(measured, alignment, rules);
+  const unchanged = lookForChange(stack.images, { alignment, measured }, options);
+  const { order, findings } = unchanged.length === 0 ? findPlaneOrder(measured, alignment, rules) : findPlaneOrder(undefined, undefined, rules); // prettier-ignore
   const pick = <T>(list: readonly T[]): T[] => order.planes.map((plane) => list[plane] as T);
   const found = compared(
     { ...stack, images: pick(stack.images) },
-    { alignment: inOrder(alignment, order.planes), measured: inPlaneOrder(measured, order.planes) },
+    { alignment: inOrder(alignment, order.planes), measured: inPlaneOrder(measured, order.planes), unchanged },
     {
       ...options,
       files: order.planes.map(givenName),
@@ -94,24 +95,39 @@ interface Compared {
   readonly measured: FocusMeasurement;
 }
 
-/** The checks that compare the images, in focus order. */
+/**
+ * Whether the focus changes at all: what reduced images do not show, the images as they are may. Noise and plain areas, which cannot be
+ * aligned, are compared as they are; what shows a scene and cannot be aligned shows different ones, which says nothing about focus.
+ */
+function lookForChange(images: readonly Image[], { alignment, measured }: Compared, { aligned }: CheckOptions): Finding[] {
+  const isAligned = measured.frames.length > 1;
+  if (!isAligned && showsScene(measured.sharpness)) return [];
+  const look = (pixels: number): Finding[] => {
+    if (!isAligned) return checkFocusChange(images.map((image) => smallLuminance(image, reduction(image, pixels))));
+    const { frames, transforms } = pixels === FOCUS_PIXELS ? measured : alignedFrames(images, alignment, { aligned, pixels });
+    return checkFocusChange(frames, transforms);
+  };
+  const found = look(FOCUS_PIXELS);
+  return found.length === 0 || reduction(alignment, FOCUS_PIXELS) === 1 ? found : look(Infinity);
+}
+
+/** The checks that compare the images, in focus order. Without a change of focus they have no order, and nothing depends on their alignment. */
 function compared(
   stack: Candidate,
-  { alignment, measured }: Compared,
+  { alignment, measured, unchanged }: Compared & { readonly unchanged: readonly Finding[] },
   { files, enlargement = 1, order }: CheckOptions & { readonly files: readonly string[] } & Pick<FocusOptions, "order">,
 ): Finding[] {
   const nameOf = (plane: number): string => files[plane] as string;
   const blank = blankPlanes(stack.images);
   const small = stack.images.map((image) => smallLuminance(image, reduction(image, FOCUS_PIXELS)));
-  const original = resizeAlignment(alignment, { width: enlargement * alignment.width, height: enlargement * alignment.height });
-  return [
+  const seen = [
     ...checkBrightness(stack.images, nameOf),
     ...checkDuplicates(small, { nameOf, blank }),
     ...checkExposure(alignment, nameOf),
-    ...checkMotion(original, { nameOf, space: stack.space, known: blank }),
-    ...checkFocus(measured, { nameOf, order }),
-    ...checkFocusChange(measured.frames.length > 1 ? measured.frames : small), // what cannot be aligned is compared as it is
   ];
+  if (unchanged.length > 0) return [...seen, ...unchanged];
+  const original = resizeAlignment(alignment, { width: enlargement * alignment.width, height: enlargement * alignment.height });
+  return [...seen, ...checkMotion(original, { nameOf, space: stack.space, known: blank }), ...checkFocus(measured, { nameOf, order })];
 }
 
 interface Reporting {

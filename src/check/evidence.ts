@@ -1,3 +1,6 @@
+import { hasMoved } from "../align/alignedRows.ts";
+import { commonArea } from "../align/apply.ts";
+import type { Similarity } from "../align/similarity.ts";
 import { boxMeanBlock, smoothBlock, type Plane } from "../image/boxFilter.ts";
 import type { Size } from "../image/image.ts";
 import { blockOf, type Block } from "../image/pyramid.ts";
@@ -162,10 +165,17 @@ const COMPARED = 5;
 /** Evidence that noise alone does not reach, even enlarged, and the share of the pixels that must have it: a detail of ten pixels across. */
 const STRONG = { evidence: 0.5, share: 2e-4 } as const;
 
-/** Says so if no part of the scene is sharper in one frame than in another: depth would be made up. */
-export function checkFocusChange(frames: readonly Plane[]): Finding[] {
+/** How far evidence reaches: the window of the energies, the largest blur, which is done twice, and Lanczos' radius in frames that were moved. */
+const REACH = WINDOW + 2 * BLURS[2] + 3;
+
+/**
+ * Says so if no part of the scene is sharper in one frame than in another: depth would be made up. Frames that have been moved to be aligned, by these
+ * transforms, end in repeated pixels, which are no evidence.
+ */
+export function checkFocusChange(frames: readonly Plane[], transforms: readonly Similarity[] = []): Finding[] {
+  const inner = commonArea(transforms.filter(hasMoved), frames[0] as Plane, REACH);
   const some = choosePlanes(frames.length, Math.min(COMPARED, frames.length)).map((n) => frames[n] as Plane);
-  if (showsFocus(some) || (frames.length > some.length && showsFocus(frames))) return [];
+  if (showsFocus(some, inner) || (frames.length > some.length && showsFocus(frames, inner))) return [];
   return [
     {
       code: "no-focus-change",
@@ -176,8 +186,13 @@ export function checkFocusChange(frames: readonly Plane[]): Finding[] {
   ];
 }
 
-function showsFocus(frames: readonly Plane[]): boolean {
+function showsFocus(frames: readonly Plane[], inner: Uint8Array): boolean {
   const evidence = focusEvidence(frames);
-  const strong = evidence.reduce((count, value) => (value > STRONG.evidence ? count + 1 : count), 0);
-  return strong >= STRONG.share * evidence.length;
+  let [strong, judged] = [0, 0];
+  for (let i = 0; i < evidence.length; i++) {
+    if (inner[i] === 0) continue;
+    judged += 1;
+    if ((evidence[i] as number) > STRONG.evidence) strong += 1;
+  }
+  return strong >= STRONG.share * judged;
 }

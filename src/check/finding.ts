@@ -41,3 +41,6 @@ export function bySeverity(findings: readonly Finding[]): Finding[] {
   const rank = ({ severity, plane = -1 }: Finding): number => order.indexOf(severity) * 1e6 + plane;
   return [...findings].sort((one, two) => rank(one) - rank(two));
 }
+
+/** Whether something in the images is sharper in one of them than in another, so that they show depth. */
+export const hasFocusChange = (findings: readonly Finding[]): boolean => findings.every(({ code }) => code !== "no-focus-change");

@@ -1,19 +1,25 @@
 import { alignImage } from "../align/alignedRows.ts";
 import type { Alignment, FrameAlignment } from "../align/alignment.ts";
 import { commonArea } from "../align/apply.ts";
-import { resized } from "../align/similarity.ts";
+import { resized, type Similarity } from "../align/similarity.ts";
 import { reduction } from "../align/workingFrame.ts";
 import type { Plane } from "../image/boxFilter.ts";
 import type { Image } from "../image/image.ts";
 import { smallLuminance } from "../image/luminance.ts";
 import { BLOCK, blockSharpness, texturedBlocks, type BlockSharpness } from "./sharpness.ts";
 
-/** The sharpness of the frames that could be aligned. */
-export interface FocusMeasurement {
+/** The frames that could be aligned. */
+export interface AlignedFrames {
   /** The stack's plane for each of the frames. */
   readonly planes: readonly number[];
-  /** Luma, aligned, in about the network's working size. */
+  /** Luma, aligned. */
   readonly frames: readonly Plane[];
+  /** From points of the reference to points of each frame before its alignment. */
+  readonly transforms: readonly Similarity[];
+}
+
+/** Their sharpness, in about the network's working size. */
+export interface FocusMeasurement extends AlignedFrames {
   readonly sharpness: BlockSharpness;
   /** The blocks that are textured on some plane and lie inside every frame. */
   readonly textured: readonly number[];
@@ -25,23 +31,33 @@ export const FOCUS_PIXELS = 400_000;
 /** Fewer textured blocks are not enough to judge a frame or a stack. */
 export const LEAST_BLOCKS = 30;
 
-export function measureFocus(
+interface Placed {
+  /** The images as the alignment places them, where they have been computed already. */
+  readonly aligned?: readonly (Image | undefined)[] | undefined;
+}
+
+export function measureFocus(images: readonly Image[], alignment: Alignment, placed: Placed = {}): FocusMeasurement {
+  const aligned = alignedFrames(images, alignment, { ...placed, pixels: FOCUS_PIXELS });
+  const { frames, transforms } = aligned;
+  const sharpness = blockSharpness(frames);
+  const whole = wholeBlocks(commonArea(transforms, frames[0] as Plane), frames[0] as Plane, sharpness);
+  return { ...aligned, sharpness, textured: texturedBlocks(sharpness).filter((block) => whole[block]) };
+}
+
+/** The frames that can be aligned, reduced to at most about `pixels`. */
+export function alignedFrames(
   images: readonly Image[],
   alignment: Alignment,
-  { aligned: placed }: { readonly aligned?: readonly (Image | undefined)[] | undefined } = {},
-): FocusMeasurement {
+  { aligned, pixels }: Placed & { readonly pixels: number },
+): AlignedFrames {
   const planes = alignment.frames.flatMap(({ ok }, n) => (ok ? [n] : []));
-  const factor = reduction(alignment, FOCUS_PIXELS);
-  const aligned = planes.map((n) => {
-    const frame = alignment.frames[n] as FrameAlignment;
-    const image = placed?.[n] ?? alignImage(images[n] as Image, frame);
-    return { image: smallLuminance(image, factor), transform: resized(frame.transform, 1 / factor) };
-  });
-  const frames = aligned.map(({ image }) => image);
-  const valid = commonArea(aligned.map(({ transform }) => transform), frames[0] as Plane); // prettier-ignore
-  const sharpness = blockSharpness(frames);
-  const whole = wholeBlocks(valid, frames[0] as Plane, sharpness);
-  return { planes, frames, sharpness, textured: texturedBlocks(sharpness).filter((block) => whole[block]) };
+  const factor = reduction(alignment, pixels);
+  const at = (n: number): FrameAlignment => alignment.frames[n] as FrameAlignment;
+  return {
+    planes,
+    frames: planes.map((n) => smallLuminance(aligned?.[n] ?? alignImage(images[n] as Image, at(n)), factor)),
+    transforms: planes.map((n) => resized(at(n).transform, 1 / factor)),
+  };
 }
 
 /** The same measurement for the stack with its planes in this order. */
@@ -52,6 +68,7 @@ export function inPlaneOrder(measured: FocusMeasurement, order: readonly number[
   return {
     planes: kept.map(({ place }) => place),
     frames: pick(measured.frames),
+    transforms: pick(measured.transforms),
     sharpness: { ...rest, fine: pick(fine), coarse: pick(coarse) },
     textured: measured.textured,
   };

@@ -4,6 +4,7 @@ import { formatAlignment, resizeAlignment, type Alignment } from "../align/align
 import { estimateAlignment } from "../align/estimate.ts";
 import { workingFrame } from "../align/workingFrame.ts";
 import { inspectStack, type CheckOptions, type StackReport } from "../check/checkStack.ts";
+import { hasFocusChange } from "../check/finding.ts";
 import { inOrder, type PlaneOrder } from "../check/planeOrder.ts";
 import { DualFocusError } from "../errors.ts";
 import type { Image, Size } from "../image/image.ts";
@@ -11,6 +12,7 @@ import { baseName } from "../stack/stackFormat.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import type { StackSource } from "../stack/stackSource.ts";
 import type { OnStage } from "./progress.ts";
+import { readLarger } from "./working.ts";
 
 export interface FrameOptions {
   readonly onStage: OnStage;
@@ -56,30 +58,33 @@ export const estimateFrames = (stack: FocalStack, { camera }: StackSource, { sig
     },
   );
 
-/** The stack check of the unaligned images, in the files' names and pixels: their order, what was measured, and what is wrong. */
-export async function inspectFrames(
-  stack: FocalStack,
-  source: StackSource,
-  {
-    alignment,
-    aligned,
-    reverse = false,
-    signal,
-    onStage,
-  }: FrameOptions & Pick<CheckOptions, "aligned"> & { readonly alignment: Alignment | undefined; readonly reverse?: boolean },
-): Promise<StackReport> {
-  const report = await inspectStack(stack, {
-    files: planeNames(source),
-    focalLength: source.camera?.focalLength,
-    enlargement: source.size.width / (stack.images[0] as Image).width,
-    alignment,
-    aligned,
-    orderIsKnown: hasKnownOrder(source),
-    reverse,
-    signal,
-  });
+interface Inspecting extends FrameOptions, Pick<CheckOptions, "aligned"> {
+  readonly alignment: Alignment | undefined;
+  readonly reverse?: boolean;
+}
+
+/**
+ * The stack check of the unaligned images, in the files' names and pixels: their order, what was measured, and what is wrong. Before it says that the
+ * focus does not change it looks at the images in a larger size, if the files have it: interpolated ones would show nothing more.
+ */
+export async function inspectFrames(stack: FocalStack, source: StackSource, options: Inspecting): Promise<StackReport> {
+  const { alignment, aligned, reverse = false, signal, onStage } = options;
+  const inspect = (images: FocalStack, how: Pick<Inspecting, "alignment" | "aligned">): Promise<StackReport> =>
+    inspectStack(images, {
+      ...how,
+      files: planeNames(source),
+      focalLength: source.camera?.focalLength,
+      enlargement: source.size.width / (images.images[0] as Image).width,
+      orderIsKnown: hasKnownOrder(source),
+      reverse,
+      signal,
+    });
+  const report = await inspect(stack, { alignment, aligned });
+  const larger = hasFocusChange(report.findings) ? undefined : await readLarger(stack, source, signal);
+  const known = larger && alignment && resizeAlignment(alignment, larger.images[0] as Image);
+  const found = larger ? await inspect(larger, { alignment: known }) : report;
   onStage("check", 1, 1);
-  return report;
+  return found;
 }
 
 /** Whether focus distances, and not just the files, give the order. */

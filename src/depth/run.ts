@@ -1,11 +1,9 @@
 import type { AlignedStack } from "../align/align.ts";
 import type { Alignment } from "../align/alignment.ts";
 import type { StackReport } from "../check/checkStack.ts";
-import { checkFocusChange } from "../check/evidence.ts";
-import type { Finding } from "../check/finding.ts";
+import { hasFocusChange, type Finding } from "../check/finding.ts";
 import { inOrder, type PlaneOrder } from "../check/planeOrder.ts";
 import type { Image } from "../image/image.ts";
-import { luminance } from "../image/luminance.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
 import type { DepthResult } from "../output/result.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
@@ -89,7 +87,7 @@ export async function runDepthWith(createFusion: CreateStackFusion, given: Stack
   };
   const estimated = await estimateDepth(stack, { network, signal, onProgress });
   if (options.disposeNetwork) await network.dispose();
-  const estimate = findings.some(isWithoutFocus) ? withoutEvidence(estimated, stack) : estimated;
+  const estimate = hasFocusChange(findings) ? estimated : withoutEvidence(estimated, stack);
   const infer = clock();
 
   const filled = options.fill ? fillDepth(estimate, aligned?.valid) : undefined;
@@ -120,10 +118,9 @@ type Preparing = DepthRunOptions & Required<Pick<DepthRunOptions, keyof typeof D
 async function prepared(given: StackSource, options: Preparing, clock: () => number): Promise<Prepared> {
   const working = await readWorking(given, options);
   const load = clock();
-  const { source, order, findings: found, sorted, how, align } = await inFocusSequence(working, given, options, clock);
+  const { source, order, findings, sorted, how, align } = await inFocusSequence(working, given, options, clock);
   const first = how && (await alignFrames(sorted, source, how));
   const { aligned, stack } = await wellSized({ aligned: first, stack: first?.stack ?? sorted, read: sorted }, source, options);
-  const findings = confirmed(found, stack);
   return { source, order, aligned, stack, findings, seconds: { load, check: clock(), align } };
 }
 
@@ -156,14 +153,6 @@ async function inFocusSequence(working: FocalStack, given: StackSource, options:
     : alignedBy && { alignment: inOrder(alignedBy, order.planes), aligned: order.planes.map((plane) => placed?.[plane]) };
   return { source, order, findings, sorted, how, align };
 }
-
-const isWithoutFocus = ({ code }: Finding): boolean => code === "no-focus-change";
-
-/** The findings, but for a change of focus that was not seen in the images as they were checked and is in those the network sees, which may be larger. */
-const confirmed = (findings: readonly Finding[], { images }: FocalStack): readonly Finding[] =>
-  findings.some(isWithoutFocus) && checkFocusChange(images.map(luminance)).length === 0
-    ? findings.filter((each) => !isWithoutFocus(each))
-    : findings;
 
 /** What a network makes of images that are all alike is its prior, not a measurement: anywhere within the planes. */
 function withoutEvidence(estimate: DepthEstimate, { focusDistances }: FocalStack): DepthEstimate {

@@ -40,6 +40,19 @@ export async function readWorking(source: StackSource, { workingSide, onStage, s
   return { images, focusDistances: source.focusDistances, space: source.space };
 }
 
+/** The images in the largest size that "auto" would choose without interpolating; undefined if that is hardly more than they have. */
+export async function readLarger(
+  { images, focusDistances }: FocalStack,
+  source: StackSource,
+  signal: AbortSignal,
+): Promise<FocalStack | undefined> {
+  const [{ width, height }] = images as [Image];
+  const most = Math.min(workingPixels(source.size, MOST * WORKING_SIDE), MOST_PIXELS / focusDistances.length);
+  if (Math.min(most, source.size.width * source.size.height) < LEAST ** 2 * width * height) return undefined;
+  const workingSide = Math.max(source.size.width, source.size.height) * Math.sqrt(most / (source.size.width * source.size.height));
+  return readWorking(source, { workingSide, onStage: () => undefined, signal });
+}
+
 interface Working {
   readonly aligned: AlignedStack | undefined;
   readonly stack: FocalStack;

@@ -62,16 +62,19 @@ test("colours stay apart, and values stay in range at hard edges", () => {
 
 test("the common area is where every frame has a picture", () => {
   const transforms: Similarity[] = [IDENTITY, { scale: 1.04, angle: 0.01, shift: [4, 0] }, { scale: 0.97, angle: -0.02, shift: [-3, 5] }];
-  const area = commonArea(transforms, size);
-  for (let i = 0; i < area.length; i++) {
-    const p: [number, number] = [(i % 80) - 39.5, Math.floor(i / 80) - 29.5];
-    const inside = transforms.every((t) => {
-      const [x, y] = applyToPoint(t, p);
-      return Math.abs(x) <= 40 && Math.abs(y) <= 30;
-    });
-    assert.equal(area[i], inside ? 1 : 0, `pixel ${String(p)}`);
+  for (const margin of [0, 14]) {
+    const area = commonArea(transforms, size, margin);
+    for (let i = 0; i < area.length; i++) {
+      const p: [number, number] = [(i % 80) - 39.5, Math.floor(i / 80) - 29.5];
+      const inside = transforms.every((t) => {
+        const [x, y] = applyToPoint(t, p);
+        return Math.abs(x) <= 40 - margin && Math.abs(y) <= 30 - margin;
+      });
+      assert.equal(area[i], inside ? 1 : 0, `pixel ${String(p)}, margin ${margin}`);
+    }
+    assert.ok(area.includes(0) && area.includes(1));
   }
-  assert.ok(area.includes(0) && area.includes(1));
+  assert.ok(commonArea([{ ...IDENTITY, shift: [0.3, 0.3] }], size, 50).every((valid) => valid === 0));
   assert.ok(commonArea([{ ...IDENTITY, shift: [500, 0] }], size).every((valid) => valid === 0));
 });
 

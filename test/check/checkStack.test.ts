@@ -6,6 +6,7 @@ import { IDENTITY } from "../../src/align/similarity.ts";
 import { checkStack } from "../../src/check/checkStack.ts";
 import { checkMotion } from "../../src/check/motion.ts";
 import type { Finding, FindingCode } from "../../src/check/finding.ts";
+import { boxMean } from "../../src/image/boxFilter.ts";
 import type { Image } from "../../src/image/image.ts";
 import { createRandom } from "../../src/random.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
@@ -145,6 +146,41 @@ test("motion of a few working pixels is worth a warning, of about one a note, of
   assert.equal(findings(4)[0]?.severity, "note");
   assert.equal(findings(12)[0]?.severity, "warning");
   assert.match(findings(12)[0]?.remedy ?? "", /retake the photo/);
+});
+
+/** Whole pixels by which the camera moves. */
+const SHAKE = [[0, 0], [2, -2], [4, 0], [-2, 4], [0, -4]] as const; // prettier-ignore
+
+/** What a camera that shakes takes of a larger picture. */
+function shaken(pictures: readonly Image[]): FocalStack {
+  const images = SHAKE.map(([x, y], n): Image => {
+    const { width, data } = pictures[n % pictures.length] as Image;
+    const from = (i: number): number => (Math.floor(i / 3 / SIZE.width) + 8 + y) * width + (Math.floor(i / 3) % SIZE.width) + 8 + x;
+    return { ...SIZE, channels: 3, data: picture(0).data.map((_, i) => data[3 * from(i) + (i % 3)] as number) };
+  });
+  return { images, focusDistances: [1, 2, 3, 4, 5], space: "depth" };
+}
+
+test("photos that differ by hand shake alone show no change of focus: the borders that alignment repeats are no evidence", async () => {
+  const sharp = texture({ width: SIZE.width + 16, height: SIZE.height + 16 });
+  assert.deepEqual(codes(await checkStack(shaken([sharp]))), ["no-focus-change"]);
+  const soft = gaussianBlur(sharp, () => 1.5);
+  const findings = await checkStack(shaken([sharp, soft]));
+  assert.ok(!codes(findings).includes("no-focus-change"), codes(findings).join());
+});
+
+test("a little blur that only the images in their own size show is a change of focus", async () => {
+  const size = { width: 768, height: 576 }; // more than are looked at first
+  const random = createRandom(7);
+  const sharp = Float32Array.from({ length: size.width * size.height }, () => random.uniform());
+  const stackOf = (planes: readonly Float32Array[]): FocalStack => ({
+    images: planes.map((data) => ({ ...size, channels: 1, data: data.map((value) => value + 0.002 * random.normal()) })),
+    focusDistances: [1, 2, 3],
+    space: "depth",
+  });
+  const soft = boxMean({ ...size, values: sharp }, 1);
+  assert.ok(!codes(await checkStack(stackOf([soft, sharp, soft]))).includes("no-focus-change"));
+  assert.ok(codes(await checkStack(stackOf([sharp, sharp, sharp]))).includes("no-focus-change"));
 });
 
 test("a plane out of order is named with where it belongs", async () => {
