@@ -13,6 +13,8 @@ export interface AlignOptions extends Pick<EstimateOptions, "focalLength" | "ref
   readonly alignment?: Alignment;
   /** The images as this alignment places them, with the exposure of the reference, where they have been computed already. */
   readonly aligned?: readonly (Image | undefined)[] | undefined;
+  /** One name per plane, used in messages. Default: "plane 0" and so on. */
+  readonly files?: readonly string[];
   /** Whether to correct differences in exposure. Default: true. */
   readonly equalizeExposure?: boolean;
 }
@@ -39,10 +41,10 @@ export interface AlignedStack {
 export async function alignStack(stack: FocalStack, options: AlignOptions = {}): Promise<AlignedStack> {
   const { images, focusDistances, space } = focalStack(stack);
   const { width, height } = images[0] as Image;
-  const { equalizeExposure = true, alignment: given, aligned, ...rest } = options;
+  const { equalizeExposure = true, alignment: given, aligned, files, ...rest } = options;
   if (given) checkFits(given, { planes: images.length, width, height });
   const alignment = given ?? (await estimateAlignment(images.map((image) => workingFrame(image)), { focusDistances, space, ...rest })); // prettier-ignore
-  const planes = usablePlanes(alignment);
+  const planes = usablePlanes(alignment, files);
   const frames = planes.map((n) => alignment.frames[n] as FrameAlignment);
   const pictures = planes.map(
     (n) => aligned?.[n] ?? alignImage(images[n] as Image, alignment.frames[n] as FrameAlignment, { equalizeExposure }),
@@ -58,10 +60,10 @@ export async function alignStack(stack: FocalStack, options: AlignOptions = {}):
 }
 
 /** The planes that could be aligned. */
-export function usablePlanes({ frames }: Alignment): number[] {
+function usablePlanes({ frames }: Alignment, files?: readonly string[]): number[] {
   const planes = frames.flatMap(({ ok }, n) => (ok ? [n] : []));
   if (planes.length >= 2) return planes;
-  const reasons = frames.flatMap(({ reason }, n) => (reason === undefined ? [] : [`plane ${n}: ${reason}`]));
+  const reasons = frames.flatMap(({ reason }, n) => (reason === undefined ? [] : [`${files?.[n] ?? `plane ${n}`}: ${reason}`]));
   const facts = { aligned: planes.length, frames: frames.length };
   throw new DualFocusError("too-few-aligned", `only ${planes.length} of ${frames.length} frames could be aligned; ${reasons.join("; ")}`, {
     facts,

@@ -8,12 +8,18 @@ export function checkDuplicates(
   frames: readonly Plane[],
   { nameOf, blank }: { nameOf: (plane: number) => string; blank: readonly number[] },
 ): Finding[] {
-  return frames.flatMap((frame, plane): Finding[] => {
+  const twins = frames.flatMap((frame, plane) => {
     if (blank.includes(plane)) return [];
     const twin = frames.findIndex((other, n) => n < plane && !blank.includes(n) && areSame(other.values, frame.values));
-    if (twin < 0) return [];
+    return twin < 0 ? [] : [{ plane, twin }];
+  });
+  if (twins.length > 0 && twins.length === frames.length - 1) {
+    const message = frames.length === 2 ? "both images are the same" : `all ${frames.length} images are the same`;
+    return [{ code: "duplicate", severity: "warning", message, remedy: "take one for each focus distance" }];
+  }
+  return twins.map(({ plane, twin }): Finding => {
     const message = `${nameOf(plane)} is the same image as ${nameOf(twin)}`;
-    return [{ code: "duplicate", severity: "warning", plane, message, remedy: "remove one of them" }];
+    return { code: "duplicate", severity: "warning", plane, message, remedy: "remove one of them" };
   });
 }
 

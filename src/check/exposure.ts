@@ -28,6 +28,11 @@ function isBlank({ data }: Image): boolean {
 
 export function checkBrightness(images: readonly Image[], nameOf: (plane: number) => string): Finding[] {
   const blank = blankPlanes(images);
+  if (blank.length === images.length && blank.length > 1) {
+    const shades = new Set(images.map(({ data }) => shadeOf(data[0] as number)));
+    const message = `all ${images.length} images are blank (${[...shades].join(", ")})`;
+    return [{ code: "blank-frame", severity: "error", message, remedy: "take them again, of something with texture" }];
+  }
   return images.flatMap((image, plane): Finding[] => {
     if (blank.includes(plane)) {
       const shade = shadeOf(image.data[0] as number);

@@ -64,7 +64,7 @@ export function inOrder(alignment: Alignment, order: readonly number[]): Alignme
 
 function keptOrder(given: readonly number[], { nameOf, isKnown, reverse }: OrderOptions): PlaneOrder {
   const planes = reverse && !isKnown ? given.toReversed() : given;
-  const because = isKnown ? "its focus distance says so" : reverse ? "that was asked for" : "the images could not be compared";
+  const because = isKnown ? "its focus distance says so" : reverse ? "that was asked for" : "their order cannot be told from them";
   return {
     planes,
     nearest: nameOf(planes[0] ?? 0),

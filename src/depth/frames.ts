@@ -33,14 +33,14 @@ export const placedImages = ({ images }: FocalStack, { frames }: Alignment): (Im
 /** Aligns the frames; the error of frames that cannot be aligned names the stack. */
 export async function alignFrames(
   stack: FocalStack,
-  { name }: StackSource,
+  source: StackSource,
   how: Required<Pick<AlignOptions, "alignment" | "aligned">>,
 ): Promise<AlignedStack> {
   try {
-    return await alignStack(stack, how);
+    return await alignStack(stack, { ...how, files: planeNames(source) });
   } catch (error) {
     if (!(error instanceof DualFocusError)) throw error;
-    throw new DualFocusError(error.code, `${name}: ${error.message}`, { facts: error.facts, cause: error });
+    throw new DualFocusError(error.code, `${source.name}: ${error.message}`, { facts: error.facts, cause: error });
   }
 }
 
