@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
+import { hasFocusChange } from "../check/finding.ts";
 import { placed, type DepthDocument } from "../depth/node/stackRun.ts";
 import { isLength, PER_METRE } from "../stack/quantity.ts";
 import { naturalOrder, type Unit } from "../stack/stackFormat.ts";
@@ -22,28 +23,32 @@ const unitName = (unit: string): string => (unit === "index" ? "(plane index)" :
 
 const UNFOCUSED = "no focus change found";
 
-const hasFocusChange = ({ findings }: Pick<DepthDocument, "findings">): boolean => findings.every(({ code }) => code !== "no-focus-change");
+/** The range of depth, in this unit, or that there is none. */
+const describeRange = ({ findings, range }: DepthDocument, { factor, name: unit }: ReturnType<typeof printed>): string =>
+  hasFocusChange(findings) && range ? `${number(factor * range[0])} to ${number(factor * range[1])} ${unit}` : UNFOCUSED;
 
 /** One stack's result, for people. */
 export function describeResult(document: DepthDocument, output: string, asked?: Unit): string {
-  const { planes, width, height, working, order, range, expectedError, filled, errors, files, seconds } = document;
-  const { factor, name: unit } = printed(document, asked);
+  const { planes, width, height, working, order, expectedError, filled = 0, errors, files, seconds } = document;
+  const isFocused = hasFocusChange(document.findings);
+  const lengths = printed(document, asked);
+  const { factor, name: unit } = lengths;
   const about =
     expectedError === null ? "" : `, ±${(factor * expectedError).toPrecision(2)} ${document.unit === "index" ? "planes" : unit} on average`;
-  const depth = hasFocusChange(document) ? `depth ${number(factor * range[0])} to ${number(factor * range[1])} ${unit}${about}` : UNFOCUSED;
+  const depth = isFocused ? `depth ${describeRange(document, lengths)}${about}` : UNFOCUSED;
   const lines = [
     `${planes} planes, ${width}×${height}; ${depth}`,
     `the network saw ${working.width}×${working.height} (--size)`,
-    ...(order.certainty === "known" && !order.reversed
+    ...((order.certainty === "known" && !order.reversed) || !isFocused
       ? []
       : [`${order.sentence}${order.reversed ? "" : " (--reverse exchanges near and far)"}`]),
-    ...describeBeyond(document.beyond),
-    ...(filled === undefined || filled < LEAST_SHARE || !hasFocusChange(document)
+    ...(isFocused ? describeBeyond(document.beyond) : []),
+    ...(filled < LEAST_SHARE || !isFocused
       ? []
       : [
           `too little to measure in ${percent(filled)} of the image: depth filled in from its surroundings (--save filled marks it, --fill off keeps what was measured)`,
         ]),
-    ...(errors ? [describeErrors(errors)] : []),
+    ...(errors ? [`${describeErrors(errors)}${isFocused ? "" : " (which means nothing without a change of focus)"}`] : []),
     `${output}: written in ${number(seconds["total"] ?? NaN)} s`,
     ...describeFiles(files, output),
   ];
@@ -153,9 +158,8 @@ function batchTable(entries: readonly BatchEntry[], asked?: Unit): string {
   const head = ["stack", "status", "planes", "size", "depth", ...(hasErrors ? ["absRel"] : []), "seconds"];
   const rows = entries.map(({ name, status, result, error }) => {
     if (!result) return [name, status, error?.message ?? ""];
-    const { planes, width, height, range, errors, seconds } = result;
-    const { factor, name: unit } = printed(result, asked);
-    const depth = hasFocusChange(result) ? `${number(factor * range[0])} to ${number(factor * range[1])} ${unit}` : UNFOCUSED;
+    const { planes, width, height, errors, seconds } = result;
+    const depth = describeRange(result, printed(result, asked));
     const absRel = errors ? number(errors.absRel) : "";
     const total = (seconds["total"] ?? NaN).toFixed(1);
     return [name, status, String(planes), `${width}×${height}`, depth, ...(hasErrors ? [absRel] : []), total];

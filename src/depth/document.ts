@@ -1,4 +1,4 @@
-import type { Finding } from "../check/finding.ts";
+import { hasFocusChange, type Finding } from "../check/finding.ts";
 import type { PlaneOrder } from "../check/planeOrder.ts";
 import type { Size } from "../image/image.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
@@ -16,6 +16,8 @@ export interface DepthDocument extends ResultSummary {
     /** Whether its errors have been calibrated; else they are those of the shipped small network. */
     readonly calibrated: boolean;
   };
+  /** Whether something is sharper in one image than in another. If not, depth means nothing and `range` is null. */
+  readonly focusChange: boolean;
   /** Mean ±e of the pixels that every image covers, in the unit of the depth; null if there are none. */
   readonly expectedError: number | null;
   /** Shares of the pixels at the first plane or nearer, and at the last or farther: how far beyond, no one can tell. */
@@ -45,6 +47,7 @@ export function describeRun(run: DepthRun, { model, network, align, seconds }: R
   const { source, result } = run;
   const { depth, unit } = result;
   const working = run.stack.images[0] as Size;
+  const focusChange = hasFocusChange(run.findings);
   return {
     model,
     network: factsOf(network),
@@ -58,7 +61,8 @@ export function describeRun(run: DepthRun, { model, network, align, seconds }: R
     ...(source.zeroPosition === undefined ? {} : { zeroPosition: source.zeroPosition }),
     distances: run.planes.map((n) => ({ file: source.files[n] as string, ...(source.focus[n] as StackSource["focus"][number]) })),
     order: run.order,
-    range: validRange(depth),
+    focusChange,
+    range: focusChange ? validRange(depth) : null,
     validFraction: validFraction(depth),
     expectedError: meanError(run),
     beyond: { nearer: shareOf(run.estimate.beyond, -1), farther: shareOf(run.estimate.beyond, 1) },
@@ -98,7 +102,7 @@ function shareOf(values: ArrayLike<number>, wanted: number): number {
 }
 
 function alignmentSummary({ aligned, result }: DepthRun, align: string): object {
-  if (!aligned) return { mode: "off" };
+  if (!aligned) return align === "off" ? { mode: "off" } : { mode: "off", reason: "the images show too little to be aligned" };
   const factor = result.depth.width / aligned.alignment.width;
   const left = aligned.report.flatMap(({ ok, reason }, plane) => (ok ? [] : [{ plane, reason }]));
   const residuals = aligned.report.flatMap(({ residual }) => (residual === undefined ? [] : [residual * factor]));

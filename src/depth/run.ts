@@ -148,20 +148,25 @@ async function inFocusSequence(working: FocalStack, given: StackSource, options:
   const sorted = { ...working, images: order.planes.map((plane) => working.images[plane] as Image) };
   // Neighbours in focus align best: once the frames are sorted, they are compared again.
   const inFocus = order.sorted && alignment === "auto" ? await estimateFrames(sorted, source, { onStage, signal }) : undefined;
-  const how = inFocus
-    ? { alignment: inFocus, aligned: undefined }
-    : alignedBy && { alignment: inOrder(alignedBy, order.planes), aligned: order.planes.map((plane) => placed?.[plane]) };
+  if (inFocus) return { source, order, findings, sorted, how: { alignment: inFocus, aligned: undefined }, align };
+  // Noise and plain areas cannot be aligned, and need not be: they are used as they are.
+  const isUsed = hasFocusChange(findings) || alignedBy?.frames.every(({ ok }) => ok) === true;
+  const how =
+    alignedBy && isUsed
+      ? { alignment: inOrder(alignedBy, order.planes), aligned: order.planes.map((plane) => placed?.[plane]) }
+      : undefined;
   return { source, order, findings, sorted, how, align };
 }
 
-/** What a network makes of images that are all alike is its prior, not a measurement: anywhere within the planes. */
+/** What a network makes of images that are all alike is its prior, not a measurement: anywhere within the planes, with nothing around to fill it from. */
 function withoutEvidence(estimate: DepthEstimate, { focusDistances }: FocalStack): DepthEstimate {
   const halfRange = Math.abs((focusDistances.at(-1) as number) - (focusDistances[0] as number)) / 2;
   return {
     ...estimate,
     error: estimate.error.map(() => halfRange),
     confidence: estimate.confidence.map(() => 0),
-    unfounded: estimate.unfounded.map(() => 1),
+    unfounded: estimate.unfounded.map(() => 0),
+    beyond: estimate.beyond.map(() => 0),
   };
 }
 

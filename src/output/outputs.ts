@@ -205,10 +205,10 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
   filled: ({ depth, filled }) => {
     if (!filled) return undefined;
     const data = Uint8Array.from(filled, (is, pixel) => (is && isKnown(depth, pixel) ? FILLED : 0));
-    const text = { meaning: `${FILLED}: depth filled in from its surroundings, 0: measured` };
+    const text = { meaning: `${FILLED}: more than half of the depth is filled in from its surroundings, 0: half or less` };
     return {
       png: { width: depth.width, height: depth.height, channels: 1, data, text },
-      encoding: { filled: FILLED, measured: 0 },
+      encoding: { filled: FILLED, measured: 0, ...text },
     };
   },
   index: encodeIndex,

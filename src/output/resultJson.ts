@@ -14,7 +14,8 @@ export interface ResultSummary {
   /** For microscopes: the z position of the first plane [m], which depth counts from. Added to a depth, it gives the stage's own z. */
   readonly zeroPosition?: number;
   readonly distances: readonly { readonly file: string; readonly value: number; readonly unit: Unit; readonly source: FocusSource }[];
-  readonly range: readonly [number, number];
+  /** Least and greatest depth; null without a change of focus. */
+  readonly range: readonly [number, number] | null;
   readonly validFraction: number;
   readonly invalidFocusTrend?: number;
   readonly aligned?: object;

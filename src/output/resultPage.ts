@@ -150,12 +150,15 @@ export function resultPage(data: PageData, { script, style }: PageViewer): strin
 const SIDE = 1600;
 
 /** What the page says besides the maps. */
-export type PageFacts = Pick<PageData, "name" | "planes" | "focusDistances">;
+export interface PageFacts extends Pick<PageData, "name" | "planes" | "focusDistances"> {
+  /** Whether the images show depth at all. */
+  readonly focusChange: boolean;
+}
 
 /** The result as one HTML file that shows it without a network: depth, all-in-focus image, refocus and 3-D. */
 export async function makeResultPage(
   result: DepthResult,
-  facts: PageFacts,
+  { focusChange, ...facts }: PageFacts,
   { viewer, jpeg }: { readonly viewer: PageViewer; readonly jpeg: EncodeJpeg },
 ): Promise<string> {
   const { allInFocus, depth, profile } = result;
@@ -166,7 +169,7 @@ export async function makeResultPage(
   const bytes = await jpeg({ ...small, data: pixels });
   const data = encodePageData(shrinkResult(result), {
     ...facts,
-    facts: `Depth from ${facts.planes} images, ${depth.width} × ${depth.height} pixels, by DualFocus`,
+    facts: `${focusChange ? "" : "No focus change found, so this depth means nothing. "}Depth from ${facts.planes} images, ${depth.width} × ${depth.height} pixels, by DualFocus`,
     picture: { bytes, mimeType: "image/jpeg" },
   });
   return resultPage(data, viewer);

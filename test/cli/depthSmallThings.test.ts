@@ -76,7 +76,7 @@ test("--unit cm reads centimetres, and lengths are printed in the unit that was 
   assert.match(asked.out, /; depth 1\d\.\d+ to 4\d\.\d+ cm, ±/, asked.err);
   const { range, unit } = JSON.parse(readFileSync(join(root, "cm out", "result.json"), "utf8")) as DepthDocument;
   assert.equal(unit, "m");
-  assert.ok(range[0] > 0.1 && range[1] < 0.5);
+  assert.ok(range && range[0] > 0.1 && range[1] < 0.5);
 });
 
 test("several folders are several stacks, and a folder of folders suggests --batch", async (context) => {

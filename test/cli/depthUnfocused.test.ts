@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import sharp from "sharp";
 
 import type { DepthDocument } from "../../src/depth/node/stackRun.ts";
-import { decodePngPixels, integers } from "../../src/io/png.ts";
+import { encodeNpy } from "../../src/io/npy.ts";
+import { decodePngPixels, encodePng, integers } from "../../src/io/png.ts";
+import { createRandom } from "../../src/random.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { runCommand } from "../helpers/command.ts";
 import { texture } from "../helpers/texturedStack.ts";
@@ -33,4 +35,72 @@ test("that no focus change was found stands, however large the network sees the 
   assert.match(run.out, /^5 planes, 192×128; no focus change found\n/);
   assert.ok(isWithout(document));
   assert.ok(decodePngPixels(readFileSync(join(output, "confidence.png"))).data.every((value) => value === 0));
+});
+
+/** Five files of a stack: what is at each place in each of them. */
+function putImages(name: string, valueAt: (i: number, plane: number) => number): string {
+  const folder = join(root, name);
+  for (const plane of [0, 1, 2, 3, 4])
+    put(join(folder, `img_${plane}.png`), encodePng({ ...small, data: small.data.map((_, i) => valueAt(i, plane)) }));
+  return folder;
+}
+const small = texture({ width: 96, height: 64 });
+
+test("what cannot be aligned as it shows nothing needs no alignment: grey, black, white and noise give no range and confidence 0", async (context) => {
+  const random = createRandom(9);
+  const kinds = { grey: () => 0.5, black: () => 0, white: () => 1, noise: () => 0.5 + 0.05 * random.normal() };
+  for (const [kind, valueAt] of Object.entries(kinds)) {
+    const folder = putImages(kind, valueAt);
+    const output = join(root, `${kind} out`);
+    const { code, out, err } = await runCommand(context, "depth", folder, "-o", output, "--save", "confidence", "--size", "96", "--json");
+    assert.equal(code, 0, `${kind}: ${err}`);
+    const document = JSON.parse(out) as DepthDocument;
+    assert.deepEqual([document.planes, document.focusChange, document.range], [5, false, null], kind);
+    assert.deepEqual(document.aligned, { mode: "off", reason: "the images show too little to be aligned" });
+    const codes = document.findings.map((finding) => finding.code);
+    assert.deepEqual(codes, kind === "noise" ? ["no-focus-change", "missing-distances"] : ["blank-frame", "no-focus-change", "missing-distances"]); // prettier-ignore
+    assert.doesNotMatch(err, /could be aligned|--align|order|same|remove/, kind);
+    assert.match(err, /warning: no focus change found/);
+    assert.ok(decodePngPixels(readFileSync(join(output, "confidence.png"))).data.every((value) => value === 0));
+  }
+});
+
+test("photos of different scenes still cannot be aligned, and are named by their files", async (context) => {
+  const scenes = [0, 1, 2, 3, 4].map((seed) => texture({ width: 96, height: 64, seed: 50 + seed }));
+  const folder = putImages("strangers", (i, plane) => scenes[plane]?.data[i] as number);
+  const { code, err } = await runCommand(context, "depth", folder, "-o", join(root, "strangers out"), "--size", "96");
+  assert.equal(code, 4);
+  assert.match(err, /only 1 of 5 frames could be aligned; img_\d\.png: it /);
+  assert.doesNotMatch(err, /plane \d|no focus change/);
+});
+
+test("without a change of focus nothing else pretends that there is depth: range, order, beyond, filled, models, the page, errors", async (context) => {
+  const folder = putImages("same", (i) => small.data[i] as number);
+  const output = join(root, "same out");
+  const truth = join(root, "truth.npy");
+  put(truth, encodeNpy({ shape: [64, 96], data: new Float32Array(96 * 64).fill(2) }));
+  const args = ["--save", "filled,beyond,ply,glb,html", "--truth", truth, "--size", "96"];
+  const { code, out, err } = await runCommand(context, "depth", folder, "-o", output, ...args);
+  assert.equal(code, 0, err);
+  const { focusChange, range, filled, beyond, findings, notes, order } = saved(output);
+  assert.deepEqual([focusChange, range, filled, beyond], [false, null, 0, { nearer: 0, farther: 0 }]);
+  assert.deepEqual(order.planes, [0, 1, 2, 3, 4]);
+  for (const name of ["filled.png", "beyond.png"])
+    assert.ok(decodePngPixels(readFileSync(join(output, name))).data.every((value) => value === 0), name); // prettier-ignore
+  assert.deepEqual(notes, [
+    "points.ply has no points: no depth has a confidence of 0.2 or more",
+    "mesh.glb is not written: no depth has a confidence of 0.2 or more",
+  ]);
+  assert.ok(notes.every((note) => err.includes(`${note}\n`)));
+  assert.ok(!existsSync(join(output, "mesh.glb")));
+  assert.match(
+    readFileSync(join(output, "result.html"), "utf8"),
+    /"facts":"No focus change found, so this depth means nothing\. Depth from 5/,
+  );
+
+  assert.match(out, /^5 planes, 96×64; no focus change found\nthe network saw 96×64 \(--size\)\nagainst the truth.*\(which means nothing/);
+  assert.doesNotMatch(out, /nearest|at the last plane|too little to measure/);
+  assert.deepEqual(findings.map((finding) => finding.code), ["duplicate", "no-focus-change", "missing-distances"]); // prettier-ignore
+  assert.match(err, /warning: all 5 images are the same\n {2}take one for each focus distance\n/);
+  assert.doesNotMatch(err, /order|remove|nearest/);
 });

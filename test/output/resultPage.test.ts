@@ -73,7 +73,11 @@ test("the picture in the page is in sRGB, whatever the space of the photos", asy
     return Promise.resolve(picture.bytes);
   };
   for (const profile of [undefined, iccProfile()])
-    await makeResultPage({ ...result, allInFocus, ...(profile ? { profile } : {}) }, options, { viewer: { script: "", style: "" }, jpeg });
+    await makeResultPage(
+      { ...result, allInFocus, ...(profile ? { profile } : {}) },
+      { ...options, focusChange: true },
+      { viewer: { script: "", style: "" }, jpeg },
+    );
   // By hand: the red of sRGB is 1.3984 r - 0.3984 g, its green g, its blue about b.
   const [plain = [], adobe = []] = shown;
   assert.deepEqual(plain, [179, 77, 77]);

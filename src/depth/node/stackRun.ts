@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { constants, deflate as compress } from "node:zlib";
 
 import { checkFits, parseAlignment, type Alignment } from "../../align/alignment.ts";
-import type { Finding } from "../../check/finding.ts";
+import { hasFocusChange, type Finding } from "../../check/finding.ts";
 import { DeviceLimitError } from "../../engine/errors.ts";
 import { DualFocusError, firstLine } from "../../errors.ts";
 import type { DepthMap } from "../../image/depthMap.ts";
@@ -13,9 +13,11 @@ import type { Size } from "../../image/image.ts";
 import type { DepthNetwork } from "../../network/depthNetwork.ts";
 import type { ColorMap } from "../../output/colorMap.ts";
 import { JPEG_QUALITY } from "../../output/canvasJpeg.ts";
-import { encodeOutputs, type EncodeJpeg, type OutputName, type OutputOptions } from "../../output/outputs.ts";
+import { encodeOutputs, OUTPUT_FILES, type EncodeJpeg, type OutputName, type OutputOptions } from "../../output/outputs.ts";
+import { validFraction, type DepthResult } from "../../output/result.ts";
 import { encodeResultJson } from "../../output/resultJson.ts";
 import { makeResultPage, type PageViewer } from "../../output/resultPage.ts";
+import { LEAST_CONFIDENCE, vouchedOnly } from "../../output/trust.ts";
 import { withStack, type StackSource } from "../../stack/node/openStack.ts";
 import type { Unit } from "../../stack/stackFormat.ts";
 import type { CreateStackFusion } from "../allInFocus/stackFusion.ts";
@@ -154,6 +156,7 @@ async function depthOfSource(
       trueDepth,
       viewer,
       onStage: report.onStage,
+      onNote: report.onNote,
       signal,
       model,
       start,
@@ -229,6 +232,7 @@ interface Writing {
   /** For the page, if one is to be written. */
   readonly viewer: PageViewer | undefined;
   readonly onStage: OnStage;
+  readonly onNote: RunReport["onNote"];
   readonly signal: AbortSignal;
   readonly network: DepthNetwork;
   /** Seconds spent on opening it. */
@@ -252,7 +256,7 @@ const jpeg: EncodeJpeg = async ({ width, height, channels, data }) => {
 };
 
 async function writeResults(folder: string, writing: Writing): Promise<DepthDocument> {
-  const { source, run, options, trueDepth, viewer, onStage, signal } = writing;
+  const { source, run, options, trueDepth, viewer, onStage, onNote, signal } = writing;
   const before = performance.now();
   const files: Record<string, string> = {};
   const encoding: Record<string, object> = {};
@@ -272,7 +276,12 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
     onStage("write", (done += 1), options.save.length);
   }
   if (viewer) {
-    const facts = { name: basename(resolve(source.name)), planes: run.planes.length, focusDistances: run.stack.focusDistances };
+    const facts = {
+      name: basename(resolve(source.name)),
+      planes: run.planes.length,
+      focusDistances: run.stack.focusDistances,
+      focusChange: hasFocusChange(run.findings),
+    };
     await write(RESULT_PAGE, await makeResultPage(run.result, facts, { viewer, jpeg }));
     files["html"] = RESULT_PAGE;
     onStage("write", done + 1, options.save.length);
@@ -281,26 +290,40 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
     await write("alignment.json", savedAlignment({ aligned: run.aligned, order: run.order }, source.size));
     files["alignment"] = "alignment.json";
   }
+  const notes = emptyModels(run.result, options.save);
+  notes.forEach(onNote);
   const errors = trueDepth && compareWithTruth(run.result.depth, trueDepth.map, trueDepth.file);
-  const summary = describe(writing, { files, encoding, write: (performance.now() - before) / 1000, ...(errors ? { errors } : {}) });
+  const summary = describe(writing, { files, encoding, notes, write: (performance.now() - before) / 1000, ...(errors ? { errors } : {}) });
   await write("result.json", encodeResultJson({ ...summary }));
   await end();
   return summary;
 }
 
+/** What there is to say about models in which nothing is left. */
+function emptyModels(result: DepthResult, save: readonly SavedName[]): string[] {
+  const models = (["ply", "glb"] as const).filter((name) => save.includes(name));
+  if (models.length === 0 || validFraction(vouchedOnly(result).depth) > 0) return [];
+  const words = { ply: "has no points", glb: "is not written" };
+  return models.map((name) => `${OUTPUT_FILES[name]} ${words[name]}: no depth has a confidence of ${LEAST_CONFIDENCE} or more`);
+}
+
 interface Written {
   readonly files: Record<string, string>;
   readonly encoding: Record<string, object>;
+  /** About the files. */
+  readonly notes: readonly string[];
   /** Seconds. */
   readonly write: number;
   readonly errors?: TruthErrors;
 }
 
-function describe(writing: Writing, { files, encoding, write, errors }: Written): DepthDocument {
+function describe(writing: Writing, { files, encoding, notes, write, errors }: Written): DepthDocument {
   const { run, options, network, model, start } = writing;
   const seconds = { model, ...run.seconds, write, total: (performance.now() - start) / 1000 };
+  const described = describeRun(run, { model: options.model, network, align: options.align, seconds });
   return {
-    ...describeRun(run, { model: options.model, network, align: options.align, seconds }),
+    ...described,
+    notes: [...(described.notes ?? []), ...notes],
     files,
     encoding,
     ...(errors ? { errors } : {}),

@@ -86,7 +86,7 @@ function turnedSummary(summary: Summary, { frames, mirrored }: { frames: number;
   return {
     ...summary,
     distances: [...distances].reverse().map((distance) => ({ ...distance, value: mirrored(distance.value) })),
-    range: [mirrored(range[1]), mirrored(range[0])],
+    range: range && [mirrored(range[1]), mirrored(range[0])],
     ...(beyond ? { beyond: { nearer: beyond.farther, farther: beyond.nearer } } : {}),
     ...(aligned
       ? {

@@ -168,7 +168,7 @@ export async function runJob(
   const summary = describeRun(run, {
     model: "small",
     network: { ...engine.network, reason: engine.info.reason },
-    align: "auto",
+    align: align ? "auto" : "off",
     seconds,
   });
   return {
