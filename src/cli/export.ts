@@ -74,16 +74,6 @@ function graphOf({ config, weights, facts }: Model, { planes, size: given, field
   }
 }
 
-/** How `depth` follows from the other output and the distances. */
-const AVERAGING: Readonly<Record<Average, string>> = {
-  metres: "depth = sum(probability * focusDistances)",
-  dioptres:
-    "depth = 1 / sum(probability / focusDistances). For plane indices, positions of a microscope, or dioptres with a plane at infinity: sum(probability * value)",
-  planes:
-    "with planes n = 0 ... N - 1 and m = sum(probability * n), depth = 1 / sum(max(0, 1 - |m - n|) / focusDistances). " +
-    "For plane indices, positions of a microscope, or dioptres with a plane at infinity: sum(max(0, 1 - |m - n|) * value)",
-};
-
 /** What someone needs who has nothing but the file; docs/library.md has it at length. */
 const usage = (average: Average): Record<string, string> => ({
   inputs:
@@ -92,7 +82,10 @@ const usage = (average: Average): Record<string, string> => ({
   outputs:
     "depth [B, 1, H, W]: metres. probability [B, N, H, W]: share of each plane, sums to 1 over N. " +
     "spread [B, 1, H, W]: standard deviation of the focus distance under probability, metres",
-  averaging: AVERAGING[average],
+  averaging:
+    average === "dioptres"
+      ? "depth = 1 / sum(probability / focusDistances). For plane indices, positions of a microscope, or dioptres with a plane at infinity: sum(probability * value)"
+      : "depth = sum(probability * focusDistances)",
   workingSize:
     "dualfocus depth runs the network on images of 768 pixels on the longer side, larger (up to twice) where a step between planes adds less than 4 pixels of blur, and resizes the result",
 });

@@ -11,7 +11,7 @@ import type { FocusProbability } from "../network/focusProbability.ts";
 
 /** What follows from p at every pixel. */
 export interface DepthMaps {
-  /** D̂: the mean under p (eq. 6), averaged as the network was trained; in the unit of the stack's focus distances. */
+  /** D̂: the mean of the focus distances under p (eq. 6), averaged as the network was trained; in the unit of the stack's focus distances. */
   readonly depth: Float32Array;
   /** √(Σ p_n (f_n − D̂)²): standard deviation of the focus distance under p, in the unit of the depth. */
   readonly spread: Float32Array;
@@ -49,10 +49,9 @@ export interface MapOptions {
 }
 
 /**
- * Depth from p, eq. 6, and what goes with it, averaged as the network was trained (PAPER.md, 34). Distances in metres are averaged as they are,
- * D̂ = Σ p_n f_n (the paper's arithmetic mean), or in dioptres, D̂ = 1 / Σ (p_n / f_n), where blur is linear, so that a little of p on a far
- * plane means a little blur, not metres of depth; or planes are counted, m = Σ p_n n, and depth is that of m between its two neighbours, even in
- * dioptres from one to the other. With positions, disparities and plane indices in place of metres no reciprocals are taken.
+ * Depth from p, eq. 6, and what goes with it. Distances in metres are averaged as the network was trained: as they are, D̂ = Σ p_n f_n (the
+ * paper's arithmetic mean), or in dioptres, D̂ = 1 / Σ (p_n / f_n), where blur is linear, so that a little of p on a far plane means a
+ * little blur, not metres of depth. Positions, disparities and plane indices are averaged as they are.
  */
 export function depthMaps(
   probability: FocusProbability,
@@ -62,7 +61,7 @@ export function depthMaps(
   const scale = depthScale(focusDistances, { space, average });
   const cues = errorCues(probability, signs);
   const planesOff = expectedErrors(errorModel, cues);
-  const { depth, spread, planeIndex } = (scale.countsPlanes ? depthOfMeanPlane : depthOfPlanes)(probability, focusDistances, scale);
+  const { depth, spread, planeIndex } = depthOfPlanes(probability, focusDistances, scale);
   const pixels = depth.length;
   const [error, confidence] = [new Float32Array(pixels), new Float32Array(pixels)] as const;
   const whole = stackFactor(errorModel, { doubt: stackDoubt(planesOff, probability.planes), mismatch: signs.mismatch });
@@ -84,14 +83,12 @@ function beyondPlanes({ planes, width, height, values: p }: FocusProbability): I
   return beyond;
 }
 
-type PlaneMaps = Pick<DepthMaps, "depth" | "spread" | "planeIndex">;
-
 /** D̂ (eq. 6), the standard deviation of the focus distance under p, and the plane of the largest p, the first on a tie. */
 function depthOfPlanes(
   probability: FocusProbability,
   focusDistances: readonly number[],
-  { even, isReciprocal }: Pick<DepthScale, "even" | "isReciprocal">,
-): PlaneMaps {
+  { even, isReciprocal }: DepthScale,
+): Pick<DepthMaps, "depth" | "spread" | "planeIndex"> {
   const pixels = probability.width * probability.height;
   const { kernels, take, put, view, scoped } = workspace();
   const [depth, spread, planeIndex] = [new Float32Array(pixels), new Float32Array(pixels), new Uint16Array(pixels)] as const;
@@ -103,25 +100,6 @@ function depthOfPlanes(
       for (const [k, map] of [depth, spread, planeIndex].entries()) map.set(view(rooms[k] as number, count), start);
     });
   });
-  return { depth, spread, planeIndex };
-}
-
-/**
- * Like `depthOfPlanes`, with the depth at the mean plane m = Σ p_n n, linear between its two neighbours: with f̃_n = 1/f_n, or f_n where it is not metres,
- *
- *     D̃ = Σ_n max(0, 1 − |m − n|) f̃_n,    D̂ = 1 / D̃ or D̃
- */
-function depthOfMeanPlane(probability: FocusProbability, focusDistances: readonly number[], { even, isReciprocal }: DepthScale): PlaneMaps {
-  const { means } = planeMoments(probability);
-  const { depth, spread, planeIndex } = depthOfPlanes(probability, focusDistances, { even: focusDistances, isReciprocal: false }); // Σ p_n f_n
-  for (let i = 0; i < depth.length; i++) {
-    const before = Math.min(Math.floor(means[i] as number), even.length - 2);
-    const share = Math.min((means[i] as number) - before, 1); // a rounded m may be past the last plane
-    const between = (1 - share) * (even[before] as number) + share * (even[before + 1] as number);
-    const mean = depth[i] as number;
-    depth[i] = isReciprocal ? 1 / between : between;
-    spread[i] = Math.sqrt((spread[i] as number) ** 2 + (mean - (depth[i] as number)) ** 2); // Σ p (f − D̂)² = Σ p (f − Σ p f)² + (Σ p f − D̂)²
-  }
   return { depth, spread, planeIndex };
 }
 
@@ -227,25 +205,22 @@ export function planeMoments(probability: FocusProbability): Readonly<Record<"me
 }
 
 interface DepthScale {
-  /** The focus distances in the unit in which they are averaged, or in which depth is linear between planes. */
+  /** The focus distances in the unit in which they are averaged. */
   readonly even: readonly number[];
   /** Whether a depth is 1 over a value in that unit. */
   readonly isReciprocal: boolean;
-  /** Whether the planes are averaged, and not their distances. */
-  readonly countsPlanes: boolean;
   /** Distance between the two planes around a depth, in the unit of the depth. */
   step(depth: number): number;
 }
 
 function depthScale(focusDistances: readonly number[], { space, average }: { space: Space; average: Average }): DepthScale {
-  const isReciprocal = space === "depth" && average !== "metres";
+  const isReciprocal = space === "depth" && average === "dioptres";
   const even = isReciprocal ? focusDistances.map((distance) => 1 / distance) : focusDistances;
   const rising = space === "disparity" ? -1 : 1;
   const steps = even.slice(1).map((value, n) => Math.abs(value - (even[n] as number)));
   return {
     even,
     isReciprocal,
-    countsPlanes: average === "planes",
     step(depth) {
       let behind = 1;
       while (behind < focusDistances.length - 1 && rising * ((focusDistances[behind] as number) - depth) < 0) behind++;

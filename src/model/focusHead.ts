@@ -22,18 +22,6 @@ export function expectedDepth({ focusProbability, focusDistances }: Expectation)
   return focusProbability.mul(perPlane(focusDistances)).sum([MAP_AXIS.plane], { keepAxes: true });
 }
 
-/**
- * Value at the mean plane m = Σ_n p_n n, linear between its two neighbours: Σ_n max(0, 1 − |m − n|) f_n. Where f is even it is that of eq. 6.
- * Returns [B, 1, H, W] in the unit of f.
- */
-export function depthOfMeanPlane({ focusProbability, focusDistances }: Expectation): Tensor {
-  const { N } = dims(focusDistances, "B N", "focus distances");
-  const planes = focusDistances.engine.range(N).reshape([1, N]);
-  const mean = expectedDepth({ focusProbability, focusDistances: planes });
-  const share = perPlane(planes).sub(mean).abs().neg().add(1).relu();
-  return expectedDepth({ focusProbability: share, focusDistances });
-}
-
 /** Spread of p around its mean, √(Σ_n p_n (f_n − D̂)²): DFV's uncertainty. Returns [B, 1, H, W] in the unit of f. */
 export function depthSpread({ focusProbability, focusDistances }: Expectation): Tensor {
   const depth = expectedDepth({ focusProbability, focusDistances });

@@ -5,7 +5,7 @@ import { checkWeights, type Weights } from "../io/safetensors.ts";
 import { createParameters } from "../nn/module.ts";
 import type { NetworkConfig } from "./config.ts";
 import { SIZE_MULTIPLE } from "./encoder.ts";
-import { depthOfMeanPlane, depthSpread, expectedDepth } from "./focusHead.ts";
+import { depthSpread, expectedDepth } from "./focusHead.ts";
 import { createNetwork, type Prediction } from "./network.ts";
 import { stateShapes } from "./state.ts";
 
@@ -23,11 +23,8 @@ export interface GraphRequest extends Pick<GraphOptions, "storage" | "metadata">
   readonly size?: GraphSize;
   /** Arrange the graph for ONNX Runtime on a CPU; the number of planes must be fixed by `size`. */
   readonly forCpu?: boolean;
-  /**
-   * How `depth` averages focus distances in metres (eq. 6): as they are (default), in dioptres, D̂ = 1 / Σ p/f, or by counting planes: at the mean
-   * plane Σ p n, linear in dioptres between its two neighbours.
-   */
-  readonly average?: "metres" | "dioptres" | "planes";
+  /** How `depth` averages focus distances in metres (eq. 6): as they are (default), or in dioptres, D̂ = 1 / Σ p/f. */
+  readonly average?: "metres" | "dioptres";
   /** Also output Γ, z* and θ_grad(z*), for the paper's figures. */
   readonly fields?: boolean;
 }
@@ -55,8 +52,8 @@ export function recordGraph(request: GraphRequest): Uint8Array {
   const focusDistances = engine.input("focusDistances", [B, N]);
   const prediction = network.forward({ images, focusDistances });
   const { focusProbability } = prediction;
-  const inDioptres = (mean: typeof expectedDepth): Tensor => mean({ focusProbability, focusDistances: focusDistances.pow(-1) }).pow(-1);
-  const depth = average === "metres" ? prediction.depth : inDioptres(average === "planes" ? depthOfMeanPlane : expectedDepth);
+  const inDioptres = (): Tensor => expectedDepth({ focusProbability, focusDistances: focusDistances.pow(-1) }).pow(-1);
+  const depth = average === "dioptres" ? inDioptres() : prediction.depth;
   const spread = depthSpread({ focusProbability, focusDistances });
   return engine.finish({
     outputs: { depth, probability: focusProbability, spread, ...(fields ? spatialOutputs(prediction) : {}) },

@@ -15,7 +15,7 @@ import type { Model } from "./weightsFile.ts";
 export interface DepthNetwork {
   /** What its weights file says about it. */
   readonly facts: NetworkFacts;
-  /** What eq. 6 averages: metres, dioptres or planes. */
+  /** Unit in which eq. 6 averages metres. */
   readonly average: Average;
   /** Expected error by what p and the images show. */
   readonly errorModel: ErrorModel;

@@ -6,11 +6,10 @@ import { quantile } from "../image/quantile.ts";
 import { FormatError } from "../io/formatError.ts";
 
 /**
- * What eq. 6 averages, whichever the network was trained with: focus distances in metres (the paper's arithmetic mean) or in dioptres, or the planes
- * themselves, counted from 0; depth then is linear between the two planes around the mean, metres in dioptres. Positions (of a microscope), disparities and
- * plane indices are never turned into dioptres. PAPER.md, 34.
+ * Unit in which eq. 6 averages metric focus distances: metres (the paper's arithmetic mean) or dioptres, whichever the network was trained with.
+ * Positions (of a microscope), disparities and plane indices are averaged as they are. PAPER.md, 34.
  */
-export const AVERAGES = ["planes", "dioptres", "metres"] as const;
+export const AVERAGES = ["dioptres", "metres"] as const;
 export type Average = (typeof AVERAGES)[number];
 
 /**

@@ -65,11 +65,6 @@ const renderData = z.strictObject({
     grain: z.number().min(0),
     /** Largest radius, in pixels, of a Gaussian blur of the sharp image itself: what RGB-D cameras take is softer than photos; 0 by default. */
     softness: z.number().min(0).optional(),
-    /**
-     * Range of the nearest point's distance, in metres, in the NYU protocol's stacks: with its lens that decides the blur. By default the blur is drawn by itself,
-     * whatever the depth range.
-     */
-    nearest: range.optional(),
   }),
   validation: z.strictObject({ count, samples: count }),
 });
@@ -106,7 +101,7 @@ const augment = z.strictObject({
   bare: fraction.optional(),
   /** Probability that the planes are put in reverse order, and depth with them. */
   reverse: fraction,
-  /** Share of stacks whose depth runs from plane to plane in dioptres rather than in metres. */
+  /** Share of stacks whose plane coordinate runs in dioptres rather than in metres. */
   dioptres: fraction,
   /** Weight of pixels beyond the first or last plane, whose depth counts as that plane's; 0 by default. Of rendered stacks. */
   beyond: fraction.optional(),

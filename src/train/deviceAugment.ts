@@ -112,9 +112,9 @@ export function edgeWeight({ depth, known }: { depth: Tensor; known: Tensor }, {
 }
 
 /**
- * Depth measured in planes: f_n becomes n − 1, whatever the distances between them, and depth runs evenly from one plane to the next, in metres or in dioptres.
- * What can be seen of a pixel is which planes it lies between. Depth is clamped to the planes; pixels more than half a plane outside count by `beyond`, those away
- * from depth edges by `inner`.
+ * Depth measured in planes: f_1 becomes 0 and f_N becomes N − 1, in metres or in dioptres. The network's output moves with f, so
+ * this only fixes the unit of the losses. Depth is clamped to the planes; pixels more than half a plane outside count by `beyond`, those
+ * away from depth edges by `inner`.
  */
 export function planeCoordinates(
   { depth, focusDistances, dioptres }: { depth: Tensor; focusDistances: Tensor; dioptres: Tensor },
@@ -122,19 +122,21 @@ export function planeCoordinates(
 ) {
   const [B, N] = focusDistances.shape as [number, number];
   const known = depth.greater(0);
-  const f = dioptres.where(focusDistances.pow(-1), focusDistances).reshape([B, N, 1, 1]);
+  const f = dioptres.where(focusDistances.pow(-1), focusDistances);
+  const first = f.slice(1, { end: 1 });
+  const perUnit = f
+    .slice(1, { start: -1 })
+    .sub(first)
+    .pow(-1)
+    .mul(N - 1);
+  const map = (tensor: Tensor): Tensor => tensor.reshape([B, 1, 1, 1]);
   const positive = known.where(depth, 1);
-  const value = dioptres.reshape([B, 1, 1, 1]).where(positive.pow(-1), positive);
-  const from = f.slice(1, { end: -1 });
-  const past = value.sub(from).div(f.slice(1, { start: 1 }).sub(from)); // each plane, by how much of the way to the next; [B, N − 1, H, W]
-  const near = past
-    .slice(1, { end: 1 })
-    .greaterEqual(-0.5)
-    .logicalAnd(past.slice(1, { start: -1 }).lessEqual(1.5));
-  const trueDepth = past.clamp({ min: 0, max: 1 }).sum([1], { keepAxes: true });
+  const value = map(dioptres).where(positive.pow(-1), positive).sub(map(first)).mul(map(perUnit));
+  const near = value.greaterEqual(-0.5).logicalAnd(value.lessEqual(N - 0.5));
+  const trueDepth = value.clamp({ min: 0, max: N - 1 });
   const valid = known.where(near.where(known.cast("f32"), beyond), 0);
   return {
-    focusDistances: focusDistances.mul(0).add(focusDistances.engine.range(N)),
+    focusDistances: f.sub(first).mul(perUnit),
     trueDepth,
     valid: inner === 1 ? valid : valid.mul(edgeWeight({ depth: trueDepth, known }, { inner })),
   };

@@ -1,7 +1,5 @@
 import type { Tensor } from "../engine/engine.ts";
 import type { TorchEngine } from "../engine/torch/torchEngine.ts";
-import { blurPerDioptre } from "../optics/lens/thinLens.ts";
-import { presetCamera } from "../optics/synthesize/cameras.ts";
 import type { Random } from "../random.ts";
 import type { RenderData } from "./config.ts";
 import { gatherBlurs } from "./deviceBlur.ts";
@@ -74,8 +72,6 @@ export interface Gathered {
   readonly planes: number;
   readonly random: readonly Random[];
   readonly kind: "gaussian" | "powerExponential";
-  /** Of `gaussian`: range of the nearest point's distance in metres, through the lens of the NYU protocol; without it the blur has a range of its own. */
-  readonly nearest?: readonly [number, number] | undefined;
 }
 
 const SHAPES = {
@@ -85,19 +81,11 @@ const SHAPES = {
   powerExponential: { window: 15, exponent: [2, 32], spread: [2, 20], evenMetres: 0.3 },
 } as const;
 
-const PROTOCOL_LENS = presetCamera("nyu", { width: 640, height: 480 });
-const AT_INFINITY = blurPerDioptre(PROTOCOL_LENS, Infinity) / 2; // pixels of blur radius per dioptre: 13
-
-/** Pixels of blur radius per inverse unit of the scene, focused at `focusDistances` S₁, through the lens of the NYU protocol; a unit is `metres` long. `blurPerDioptre` of tensors. */
-const protocolBlur = (focusDistances: Tensor, { metres }: { readonly metres: Tensor }): Tensor =>
-  focusDistances.mul(metres).pow(-1).mul(-PROTOCOL_LENS.focalLength).add(1).mul(metres).pow(-1).mul(AT_INFINITY);
-
 /**
  * Stacks as RGB-D sets are turned into: one sharp picture blurred by its depth, plane by plane. With s the radius of the blur, in
- * pixels, of the farthest point when the nearest is in focus, c = s |1/S₁ − 1/S₂| / (1/near − 1/far); or, through the protocol's own lens,
- * eq. 9 with the scene scaled to its distance in metres.
+ * pixels, of the farthest point when the nearest is in focus, c = s |1/S₁ − 1/S₂| / (1/near − 1/far).
  */
-export function gathered(engine: TorchEngine, { pictures, depth, planes, random, kind, nearest }: Gathered): Batch {
+export function gathered(engine: TorchEngine, { pictures, depth, planes, random, kind }: Gathered): Batch {
   const { window, exponent, spread, evenMetres } = SHAPES[kind];
   const B = random.length;
   const perStack = (name: string, [low, high]: readonly [number, number]): Tensor => {
@@ -128,10 +116,7 @@ export function gathered(engine: TorchEngine, { pictures, depth, planes, random,
   const inverse = known.unsqueeze(1).where(depth.unsqueeze(1), farthest).pow(-1); //                   1 / S₂, [B, 1, H, W]
   const span = near.pow(-1).sub(far.pow(-1)).reshape([B, 1, 1, 1]);
   const away = focusDistances.pow(-1).reshape([B, planes, 1, 1]).sub(inverse).abs();
-  const throughLens = (range: readonly [number, number]): Tensor =>
-    protocolBlur(focusDistances.reshape([B, planes, 1, 1]), { metres: perStack("nearest", range).div(near.reshape([B, 1, 1, 1])) });
-  const perDioptre = kind === "gaussian" && nearest ? throughLens(nearest) : perStack("spread", spread).div(span);
-  const blurRadius = away.mul(perDioptre);
+  const blurRadius = away.div(span).mul(perStack("spread", spread));
   const blurred = gatherBlurs(engine, { picture: pictures, blurRadius, exponent: perStack("exponent", exponent) }, { window });
   return { images: blurred.mul(255).add(0.5).clamp({ min: 0, max: 255 }).cast("u8"), depth, focusDistances };
 }

@@ -73,7 +73,7 @@ export const renderPhone = {
   data: {
     ...render.data,
     samples: 96, // wide blur of sweeps is noisy with fewer rays
-    gather: { ...render.data.gather, gaussian: 0.3, softness: 3, nearest: [0.7, 3.5] }, // metres: rooms
+    gather: { ...render.data.gather, gaussian: 0.3, softness: 3 },
     themes: [...THEME_DRAW, ...Array<Theme>(5).fill("subject"), ...Array<Theme>(3).fill("wall"), ...Array<Theme>(3).fill("backdrop")],
     lightField: { share: 0.2, blur: [1.5, 7] },
     phone: { share: 0.35, blur: [0.3, 3], shadows: 0.5 },
@@ -81,7 +81,6 @@ export const renderPhone = {
   },
   batch: { ...render.batch, planes: [5, 3, 4, 5, 6, 8, 10, 10, 10] }, // long stacks are seen ten planes at a time
   augment: { ...render.augment, exposure: [0.93, 1.07], blotches: 0.006, bare: 0.2, beyond: 0.1, inner: 0.4 },
-  loss: { ...render.loss, weights: { ...render.loss.weights, trend: 0.1 } },
 } as const satisfies TrainConfig;
 
 /** The paper on NYU Depth v2 (§4.1, Table 6). */

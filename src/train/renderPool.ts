@@ -151,7 +151,7 @@ function createSceneRenderer(engine: TorchEngine, { data, textures, split, seed 
     const { allInFocus, depth } = render(made, { samples: PINHOLE_SAMPLES });
     const random = scenes.map((scene) => root.split(scene));
     const pictures = sensorPictures(engine, { rendered: allInFocus, textures: loaded, chosen, random, gather });
-    return gathered(engine, { pictures, depth, planes, random, kind, nearest: gather.nearest });
+    return gathered(engine, { pictures, depth, planes, random, kind });
   };
   return (scenes: readonly number[]): { scene: number; stack: Stack; onePicture: boolean }[] =>
     (["lens", "gaussian", "powerExponential"] as const).flatMap((kind) => {

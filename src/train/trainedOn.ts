@@ -43,7 +43,7 @@ export function trainedFacts({ config: { data, augment, batch, seed }, step, sec
   const isOurs = data.kind === "render" || data.kind === "folder" || data.kind === "pairs";
   const run = { data: data.kind, steps: step, minutes: Number((seconds / 60).toFixed(1)), seed };
   return {
-    average: data.kind === "render" && augment.dioptres === 1 ? "planes" : "metres", // eq. 6, PAPER.md 34
+    average: data.kind === "render" && augment.dioptres === 1 ? "dioptres" : "metres", // eq. 6, PAPER.md 34
     planes: [Math.min(...batch.planes), Math.max(...batch.planes)],
     ...(isOurs ? {} : { licence: `terms of the ${data.kind} data (docs/datasets.md)` }),
     training: [...(trainedOn?.before ?? []), run],

@@ -6,13 +6,12 @@ import { join } from "node:path";
 import { after, mock, test } from "node:test";
 import { CommanderError } from "commander";
 
-import { depthMaps } from "../../src/depth/maps.ts";
 import { UserError } from "../../src/system/userError.ts";
 import { exportCommand } from "../../src/cli/export.ts";
 import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import { dfv, type NetworkConfig } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
-import { AVERAGES, DEFAULT_ERROR_MODEL, type NetworkFacts } from "../../src/network/facts.ts";
+import type { NetworkFacts } from "../../src/network/facts.ts";
 import { readModel, writeModel } from "../../src/network/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
@@ -89,52 +88,6 @@ test("an exported file loads in ONNX Runtime and runs at two sizes and plane cou
   await exporting("--model", weights, "-o", at("half.onnx"), "--storage", "f16");
   assert.ok(readFileSync(at("half.onnx")).length < 0.7 * bytes);
   assertClose(await depthOf(at("half.onnx"), { N: 3, H: 64, W: 96 }), depth, 0.01);
-});
-
-test("depth of an exported file is that of the command for each average, on uneven planes of any number", async () => {
-  const initial = initialWeights(tiny, createRandom(1));
-  const last = "decoder.logit.weight";
-  const logit = initial.get(last) as { shape: readonly number[]; data: Float32Array };
-  const steep = new Map([...initial, [last, { ...logit, data: logit.data.map((value) => 30 * value) }]]); // so that p varies
-  const found = new Map<string, Float32Array>();
-  for (const average of AVERAGES) {
-    writeFileSync(at("average.safetensors"), writeModel({ config: tiny, weights: steep, facts: { average } }, { storage: "f32" }));
-    await exporting("--model", at("average.safetensors"), "-o", at("average.onnx"));
-    const session = await createOnnxSession(readFileSync(at("average.onnx")), { threads: 1 });
-    for (const focusDistances of [
-      [0.5, 0.6, 1.5, 4, 20],
-      [1, 2, 4],
-    ]) {
-      const N = focusDistances.length;
-      const { depth, probability } = await session.run({
-        images: { data: randomImages({ B: 2, N, H: 32, W: 64 }), shape: [2, N, 3, 32, 64] },
-        focusDistances: { data: Float32Array.from([...focusDistances, ...focusDistances]), shape: [2, N] },
-      });
-      assert.deepEqual(depth?.shape, [2, 1, 32, 64]);
-      const pixels = 32 * 64;
-      const signs = { evidence: new Float32Array(pixels), sharpest: new Uint16Array(pixels), mismatch: 0 };
-      for (const b of [0, 1]) {
-        const values = (probability?.data as Float32Array).slice(b * N * pixels, (b + 1) * N * pixels);
-        const options = { average, errorModel: DEFAULT_ERROR_MODEL, signs };
-        const maps = depthMaps({ planes: N, width: 64, height: 32, values }, { focusDistances, space: "depth" }, options);
-        assertClose((depth.data as Float32Array).subarray(b * pixels, (b + 1) * pixels), maps.depth, 1e-5);
-        found.set(`${average} ${N} ${b}`, maps.depth);
-      }
-    }
-    await session.dispose();
-  }
-  for (const stack of ["5 0", "5 1", "3 0", "3 1"]) {
-    const [planes, ...others] = AVERAGES.map((average) => found.get(`${average} ${stack}`) as Float32Array) as [
-      Float32Array,
-      ...Float32Array[],
-    ];
-    assert.ok(new Set(planes.map((value) => Math.round(value * 100))).size > 20, "depth varies");
-    for (const other of others)
-      assert.ok(
-        planes.some((value, i) => Math.abs(value / (other[i] as number) - 1) > 0.05),
-        "averages differ",
-      );
-  }
 });
 
 test("--fields adds Γ, z* and θ_grad(z*); --planes and --size fix the inputs", async () => {

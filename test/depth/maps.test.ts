@@ -3,7 +3,6 @@ import { test } from "node:test";
 
 import { depthMaps, errorCues, type DepthMaps, type MapOptions } from "../../src/depth/maps.ts";
 import { byCue, CUES, expectedErrors, type ErrorModel } from "../../src/network/facts.ts";
-import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
 
 /** Pixels in one row, each with its p. */
@@ -17,7 +16,6 @@ const NONE = { at: [0], factor: [1] };
 const MODEL: ErrorModel = { planes: 1, ...byCue(() => NONE), spread: { at: [0.5, 1], factor: [0.2, 1] }, stack: NONE, mismatch: NONE };
 const IN_DIOPTRES = { errorModel: MODEL, average: "dioptres" } as const;
 const IN_METRES = { errorModel: MODEL, average: "metres" } as const;
-const IN_PLANES = { errorModel: MODEL, average: "planes" } as const;
 
 /** The maps of images that show nothing. */
 function mapsOf(p: ReturnType<typeof row>, stack: Parameters<typeof depthMaps>[1], options: Omit<MapOptions, "signs">): DepthMaps {
@@ -49,86 +47,6 @@ test("positions, disparities and plane indices are averaged as they are", () => 
     // A microscope: ¾ of the way from the first plane to the second, whatever the zero of its z is. In dioptres from one step away it was 1/0.625 - 1 = 0.6.
     const microscope = mapsOf(p, { focusDistances: [0, 2e-6, 4e-6], space: "position" }, options);
     assertClose(microscope.depth, [1.5e-6], 1e-6);
-  }
-});
-
-test("where planes are counted, depth is that of the mean plane, even in dioptres between its neighbours", () => {
-  const p = [0.2, 0.5, 0.3];
-  const maps = mapsOf(row([p, [0.7, 0.2, 0.1]]), { focusDistances: [1, 2, 4], space: "depth" }, IN_PLANES); // planes 1.1 and 0.4
-  const far = 1 / (0.9 / 2 + 0.1 / 4); // 2.105 m; the mean in dioptres is 1.905 m
-  const near = 1 / (0.6 / 1 + 0.4 / 2);
-  assertClose(maps.depth, [far, near], 1e-6);
-  const spread = (depth: number, [one, two, three] = p as [number, number, number]): number =>
-    Math.sqrt(one * (1 - depth) ** 2 + two * (2 - depth) ** 2 + three * (4 - depth) ** 2);
-  assertClose(maps.spread, [spread(far), spread(near, [0.7, 0.2, 0.1])], 1e-6);
-  assert.deepEqual([...maps.planeIndex], [1, 0]);
-  // Deviations of 0.7 and √0.44 planes, between the model's 0.5 and 1; planes are ¼ dpt apart around the first depth and ½ around the second.
-  const planesOff = [0.7, Math.sqrt(0.44)].map((deviation) => 0.2 ** (2 * (1 - deviation)));
-  assertClose(maps.error, [0.25 * far ** 2 * (planesOff[0] as number), 0.5 * near ** 2 * (planesOff[1] as number)], 1e-5);
-});
-
-test("where planes are counted, depth is even between disparities, positions and indices as they are", () => {
-  const at = (space: "disparity" | "position" | "index", ...focusDistances: number[]): number =>
-    mapsOf(row([[0.2, 0.5, 0.3]]), { focusDistances, space }, IN_PLANES).depth[0] as number; // plane 1.1
-  assertClose([at("disparity", 0.3, 0.2, 0.05)], [0.9 * 0.2 + 0.1 * 0.05], 1e-6);
-  assertClose([at("disparity", 2, 0.5, 0)], [0.45], 1e-6); // dioptres; the last plane is at infinity
-  assertClose([at("index", 0, 1, 2)], [1.1], 1e-6);
-  assertClose([at("position", 0, 2e-6, 6e-6)], [2.4e-6], 1e-6);
-  assertClose([at("position", -1e-6, 1e-6, 5e-6)], [1.4e-6], 1e-6);
-});
-
-test("where planes are counted, p on one plane gives exactly its distance, and no spread", () => {
-  for (const [space, focusDistances] of [
-    ["depth", [0.3, 0.7, 1.1, 2.9, 7.7]],
-    ["disparity", [0.28, 0.21, 0.2, 0.1, 0.03]],
-    ["position", [0, 1e-6, 3e-6, 3.1e-6, 7e-6]],
-  ] as const) {
-    const each = focusDistances.map((_, n) => focusDistances.map((_, k) => (k === n ? 1 : 0)));
-    const maps = mapsOf(row(each), { focusDistances, space }, IN_PLANES);
-    assert.deepEqual(maps.depth, Float32Array.from(focusDistances));
-    assert.ok(maps.spread.every((value) => value <= 1e-7 * Math.max(...focusDistances)));
-  }
-});
-
-/** p of pixels, some flat, some nearly all on one plane, and one that is rounded to more than 1. */
-function randomPixels(planes: number): number[][] {
-  const random = createRandom(4);
-  const pixels = Array.from({ length: 500 }, (_, i) => {
-    const raw = Array.from({ length: planes }, () => Math.exp((i % 10) * random.normal()));
-    const sum = raw.reduce((total, value) => total + value, 0);
-    return raw.map((value) => value / sum);
-  });
-  return [...pixels, pixels[0]?.map((_, n) => (n === planes - 1 ? 1 + 2 ** -23 : 0)) as number[]];
-}
-
-test("planes even in dioptres give the same depth and error counted as averaged in dioptres", () => {
-  const stack = { focusDistances: [2.5, 2, 1.5, 1, 0.5].map((dioptres) => 1 / dioptres), space: "depth" } as const;
-  const pixels = row(randomPixels(5).slice(0, -1));
-  const [counted, averaged] = [mapsOf(pixels, stack, IN_PLANES), mapsOf(pixels, stack, IN_DIOPTRES)];
-  for (const map of ["depth", "error", "spread"] as const) assertClose(counted[map], averaged[map], 2e-6);
-  for (const map of ["planeIndex", "confidence", "beyond"] as const) assert.deepEqual(counted[map], averaged[map]);
-});
-
-test("where planes are counted, depth is Σ max(0, 1 − |m − n|) of each plane, within the planes, and the spread is around it", () => {
-  const pixels = randomPixels(6);
-  for (const [space, focusDistances] of [
-    ["depth", [0.4, 0.5, 0.9, 1.1, 3, 8]],
-    ["disparity", [0.3, 0.28, 0.27, 0.1, 0.05, 0.02]],
-    ["index", [0, 1, 2, 3, 4, 5]],
-  ] as const) {
-    const turned = (value: number): number => (space === "depth" ? 1 / value : value);
-    const depthOf = (p: readonly number[]): number => {
-      const m = p.reduce((sum, share, n) => sum + share * n, 0);
-      return turned(focusDistances.reduce<number>((sum, f, n) => sum + Math.max(0, 1 - Math.abs(m - n)) * turned(f), 0));
-    };
-    const { depth, spread } = mapsOf(row(pixels), { focusDistances, space }, IN_PLANES);
-    assertClose(depth, pixels.map(depthOf), 2e-6);
-    const around = pixels.map((p) =>
-      Math.sqrt(p.reduce((sum, share, n) => sum + share * ((focusDistances[n] as number) - depthOf(p)) ** 2, 0)),
-    );
-    assertClose(spread, around, 2e-6);
-    const [least, most] = [Math.min(...focusDistances), Math.max(...focusDistances)].map(Math.fround) as [number, number];
-    assert.ok(depth.every((value) => value >= least && value <= most));
   }
 });
 

@@ -69,16 +69,8 @@ function writeTiny(name: string, facts: NetworkFacts, model: Omit<Model, "facts"
   return file;
 }
 
-/** Presets whose networks count planes; the paper's and those on published sets average metres. */
-const IN_PLANES: readonly string[] = ["render", "renderPhone", "smoke"];
-
-/** Eq. 6 of p at one pixel, by hand. */
-function expectedDepth(p: readonly number[], { countsPlanes }: { readonly countsPlanes: boolean }): number {
-  const mean = (values: readonly number[]): number => p.reduce((sum, share, n) => sum + share * (values[n] as number), 0);
-  if (!countsPlanes) return mean(focusDistances);
-  const m = mean([0, 1, 2, 3]);
-  return 1 / focusDistances.reduce((sum, f, n) => sum + Math.max(0, 1 - Math.abs(m - n)) / f, 0);
-}
+/** Presets whose networks average dioptres; the paper's and those on published sets average metres. */
+const IN_DIOPTRES: readonly string[] = ["render", "renderPhone", "smoke"];
 
 const untrained = { config: tiny, weights: initialWeights(tiny, createRandom(5)) };
 
@@ -86,9 +78,11 @@ for (const name of Object.keys(presets) as PresetName[])
   test(`weights of the preset ${name} give by the library and by depth, to the bit, what evaluate measures`, async (context) => {
     const model = writeTiny(name, trainedFacts({ config: presets[name], step: 1, seconds: 60 }), untrained);
     const { depth, p } = await byLibrary(model);
-    const pOf = (i: number): number[] => focusDistances.map((_, n) => p[n * depth.length + i] as number);
-    const expected = depth.map((_, i) => expectedDepth(pOf(i), { countsPlanes: IN_PLANES.includes(name) }));
-    assertClose(depth, expected, 1e-5);
+    const turned = (value: number): number => (IN_DIOPTRES.includes(name) ? 1 / value : value);
+    const expected = depth.map((_, i) =>
+      turned(focusDistances.reduce((sum, f, n) => sum + turned(f) * (p[n * depth.length + i] as number), 0)),
+    );
+    assertClose(depth, expected, 1e-5); // eq. 6, by hand
     assert.deepEqual(await byCommand(context, model, name), depth);
     assert.equal((await measured(context, model, depth))["mse"], 0);
   });

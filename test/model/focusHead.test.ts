@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Tensor } from "../../src/engine/engine.ts";
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
-import { depthOfMeanPlane, depthSpread, expectedDepth, focusProbability } from "../../src/model/focusHead.ts";
+import { depthSpread, expectedDepth, focusProbability } from "../../src/model/focusHead.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
 
@@ -23,14 +23,6 @@ test("depth is Σ p f, and its spread √Σ p (f − D̂)²", () => {
   const given = { focusProbability: tensor([0.25, 0.25, 0.5], 1, 3, 1, 1), focusDistances: tensor([1, 2, 4], 1, 3) };
   assertClose(read(expectedDepth(given)), [2.75], 1e-6);
   assertClose(read(depthSpread(given)), [Math.sqrt(0.25 * 1.75 ** 2 + 0.25 * 0.75 ** 2 + 0.5 * 1.25 ** 2)], 1e-6);
-});
-
-test("the value at the mean plane is linear between its two neighbours, whatever the others are", () => {
-  const p = [0.2, 0.7, 0.25, 0.1, 0.5, 0.1, 0.25, 0, 0.3, 0.2, 0.5, 0.9]; // planes 1.1, 0.5, 1.25 and 1.8
-  const at = (...distances: number[]): number[] =>
-    read(depthOfMeanPlane({ focusProbability: tensor(p, 1, 3, 2, 2), focusDistances: tensor(distances, 1, 3) }));
-  assertClose(at(1, 2, 4), [0.9 * 2 + 0.1 * 4, 0.5 * 1 + 0.5 * 2, 0.75 * 2 + 0.25 * 4, 0.2 * 2 + 0.8 * 4], 1e-6);
-  assertClose(at(0, 1, 2), [1.1, 0.5, 1.25, 1.8], 1e-6);
 });
 
 test("depth follows any affine change of the focus distances", () => {

@@ -60,7 +60,7 @@ test("a run that stops and resumes ends with the very weights, averages and mome
   const shipped = readModel(readFileSync(second.files.weights), "weights");
   assert.deepEqual(shipped.config, config.model);
   const { average, planes, training } = shipped.facts;
-  assert.deepEqual([average, planes, training?.[0]?.steps], ["planes", [3, 4], 9]);
+  assert.deepEqual([average, planes, training?.[0]?.steps], ["dioptres", [3, 4], 9]);
 });
 
 test("a full disk is an error that leaves the file before whole", async () => {

@@ -224,13 +224,13 @@ test("a stop ends the rendering of a pool between two chunks; advanced again it 
 });
 
 test("depth in planes: the first plane is 0, the last N − 1, in metres or dioptres, and far outside does not count", () => {
-  const depth = engine.constant([1, 2, 3, 0, 1, 8 / 3, 5, 100], { shape: [2, 1, 2, 2] });
+  const depth = engine.constant([1, 2, 4, 0, 1, 2, 5, 100], { shape: [2, 1, 2, 2] });
   const focusDistances = engine.constant([1, 2, 4, 4, 2, 1], { shape: [2, 3] });
   const dioptres = engine.constant([0, 1], { shape: [2, 1], dtype: "bool" });
   const planes = planeCoordinates({ depth, focusDistances, dioptres });
-  assert.deepEqual(read(planes.focusDistances), [0, 1, 2, 0, 1, 2]); // the second stack runs from far to near
-  assertClose(read(planes.trueDepth), [0, 1, 1.5, 0, 2, 0.5, 0, 0], 1e-6); // 8/3 m are 0.375 dpt, between 0.25 and 0.5
-  assert.deepEqual(read(planes.valid), [1, 1, 1, 0, 1, 1, 1, 0]); // nothing there; 5 m lies 0.2 planes behind the farthest, 100 m 0.96
+  assertClose(read(planes.focusDistances), [0, 2 / 3, 2, 0, 2 / 3, 2], 1e-6); // the second stack runs from far to near
+  assertClose(read(planes.trueDepth), [0, 2 / 3, 2, 0, 2, 2 / 3, 0, 0], 1e-6);
+  assert.deepEqual(read(planes.valid), [1, 1, 1, 0, 1, 1, 1, 0]); // nothing there; 5 m lies 0.13 planes behind the farthest, 100 m 0.64
   const { valid } = planeCoordinates({ depth, focusDistances, dioptres }, { beyond: 0.25 });
   assert.deepEqual(read(valid), [1, 1, 1, 0, 1, 1, 1, 0.25]); // beyond the planes, but not where nothing is
 });
