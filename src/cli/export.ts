@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { Command, Option } from "commander";
 
 import { EngineError, ShapeError } from "../engine/errors.ts";
@@ -5,7 +7,7 @@ import type { Storage } from "../io/safetensors.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordGraph, type GraphSize } from "../model/graph.ts";
 import { formatFacts, type Average } from "../network/facts.ts";
-import { writeModel, type Model } from "../network/weightsFile.ts";
+import { meanModel, writeModel, type Model } from "../network/weightsFile.ts";
 import { writeAtomically } from "../system/atomicFile.ts";
 import { UserError } from "../system/userError.ts";
 import { isConfigName, loadModel, shippedModel, untrainedModel } from "../network/node/loadModel.ts";
@@ -18,6 +20,7 @@ interface ExportOptions {
   readonly planes?: number;
   readonly size?: readonly [number, number];
   readonly storage: Storage;
+  readonly averageWith?: string;
   readonly licence?: string;
   readonly fields: boolean;
   readonly untrained: boolean;
@@ -37,6 +40,10 @@ export function exportCommand(): Command {
     .addOption(
       new Option("--storage <type>", "how the weights are stored (int8: .safetensors only)").choices(["f32", "f16", "int8"]).default("f32"),
     )
+    .option(
+      "--average-with <small|fine|FILE>",
+      "write the mean of both networks' weights, as of a network and what it was trained further from",
+    )
     .option("--licence <NAME>", "licence to state in the file, for weights of your own")
     .option("--fields", "also output Γ, z* and θ_grad(z*)", false)
     .option("--untrained", "use freshly initialised weights where none are shipped", false)
@@ -45,7 +52,7 @@ export function exportCommand(): Command {
       const toOnnx = options.output.endsWith(".onnx");
       if (!toOnnx && !options.output.endsWith(".safetensors"))
         throw new UserError(`${options.output}: neither .onnx nor .safetensors`, { exitCode: 2, remedy: "end -o with one of them" });
-      const model = licensed(chooseModel(options), options);
+      const model = licensed(averaged(chooseModel(options), options), options);
       const bytes = toOnnx ? graphOf(model, options) : writeModel(model, { storage: options.storage });
       await writeAtomically(options.output, bytes);
       const result = { file: options.output, bytes: bytes.length, storage: options.storage };
@@ -89,6 +96,22 @@ const usage = (average: Average): Record<string, string> => ({
   workingSize:
     "dualfocus depth runs the network on images of 768 pixels on the longer side, larger (up to twice) where a step between planes adds less than 4 pixels of blur, and resizes the result",
 });
+
+function averaged(model: Model, { model: name, averageWith: otherName }: ExportOptions): Model {
+  if (otherName === undefined) return model;
+  const other = loadModel(otherName);
+  if (!isDeepStrictEqual(model.config, other.config))
+    throw new UserError(`${name} and ${otherName} are different networks`, {
+      exitCode: 2,
+      remedy: "give --average-with weights of the same one",
+    });
+  if (model.facts.average !== other.facts.average)
+    throw new UserError(`${name} and ${otherName} average focus distances in different units`, {
+      exitCode: 2,
+      remedy: "give weights trained in the same one",
+    });
+  return meanModel(model, other);
+}
 
 /** Weights that state a licence keep it: the terms of what they were trained on are not ours to change. */
 function licensed(model: Model, { licence, model: name }: ExportOptions): Model {

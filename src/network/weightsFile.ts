@@ -7,6 +7,7 @@ import {
   readWeights,
   writeWeights,
   type Storage,
+  type WeightArray,
   type Weights,
 } from "../io/safetensors.ts";
 import { parseNetworkConfig, type NetworkConfig } from "../model/config.ts";
@@ -45,4 +46,18 @@ export function replaceFacts(bytes: Uint8Array, facts: NetworkFacts, file: strin
   const { config } = readModel(bytes, file);
   const kept = Object.entries(metadata).filter(([key]) => key.startsWith("dualfocus.")); // how the tensors are stored
   return encodeSafetensors({ tensors, metadata: { ...formatFacts(facts), config: JSON.stringify(config), ...Object.fromEntries(kept) } });
+}
+
+/**
+ * The mean of two networks' weights. Where one was trained further from the other, it keeps much of what either is better at (Wortsman et al., Robust fine-tuning of zero-shot models, 2022).
+ * It states what `model` states, but for the calibration of the error, which is not the mean's; the licences of both apply.
+ */
+export function meanModel({ config, weights, facts }: Model, other: Model): Model {
+  const means = [...weights].map(([name, { shape, data }]) => {
+    const { data: others } = other.weights.get(name) as WeightArray;
+    return [name, { shape, data: data.map((value, i) => (value + (others[i] as number)) / 2) }] as const;
+  });
+  const stated: NetworkFacts = Object.fromEntries(Object.entries(facts).filter(([fact]) => fact !== "errorModel"));
+  const licences = new Set([facts.licence, other.facts.licence].filter((licence) => licence !== undefined));
+  return { config, weights: new Map(means), facts: { ...stated, ...(licences.size > 0 ? { licence: [...licences].join(" and ") } : {}) } };
 }

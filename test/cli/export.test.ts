@@ -11,7 +11,7 @@ import { exportCommand } from "../../src/cli/export.ts";
 import { createOnnxSession } from "../../src/network/node/onnxSession.ts";
 import { dfv, type NetworkConfig } from "../../src/model/config.ts";
 import { initialWeights } from "../../src/model/state.ts";
-import type { NetworkFacts } from "../../src/network/facts.ts";
+import { DEFAULT_ERROR_MODEL, type NetworkFacts } from "../../src/network/facts.ts";
 import { readModel, writeModel } from "../../src/network/weightsFile.ts";
 import { createRandom } from "../../src/random.ts";
 import { assertClose } from "../helpers/close.ts";
@@ -107,6 +107,55 @@ test("weights are stored anew as int8: about half of this small file, the same n
   assert.equal(model.facts.licence, "for a test");
   assert.ok(stored.length < 0.6 * readFileSync(weights).length);
   await refuses(2, /f32 or f16\n.*--storage f16/, "--model", weights, "-o", at("int8.onnx"), "--storage", "int8");
+});
+
+test("--average-with writes the mean of two networks' weights, without their calibration and under the terms of both", async () => {
+  const facts = {
+    average: "dioptres",
+    licence: "Apache-2.0",
+    errorModel: DEFAULT_ERROR_MODEL,
+    training: [{ data: "render", steps: 7, minutes: 1, seed: 0 }],
+  } as const;
+  const shifted = (name: string, by: number, own: NetworkFacts): string => {
+    const initial = [...initialWeights(tiny, createRandom(1))].map(
+      ([key, { shape, data }]) => [key, { shape, data: data.map((value) => value + by) }] as const,
+    );
+    writeFileSync(at(name), writeModel({ config: tiny, weights: new Map(initial), facts: own }, { storage: "f32" }));
+    return at(name);
+  };
+  const before = shifted("before.safetensors", 0, facts);
+  const further = shifted("further.safetensors", 0.5, {
+    ...facts,
+    licence: "terms of a set",
+    training: [...facts.training, ...facts.training],
+  });
+  await exporting("--model", further, "--average-with", before, "-o", at("mean.safetensors"));
+  const mean = readModel(readFileSync(at("mean.safetensors")), "mean");
+  for (const [name, { data }] of readModel(readFileSync(before), "before").weights)
+    assertClose(
+      mean.weights.get(name)?.data as Float32Array,
+      data.map((value) => value + 0.25),
+      1e-6,
+    );
+  assert.deepEqual(mean.facts, {
+    average: "dioptres",
+    licence: "terms of a set and Apache-2.0",
+    training: [...facts.training, ...facts.training],
+  });
+
+  await exporting(
+    "--model",
+    shifted("own.safetensors", 0.5, { average: "dioptres" }),
+    "--average-with",
+    before,
+    "-o",
+    at("mean.safetensors"),
+  );
+  assert.equal(readModel(readFileSync(at("mean.safetensors")), "mean").facts.licence, "Apache-2.0");
+  const to = ["-o", at("never.safetensors")];
+  await refuses(2, /different networks\n.*the same one/, "--model", before, "--average-with", modelFile("other.safetensors", dfv), ...to);
+  await refuses(2, /different units/, "--model", before, "--average-with", shifted("metres.safetensors", 0, { average: "metres" }), ...to);
+  assert.ok(!existsSync(at("never.safetensors")));
 });
 
 test("DFV's graph wants its sizes, and has them with --planes and --size", async () => {
