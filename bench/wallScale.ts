@@ -1,24 +1,20 @@
 // How the size in which a network sees a stack decides about plain walls: `evaluate --dataset backdrop` in the size of a photo, seen whole and reduced. RMSE in planes, mean over the scenes.
 //   nice node --import tsx bench/wallScale.ts [--models small,fine] [--scenes 6] [--planes 5] [--side 768] [--seen 768,512,384,256]
-import { renderHost } from "../src/cli/renderHost.ts";
+import { createRenderer } from "../src/cli/renderHost.ts";
 import { estimateDepth } from "../src/depth/estimate.ts";
 import { openBackdrops } from "../src/evaluate/backdrops.ts";
 import { measureImage } from "../src/evaluate/imageMetrics.ts";
 import { depthMap, type DepthMap } from "../src/image/depthMap.ts";
 import { resize } from "../src/image/resize.ts";
 import { enlarge } from "../src/image/upsample.ts";
+import type { DepthNetwork } from "../src/network/depthNetwork.ts";
 import { openNetwork } from "../src/network/node/openNetwork.ts";
 import type { FocalStack } from "../src/stack/focalStack.ts";
 import { option } from "./timing.ts";
 
 const METRICS = ["rmsePlanes", "rmseWall", "rmseBeside"] as const;
-const numbers = (name: string, fallback: string): number[] => option(name, fallback).split(",").map(Number);
-const [planes, scenes, side] = [option("planes", "5"), option("scenes", "6"), option("side", "768")].map(Number) as [
-  number,
-  number,
-  number,
-];
-const sides = numbers("seen", "768,512,384,256");
+const side = Number(option("side", "768"));
+const sides = option("seen", "768,512,384,256").split(",").map(Number);
 const names = option("models", "small,fine").split(",");
 
 const reduced = (stack: FocalStack, to: number): FocalStack => ({
@@ -32,21 +28,15 @@ function enlarged(depth: DepthMap): DepthMap {
   return depthMap({ width: side, height: side, values: dioptres.map((each) => 1 / each), space: depth.space });
 }
 
-const set = openBackdrops({
-  ...{ planes, scenes, size: side },
-  createRenderer(textures) {
-    const host = renderHost("auto", textures);
-    return (scene, samples) => host.render(scene, samples);
-  },
-});
+const set = openBackdrops({ planes: Number(option("planes", "5")), scenes: Number(option("scenes", "6")), size: side, createRenderer });
 const networks = await Promise.all(names.map((name) => openNetwork(name, { device: "cpu", threads: 2 })));
-const rows = names.flatMap((name) => sides.map((seen) => ({ name, seen, sums: METRICS.map(() => 0) })));
+const rows = names.flatMap((name, i) =>
+  sides.map((seen) => ({ name, network: networks[i] as DepthNetwork, seen, sums: METRICS.map(() => 0) })),
+);
 for (let i = 0; i < set.size; i++) {
   const sample = await set.sample(i);
-  for (const { name, seen, sums } of rows) {
-    const { depth } = await estimateDepth(reduced(sample.stack, seen), {
-      network: networks[names.indexOf(name)] as (typeof networks)[number],
-    });
+  for (const { network, seen, sums } of rows) {
+    const { depth } = await estimateDepth(reduced(sample.stack, seen), { network });
     const metrics = measureImage(sample, { depth: enlarged(depth) }, (column) => column);
     METRICS.forEach((metric, k) => (sums[k] = (sums[k] as number) + metrics[metric] / set.size));
   }

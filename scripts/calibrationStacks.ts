@@ -3,11 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { deserialize, serialize } from "node:v8";
 
-import { renderHost } from "../src/cli/renderHost.ts";
+import { createRenderer } from "../src/cli/renderHost.ts";
 import { openDataset } from "../src/data/open.ts";
 import { backdropStacks } from "../src/evaluate/backdrops.ts";
 import { openPhone } from "../src/evaluate/renderedBenchmarks.ts";
-import type { CreateRenderer } from "../src/evaluate/renderedSet.ts";
 import { spreadIndices } from "../src/evaluate/run.ts";
 import type { DepthMap } from "../src/image/depthMap.ts";
 import type { Image } from "../src/image/image.ts";
@@ -37,11 +36,6 @@ type Drawn = Pick<CalibrationStack, "stack" | "trueDepth">;
 
 /** Of the first scenes; those of the benchmarks and of training are others. */
 const FIRST_SEEDS = { rendered: 3_000_000, phone: 3_100_000, bare: 3_200_000, backdrop: 3_300_000 } as const;
-
-const createRenderer: CreateRenderer = (textures) => {
-  const host = renderHost("auto", textures);
-  return (scene, samples) => host.render(scene, samples);
-};
 
 function phoneStacks(firstSeed: number): (seed: number) => Promise<Drawn> {
   const set = openPhone({ planes: MOST, scenes: 1000, firstSeed, createRenderer });

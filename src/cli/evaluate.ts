@@ -7,7 +7,6 @@ import type { Split } from "../data/dataset.ts";
 import { evaluateModels, loadPredictor, type LoadPredictor } from "../evaluate/evaluateModels.ts";
 import { CLASSICAL_NAMES } from "../evaluate/predictor.ts";
 import { EVALUATION_SETS, type EvaluationSetName } from "../evaluate/protocol.ts";
-import type { CreateRenderer } from "../evaluate/renderedSet.ts";
 import { claimsTable, csvTable, jsonEntry, markdownTable } from "../evaluate/report.ts";
 import type { Evaluation, Progress, Shown } from "../evaluate/run.ts";
 import { Sheet } from "../evaluate/sheet.ts";
@@ -16,7 +15,7 @@ import { makeFolder } from "../system/outputFolder.ts";
 import { UserError } from "../system/userError.ts";
 import { DEVICES, type DeviceName } from "../network/node/devices.ts";
 import { duration } from "../output/duration.ts";
-import { renderHost } from "./renderHost.ts";
+import { createRenderer } from "./renderHost.ts";
 import { listOf, parser, wholeNumber } from "./arguments.ts";
 
 interface EvaluateOptions {
@@ -81,10 +80,6 @@ export function evaluateCommand({ load = loadPredictor }: { readonly load?: Load
 async function runEvaluate({ model: models, ...options }: EvaluateOptions, load: LoadPredictor): Promise<void> {
   for (const file of [options.csv, options.sheet]) await checkWritable(file);
   if (options.resumeDir !== undefined) await makeFolder(options.resumeDir);
-  const createRenderer: CreateRenderer = (textures) => {
-    const host = renderHost("auto", textures);
-    return (scene, samples) => host.render(scene, samples);
-  };
   const rendered = { scenes: options.limit, textures: options.textures, createRenderer };
   const sheet = options.sheet === undefined ? undefined : new Sheet();
   const watch = {

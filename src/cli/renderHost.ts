@@ -6,6 +6,7 @@ import type { Rendering } from "../optics/render/render.ts";
 import { assembleRendering, checkTextures, interleave, renderScene } from "../optics/render/render.ts";
 import type { Scene } from "../optics/scene/scene.ts";
 import { packScenes } from "../optics/scene/pack.ts";
+import type { CreateRenderer } from "../evaluate/renderedSet.ts";
 import type { TextureSet } from "../optics/texture/texture.ts";
 
 export const RENDER_DEVICES = ["auto", "cpu", "cuda", "js"] as const;
@@ -29,6 +30,12 @@ export function renderHost(device: RenderDevice, textures: TextureSet): RenderHo
   }
   return nativeHost(engine, "cpu", textures);
 }
+
+/** For rendered benchmarks. */
+export const createRenderer: CreateRenderer = (textures) => {
+  const host = renderHost("auto", textures);
+  return (scene, samples) => host.render(scene, samples);
+};
 
 function nativeHost(engine: TorchEngine, device: "cpu" | "cuda", textures: TextureSet): RenderHost {
   const uploaded = lensTextures(engine, textures);

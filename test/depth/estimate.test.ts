@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { renderHost } from "../../src/cli/renderHost.ts";
+import { createRenderer } from "../../src/cli/renderHost.ts";
 import { type ImageMetrics, measureImage } from "../../src/evaluate/imageMetrics.ts";
 import { networkPredictor } from "../../src/evaluate/predictor.ts";
 import { openRendered } from "../../src/evaluate/renderedSet.ts";
@@ -86,10 +86,6 @@ test("on the desk example without its last plane what lies behind the others is 
 });
 
 test("about 68 % of the pixels of rendered scenes lie within the error claimed for them, and it orders them better than the spread of p", async () => {
-  const createRenderer: Parameters<typeof openRendered>[0]["createRenderer"] = (textures) => {
-    const host = renderHost("auto", textures);
-    return (scene, samples) => host.render(scene, samples);
-  };
   const set = await openRendered({ planes: 5, scenes: 5, size: 224, samples: 24, createRenderer });
   const predictor = networkPredictor(small, { name: "small", fingerprint: "" });
   const measured: ImageMetrics[] = [];
