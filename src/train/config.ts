@@ -66,7 +66,8 @@ const renderData = z.strictObject({
     /** Largest radius, in pixels, of a Gaussian blur of the sharp image itself: what RGB-D cameras take is softer than photos; 0 by default. */
     softness: z.number().min(0).optional(),
   }),
-  validation: z.strictObject({ count, samples: count }),
+  /** Stacks held out, and the rays and side of their images; the side of those of training by default. */
+  validation: z.strictObject({ count, samples: count, size: z.int().min(32).optional() }),
 });
 
 /** A published set on disk; depth in its own unit. */
@@ -121,6 +122,18 @@ export const trainConfig = z.strictObject({
     planes: z.array(z.int().min(2).max(32)).min(1),
     /** Side of the square crop in pixels. */
     crop: z.int().min(32).multipleOf(32),
+    /**
+     * Of rendered stacks, in place of that crop in training, drawn evenly: the side of a square of the image, and by how much it is reduced,
+     * so that parts and wholes of large images are seen, these in their own size as well. Larger ones are taken of fewer stacks.
+     */
+    crops: z
+      .array(
+        z
+          .strictObject({ side: z.int().min(32), reduced: count })
+          .refine(({ side, reduced }) => side % (32 * reduced) === 0, "side / reduced must be a multiple of 32"),
+      )
+      .min(1)
+      .optional(),
   }),
   augment,
   loss: lossConfig,
@@ -155,6 +168,7 @@ export type TrainConfig = DeepReadonly<z.infer<typeof trainConfig>>;
 export type RenderData = Extract<TrainConfig["data"], { kind: "render" }>;
 export type AugmentConfig = TrainConfig["augment"];
 export type BatchConfig = TrainConfig["batch"];
+export type Crop = NonNullable<BatchConfig["crops"]>[number];
 
 /** A setting does not exist or has an invalid value; the message names it. */
 export class ConfigError extends DualFocusError {
@@ -177,8 +191,14 @@ export function checkConfig(value: unknown, where = "training configuration"): T
   return config;
 }
 
-function checkRenderSizes({ crop, planes }: BatchConfig, data: RenderData, where: string): void {
-  if (crop > data.size) throw new ConfigError(`${where}: batch.crop (${crop}) is larger than data.size (${data.size})`);
+function checkRenderSizes({ crop, crops = [], planes }: BatchConfig, data: RenderData, where: string): void {
+  const held = data.validation.size ?? data.size;
+  if (crop > held)
+    throw new ConfigError(
+      `${where}: batch.crop (${crop}) is larger than data.${data.validation.size === undefined ? "size" : "validation.size"} (${held})`,
+    );
+  for (const { side } of crops)
+    if (side > data.size) throw new ConfigError(`${where}: batch.crops has ${side}, larger than data.size (${data.size})`);
   const most = Math.max(...planes);
   if (data.phone && data.size % BLOCK_MULTIPLE !== 0)
     throw new ConfigError(`${where}: data.size (${data.size}) must be a multiple of ${BLOCK_MULTIPLE} when data.phone is set`);

@@ -5,13 +5,13 @@ import { BARE } from "../optics/render/bare.ts";
 import { BLOTCH_CELLS, nodesOver } from "../optics/render/noise.ts";
 import { createRandom, type Random } from "../random.ts";
 import type { TrainBatch } from "./batch.ts";
-import type { AugmentConfig, TrainConfig } from "./config.ts";
+import type { AugmentConfig, BatchConfig, Crop, TrainConfig } from "./config.ts";
 import type { BatchSource } from "./loop.ts";
 import type { StackPool } from "./renderPool.ts";
 
-/** Stacks a step takes at this many planes: fewer of deeper ones, so that steps stay the same work. */
-export const stacksFor = ({ size, planes: [first = 1] }: TrainConfig["batch"], planes: number): number =>
-  Math.max(2, Math.round((size * first) / planes));
+/** Stacks a step takes at this many planes and this side of the images: fewer of deeper and of larger ones, so that steps stay the same work. */
+export const stacksFor = ({ size, planes: [first = 1], crop }: BatchConfig, planes: number, side = crop): number =>
+  Math.max(2, Math.round(((size * first) / planes) * (crop / side) ** 2));
 
 /**
  * Batches drawn from a pool by tensor operators alone: the host only launches them and never waits. Everything random comes from a
@@ -26,12 +26,16 @@ export function createPoolBatches(
   const subsets = new Map(
     [...new Set(sizes.planes)].map((planes) => [planes, planeSubsets(engine, root.split(planes), { of: pool.planes, planes })]),
   );
+  const crops = sizes.crops ?? [{ side: sizes.crop, reduced: 1 }];
   return {
     async batch(step) {
       await pool.advance(step);
-      const planes = sizes.planes[root.split(step).integer(sizes.planes.length)] as number; // the same for every process
+      const ofStep = root.split(step); // the same for every process
+      const planes = sizes.planes[ofStep.integer(sizes.planes.length)] as number;
+      const crop = crops[ofStep.integer(crops.length)] as Crop;
       engine.seed(root.split(`${step}.${share}`).integer(0x80000000));
-      const options = { count: stacksFor(sizes, planes), crop: sizes.crop, subsets: subsets.get(planes) as TorchTensor };
+      const count = stacksFor(sizes, planes, crop.side / crop.reduced);
+      const options = { count, crop, subsets: subsets.get(planes) as TorchTensor };
       return engine.noGradient(() => scope(() => drawBatch(engine, pool, { ...options, augment })));
     },
   };
@@ -57,7 +61,7 @@ function planeSubsets(engine: TorchEngine, random: Random, { of, planes }: { of:
 
 interface Draw {
   readonly count: number;
-  readonly crop: number;
+  readonly crop: Crop;
   readonly subsets: TorchTensor;
   readonly augment: AugmentConfig;
 }
@@ -80,11 +84,12 @@ function drawBatch(engine: TorchEngine, pool: StackPool, { count: B, crop, subse
   const focusDistances = engine.compute("aten::gather", select(engine, pool.focusDistances, stacks), 1, planes);
 
   const severalShots = select(engine, pool.onePicture, stacks).neg().add(1); // [B, 1]
-  const frame = cropFrames(draw, { B, crop, size: pool.side });
+  const frame = cropFrames(draw, { B, crop: crop.side, size: pool.side });
   const moved = misaligned(draw, frame, { N, augment, size: pool.side, severalShots });
-  const images = sampled(engine, pictures.cast("f32").mul(1 / 255), moved, "bilinear");
-  const depth = sampled(engine, select(engine, pool.depth, stacks), frame, "nearest");
-  const textured = images.reshape([B, N, 3, crop, crop]);
+  const images = reduced(sampled(engine, pictures.cast("f32").mul(1 / 255), moved, "bilinear"), crop.reduced);
+  const depth = reducedDepth(sampled(engine, select(engine, pool.depth, stacks), frame, "nearest"), crop.reduced);
+  const shown = crop.side / crop.reduced;
+  const textured = images.reshape([B, N, 3, shown, shown]);
   const surfaces = augment.bare ? withBareParts(draw, textured, augment.bare) : textured;
   const coloured = exposed(draw, surfaces, { augment, severalShots });
   const dioptres = draw.chance(augment.dioptres, [B, 1]);
@@ -92,6 +97,18 @@ function drawBatch(engine: TorchEngine, pool: StackPool, { count: B, crop, subse
     images: coloured,
     ...planeCoordinates({ depth, focusDistances, dioptres }, { beyond: augment.beyond ?? 0, inner: augment.inner ?? 1 }),
   };
+}
+
+/** Images of a size smaller by this factor, [·, 3, H, W], as a camera with larger pixels takes them. */
+const reduced = (images: TorchTensor, factor: number): TorchTensor =>
+  factor === 1 ? images : (images.avgPool({ kernel: [factor, factor], stride: [factor, factor] }) as TorchTensor);
+
+/** One pixel's depth of each square: their mean would lie between an object and what is behind it. */
+function reducedDepth(depth: TorchTensor, factor: number): TorchTensor {
+  if (factor === 1) return depth;
+  const { engine } = depth;
+  const every = (map: Tensor, axis: number): TorchTensor => engine.compute("aten::slice.Tensor", map, axis, factor >> 1, null, factor);
+  return every(every(depth, -2), -1);
 }
 
 /** Near a depth edge: within a square of this side depth differs by more than this many planes. */
@@ -242,7 +259,7 @@ function sampled(engine: TorchEngine, pictures: Tensor, { x, y }: Frame, mode: "
  */
 function withBareParts({ normal, chance, between }: Draws, images: TorchTensor, share: number): TorchTensor {
   const [B, , C, H, W] = images.shape as [number, number, number, number, number];
-  const [h, w] = nodesOver([H, W], BARE.cell);
+  const [h, w] = nodesOver([H, W], BARE.cell * Math.max(Math.round(W / 256), 1)); // a wall is as much of a large image as of a small one
   const field = normal([B, 1, h, w]).resize2d([H, W], "bilinear");
   const contrast = field
     .sub(between([-BARE.threshold, BARE.threshold], [B, 1, 1, 1]))

@@ -28,7 +28,7 @@ export function sensorPictures(engine: TorchEngine, { rendered, textures, chosen
     .permute([0, 3, 1, 2])
     .cast("f32")
     .mul(1 / 255);
-  const photos = colours.shape[3] === side ? colours : colours.resize2d([side, side], "bilinear");
+  const photos = photosOf(engine, colours, side);
   const isPhoto = engine.constant(
     random.map((each) => Number(each.split("isPhoto").uniform() < gather.photos)),
     { shape: [B, 1, 1, 1], dtype: "bool" },
@@ -45,6 +45,15 @@ export function sensorPictures(engine: TorchEngine, { rendered, textures, chosen
   return softened(engine, sharp, { random, softness: gather.softness ?? 0 })
     .add(grain)
     .clamp({ min: 0, max: 1 });
+}
+
+/** Square photos of this side: where it is twice theirs, mirrored on both axes rather than enlarged, which would leave them without fine detail. */
+function photosOf(engine: TorchEngine, photos: Tensor, side: number): Tensor {
+  const own = photos.shape[3] as number;
+  if (own === side) return photos;
+  if (2 * own !== side) return photos.resize2d([side, side], "bilinear");
+  const wide = engine.concat([photos, photos.flip(3)], 3);
+  return engine.concat([wide, wide.flip(2)], 2);
 }
 
 const SOFT_WINDOW = 9;

@@ -107,8 +107,8 @@ export function heldPools(
   { themes, phone, lightField, sweep, ...data }: RenderData,
   textures: TextureSet,
 ): ReadonlyMap<string, StackPool> {
-  const { count, samples } = data.validation;
-  const still = { ...data, samples, gather: { ...data.gather, gaussian: 0, powerExponential: 0 }, refresh: { every: 1, count: 0 } };
+  const { count, samples, size = data.size } = data.validation;
+  const still = { ...data, samples, size, gather: { ...data.gather, gaussian: 0, powerExponential: 0 }, refresh: { every: 1, count: 0 } };
   const pool = (own: Pick<RenderData, "themes" | "phone" | "lightField" | "sweep">): StackPool =>
     createRenderPool(engine, { data: { ...still, ...own }, count, textures, split: "test", seed: VALIDATION_SEED });
   return new Map([
