@@ -143,8 +143,11 @@ async function inLanes(places: readonly Place[], { lanes, run: { options, signal
   return tooLarge;
 }
 
-/** Warnings and errors of the stack check on standard error. */
+/**
+ * What the stack check found, on standard error. Its errors are warnings here, as they do not stop the run: what is blank is left out or gets
+ * confidence 0, and where depth cannot be computed the run fails with a message of its own.
+ */
 export function warn(findings: readonly Finding[]): void {
   for (const finding of findings)
-    if (finding.severity !== "note") process.stderr.write(`${finding.severity}: ${finding.message}\n  ${findingRemedy(finding)}\n`);
+    if (finding.severity !== "note") process.stderr.write(`warning: ${finding.message}\n  ${findingRemedy(finding)}\n`);
 }

@@ -101,7 +101,7 @@ function drawBatch(engine: TorchEngine, pool: StackPool, { count: B, crop, subse
 
 /** Images of a size smaller by this factor, [·, 3, H, W], as a camera with larger pixels takes them. */
 const reduced = (images: TorchTensor, factor: number): TorchTensor =>
-  factor === 1 ? images : (images.avgPool({ kernel: [factor, factor], stride: [factor, factor] }) as TorchTensor);
+  factor === 1 ? images : images.avgPool({ kernel: [factor, factor], stride: [factor, factor] });
 
 /** One pixel's depth of each square: their mean would lie between an object and what is behind it. */
 function reducedDepth(depth: TorchTensor, factor: number): TorchTensor {

@@ -295,7 +295,7 @@ test("what the stack check finds is printed on stderr and kept in the document",
   put(join(folder, "plane_2.png"), encodePng({ width: 96, height: 64, channels: 3, data: new Float32Array(96 * 64 * 3) }));
   const { code, out, err } = await runCommand(context, "depth", folder, "-o", join(root, "blank out"), "--json");
   assert.equal(code, 0, err);
-  assert.match(err, /^error: plane_2\.png is blank \(black\)\n {2}\w/m);
+  assert.match(err, /^warning: plane_2\.png is blank \(black\)\n {2}\w/m);
   const { findings, planes, aligned } = JSON.parse(out) as DepthDocument;
   assert.ok(findings.some(({ code: kind, file }) => kind === "blank-frame" && file === "plane_2.png"));
   assert.equal(planes, 4, "a frame that cannot be aligned is left out");

@@ -65,6 +65,18 @@ test("what cannot be aligned as it shows nothing needs no alignment: grey, black
   }
 });
 
+test("blank images are a warning of a run that succeeds, and an error of the check, which fails", async (context) => {
+  const folder = putImages("plain", () => 0.5);
+  const depth = await runCommand(context, "depth", folder, "-o", join(root, "plain out"), "--size", "96");
+  assert.equal(depth.code, 0, depth.err);
+  assert.match(depth.err, /^warning: all 5 images are blank \(grey\)\n {2}take them again, of something with texture\n/m);
+  assert.doesNotMatch(depth.err, /error/);
+  const check = await runCommand(context, "check", folder);
+  assert.equal(check.code, 3);
+  assert.match(check.out, /\nErrors\n {2}all 5 images are blank \(grey\) \[blank-frame\]\n/);
+  assert.match(check.err, /dualfocus: .*one error must be fixed first\n/);
+});
+
 test("photos of different scenes still cannot be aligned, and are named by their files", async (context) => {
   const scenes = [0, 1, 2, 3, 4].map((seed) => texture({ width: 96, height: 64, seed: 50 + seed }));
   const folder = putImages("strangers", (i, plane) => scenes[plane]?.data[i] as number);

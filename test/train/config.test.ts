@@ -40,6 +40,12 @@ test("an impossible setting is named", () => {
   refuse(["loss.weights.extra=1"], /loss\.weights: Unrecognized key: "extra"/);
   refuse(["batch.crop=100"], /batch\.crop/);
   refuse(["batch.crop=96"], /batch\.crop \(96\) is larger than data\.size \(64\)/);
+  refuse(["data.validation.size=32"], /batch\.crop \(64\) is larger than data\.validation\.size \(32\)/);
+  refuse(['batch.crops=[{"side":64,"reduced":1},{"side":128,"reduced":2}]'], /batch\.crops has 128, larger than data\.size \(64\)/);
+  for (const crop of ['{"side":48,"reduced":1}', '{"side":64,"reduced":3}', '{"side":64,"reduced":4}'])
+    refuse([`batch.crops=[{"side":64,"reduced":1},${crop}]`], /batch\.crops\.1: side \/ reduced must be a multiple of 32/);
+  refuse(['batch.crops=[{"side":64,"reduced":0}]'], /batch\.crops\.0\.reduced: Too small/);
+  refuse(["batch.crops=[]"], /batch\.crops: Too small/);
   refuse(["batch.planes=[9]"], /only data\.planes = 4 are rendered/);
   refuse(
     ["data.size=72", 'data.phone={"share":1,"blur":[1,2],"shadows":0}'],
@@ -65,6 +71,14 @@ test("a setting that may be left out can still be set", () => {
   assert.equal(overrideConfig(smoke, ["norms=frozen"]).norms, "frozen");
 });
 
+test("crops may be as large as the images of training, and those held out smaller", () => {
+  const crops = [{ side: 128, reduced: 1 }, { side: 128, reduced: 2 }, { side: 128, reduced: 4 }, { side: 32, reduced: 1 }]; // prettier-ignore
+  const { batch, data } = overrideConfig(smoke, ["data.size=128", "data.validation.size=64", `batch.crops=${JSON.stringify(crops)}`]);
+  assert.deepEqual(batch.crops, crops);
+  assert.equal(data.kind === "render" && data.validation.size, 64);
+  assert.equal(batch.crop, smoke.batch.crop);
+});
+
 test("settings that differ are named, and no others", () => {
   const changed = overrideConfig(smoke, ["model.head.width=16", "batch.planes=[3]", "norms=frozen"]);
   assert.deepEqual(changedSettings(smoke, changed), ["model.head.width", "batch.planes", "norms"]);
@@ -77,4 +91,11 @@ test("a step takes fewer stacks of more planes, so that it stays the same work",
     [3, 5, 10].map((planes) => stacksFor(render.batch, planes)),
     [40, 24, 12],
   );
+});
+
+test("a step takes fewer stacks of larger images too, by their area, and never fewer than two", () => {
+  const batch = { size: 12, planes: [5, 10], crop: 64 };
+  const at = (planes: number) => [32, 64, 96, 128, 256].map((side) => stacksFor(batch, planes, side));
+  assert.deepEqual(at(5), [48, 12, 5, 3, 2]); //   12 · (64 / side)²: 48, 12, 5.3, 3, 0.75
+  assert.deepEqual(at(10), [24, 6, 3, 2, 2]); //    6 · (64 / side)²: 24, 6, 2.7, 1.5, 0.4
 });

@@ -150,12 +150,13 @@ test("batches weigh pixels away from depth edges as asked for", async () => {
   assert.deepEqual([await weights(1), await weights(0.25)].map((each) => each.filter((weight) => weight > 0)), [[1], [0.25, 1]]); // prettier-ignore
 });
 
+const kinds = {
+  phone: { share: 0.5, blur: [1, 3], shadows: 0 },
+  sweep: { share: 0.5, planes: [12, 12], blur: [1, 2] },
+  lightField: { share: 0.5, blur: [2, 3] },
+} as const;
+
 test("recipes with phones, sweeps or light fields are validated on as many stacks that are all of that kind", async () => {
-  const kinds = {
-    phone: { share: 0.5, blur: [1, 3] as const, shadows: 0 },
-    sweep: { share: 0.5, planes: [12, 12] as const, blur: [1, 2] as const },
-    lightField: { share: 0.5, blur: [2, 3] as const },
-  };
   const data = { ...smoke.data, samples: 1, validation: { count: 3, samples: 1 } };
   assert.deepEqual([...heldPools(engine, data, textures).keys()], [""]);
   const pools = heldPools(engine, { ...data, ...kinds }, textures);
@@ -163,6 +164,17 @@ test("recipes with phones, sweeps or light fields are validated on as many stack
   for (const [kind, pool] of pools) {
     await pool.advance(0);
     assert.deepEqual(read(pool.onePicture), Array<number>(3).fill(kind === "light-field-" ? 1 : 0), kind);
+  }
+});
+
+test("stacks held out have a size of their own, whatever their kind; that of training by default", async () => {
+  const held = (validation: { size?: number }) =>
+    heldPools(engine, { ...smoke.data, ...kinds, validation: { count: 2, samples: 1, ...validation } }, textures);
+  assert.deepEqual(Array.from(held({}).values(), ({ side }) => side), [64, 64, 64, 64]); // prettier-ignore
+  for (const [kind, pool] of held({ size: 32 })) {
+    await pool.advance(0);
+    assert.deepEqual([pool.side, pool.images.shape, pool.depth.shape], [32, [2 * 4, 3, 32, 32], [2, 1, 32, 32]], kind);
+    assert.ok(read(pool.depth).filter((depth) => depth > 0).length > 0.9 * 2 * 32 * 32, kind);
   }
 });
 
