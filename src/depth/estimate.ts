@@ -1,13 +1,12 @@
-import { focusSigns } from "../check/evidence.ts";
 import { depthMap, type DepthMap } from "../image/depthMap.ts";
 import type { Image } from "../image/image.ts";
-import { luminance } from "../image/luminance.ts";
 import { invalidFocusTrend } from "../metrics/focusTrend.ts";
 import { focalStack, type FocalStack } from "../stack/focalStack.ts";
 import { fuseImages } from "./allInFocus/fusion.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
 import type { FocusProbability, PredictOptions } from "../network/focusProbability.ts";
 import { depthMaps, type DepthMaps } from "./maps.ts";
+import { combineSizes, reducedStack, reducedWeights, seen, type Seen } from "./twoSizes.ts";
 
 /** The network's estimate for every pixel, in the size of the stack's images. */
 export interface DepthEstimate extends Omit<DepthMaps, "depth"> {
@@ -28,8 +27,7 @@ export interface EstimateOptions extends PredictOptions {
 /** Depth, all-in-focus image and confidence of an aligned stack. `signal` stops between runs of the network. */
 export async function estimateDepth(stack: FocalStack, { network, ...options }: EstimateOptions): Promise<DepthEstimate> {
   const checked = focalStack(stack);
-  const probability = await network.predict(checked, options);
-  const signs = focusSigns(checked.images.map(luminance));
+  const { probability, signs } = await seenInSizes(checked, { network, ...options });
   const { depth, ...maps } = depthMaps(probability, checked, { ...network, signs });
   const { width, height } = probability;
   let fused: Image | undefined;
@@ -42,4 +40,14 @@ export async function estimateDepth(stack: FocalStack, { network, ...options }: 
       return (fused ??= fuseImages(checked.images, probability));
     },
   };
+}
+
+/** p of a stack, large images seen in two sizes. The quick, smaller one comes first, and is no part of the progress. */
+async function seenInSizes(stack: FocalStack, { network, ...options }: EstimateOptions): Promise<Seen> {
+  const smaller = reducedStack(stack);
+  const reduced = smaller && seen(await network.predict(smaller, { signal: options.signal }), smaller);
+  const whole = seen(await network.predict(stack, options), stack);
+  if (!reduced) return whole;
+  const weights = reducedWeights(whole, reduced, network.errorModel);
+  return { ...whole, probability: combineSizes(whole.probability, reduced.probability, weights) };
 }

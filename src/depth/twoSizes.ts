@@ -1,0 +1,104 @@
+import { focusSigns, type FocusSigns } from "../check/evidence.ts";
+import { boxMean } from "../image/boxFilter.ts";
+import type { Image, Size } from "../image/image.ts";
+import { luminance } from "../image/luminance.ts";
+import { resize } from "../image/resize.ts";
+import { sizeWithin } from "../image/shrink.ts";
+import { enlarge } from "../image/upsample.ts";
+import { expectedErrors, type ErrorModel } from "../network/facts.ts";
+import type { FocusProbability } from "../network/focusProbability.ts";
+import type { FocalStack } from "../stack/focalStack.ts";
+import { errorCues, reachOf, REACH } from "./maps.ts";
+
+/*
+ * A network's context covers about as many pixels as its training images had. In a larger photo it is too little to find the depth of a plain wall, while fine texture and edges
+ * need every pixel. So the network sees large images a second time, reduced, and its two answers are combined (docs/depth.md).
+ */
+
+/** The reduced images are this many pixels long, or this share of the images if that is more: texture that shows focus only in full size must not disappear altogether. */
+const REDUCED = { side: 384, share: 1 / 3 } as const;
+
+/** Images are seen in two sizes if they are this many times as long as the reduced ones: the answers would be too alike otherwise. */
+const LEAST_REDUCTION = 1.5;
+
+/** How far p goes towards that of the reduced images at most, and the mean evidence of the surroundings from which on the claimed errors alone decide. */
+const TOWARDS = { most: 0.7, evidence: 0.6 } as const;
+
+/** The errors that are claimed for the reduced images count this much: where both sizes claim the same, the smaller has seen more of its surroundings. */
+const TRUST = 0.5;
+
+/** The stack in the size in which the network sees it a second time; undefined if its images are hardly larger than that. */
+export function reducedStack(stack: FocalStack): FocalStack | undefined {
+  const [{ width, height }] = stack.images as [Image];
+  const longer = Math.max(width, height);
+  const side = Math.max(REDUCED.side, Math.round(REDUCED.share * longer));
+  if (longer < LEAST_REDUCTION * side) return undefined;
+  const size = sizeWithin({ width, height }, side);
+  return { ...stack, images: stack.images.map((image) => resize(image, { ...size, filter: "linear" })) };
+}
+
+/** A network's answer in one size, and what the images show of focus there. */
+export interface Seen {
+  readonly probability: FocusProbability;
+  readonly signs: FocusSigns;
+}
+
+/** What a network sees of a stack in one size. */
+export const seen = (probability: FocusProbability, { images }: FocalStack): Seen => ({
+  probability,
+  signs: focusSigns(images.map(luminance)),
+});
+
+/**
+ * How far p goes towards that of the reduced images, at every pixel: fully where nothing around it shows focus, elsewhere by the squares of the errors that are claimed for the
+ * two sizes.
+ */
+export function reducedWeights(whole: Seen, reduced: Seen, model: ErrorModel): Float32Array {
+  const errors = ({ probability, signs }: Seen): Float32Array => expectedErrors(model, errorCues(probability, signs));
+  const { width, height } = whole.probability;
+  const around = boxMean({ width, height, values: whole.signs.evidence }, reachOf(whole.probability, REACH.surroundings));
+  const claimed = errors(whole);
+  const other = enlarge({ ...sizeOf(reduced.probability), values: errors(reduced) }, whole.probability);
+  return claimed.map((error, i) => {
+    const bare = Math.max(1 - (around[i] as number) / TOWARDS.evidence, 0);
+    const share = error ** 2 / (error ** 2 + (TRUST * (other[i] as number)) ** 2);
+    return TOWARDS.most * (bare + (1 - bare) * share);
+  });
+}
+
+/**
+ * p of a stack from p of its images as they are and reduced. With ↓ the reduction to the small size (antialiased) and ↑ the enlargement back (bilinear):
+ *
+ *     p = p_whole + w ↑(p_reduced − ↓p_whole),    0 ≤ w ≤ 1 at each pixel,
+ *
+ * without what falls below 0, and scaled to a sum of 1. What the small size cannot show, edges and thin things, stays as p_whole has it; the level of areas is that of
+ * both, by the weights w. Overwrites the values of `whole`.
+ */
+export function combineSizes(whole: FocusProbability, reduced: FocusProbability, weights: Float32Array): FocusProbability {
+  const { planes, width, height, values } = whole;
+  const pixels = width * height;
+  const total = new Float32Array(pixels);
+  for (let n = 0; n < planes; n++) {
+    const plane = values.subarray(n * pixels, (n + 1) * pixels);
+    const change = enlarge({ ...sizeOf(reduced), values: difference({ width, height, values: plane }, reduced, n) }, whole);
+    for (let i = 0; i < pixels; i++) {
+      const p = Math.max((plane[i] as number) + (weights[i] as number) * (change[i] as number), 0);
+      plane[i] = p;
+      total[i] = (total[i] as number) + p;
+    }
+  }
+  for (let n = 0; n < planes; n++)
+    for (let i = 0, at = n * pixels; i < pixels; i++, at++) values[at] = (values[at] as number) / (total[i] as number);
+  return whole;
+}
+
+const sizeOf = ({ width, height }: Size): Size => ({ width, height });
+
+/** p_reduced − ↓p_whole of one plane. */
+function difference(whole: Size & { readonly values: Float32Array }, reduced: FocusProbability, plane: number): Float32Array {
+  const { width, height, values } = reduced;
+  const low = resize({ ...sizeOf(whole), channels: 1, data: whole.values }, { width, height, filter: "linear" }).data;
+  const start = plane * width * height;
+  for (let i = 0; i < low.length; i++) low[i] = (values[start + i] as number) - (low[i] as number);
+  return low;
+}
