@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { estimateDepth } from "../../src/depth/estimate.ts";
+import { combineSizes, reducedStack, reducedWeights, type Seen } from "../../src/depth/twoSizes.ts";
+import type { Image } from "../../src/image/image.ts";
+import { resize } from "../../src/image/resize.ts";
+import type { DepthNetwork } from "../../src/network/depthNetwork.ts";
+import { byCue, type ErrorModel } from "../../src/network/facts.ts";
+import type { FocusProbability } from "../../src/network/focusProbability.ts";
+import { createRandom } from "../../src/random.ts";
+import type { FocalStack } from "../../src/stack/focalStack.ts";
+import { assertClose } from "../helpers/close.ts";
+
+/** The same p at every pixel. */
+function level(p: readonly number[], width: number, height = width): FocusProbability {
+  const values = new Float32Array(p.length * width * height);
+  p.forEach((value, n) => values.fill(value, n * width * height, (n + 1) * width * height));
+  return { planes: p.length, width, height, values };
+}
+
+const weights = (value: number, pixels: number): Float32Array => new Float32Array(pixels).fill(value);
+
+function randomProbability(planes: number, side: number, seed: number): FocusProbability {
+  const random = createRandom(seed);
+  const pixels = side * side;
+  const values = Float32Array.from({ length: planes * pixels }, () => random.uniform());
+  for (let i = 0; i < pixels; i++) {
+    const total = Array.from({ length: planes }, (_, n) => values[n * pixels + i] as number).reduce((sum, value) => sum + value, 0);
+    for (let n = 0; n < planes; n++) values[n * pixels + i] = (values[n * pixels + i] as number) / total;
+  }
+  return { planes, width: side, height: side, values };
+}
+
+const copyOf = (p: FocusProbability): FocusProbability => ({ ...p, values: p.values.slice() });
+
+test("p of two sizes is between them by the weight: ½ of the way from 0.9, 0.1 to 0.2, 0.8", () => {
+  const found = combineSizes(level([0.9, 0.1], 8), level([0.2, 0.8], 4), weights(0.5, 64));
+  assertClose(found.values, level([0.55, 0.45], 8).values, 1e-6);
+});
+
+test("each pixel goes as far as its own weight says", () => {
+  const each = weights(0, 64).fill(1, 32);
+  const { values } = combineSizes(level([0.9, 0.1], 8), level([0.2, 0.8], 4), each);
+  assertClose([values[0] as number, values[63] as number], [0.9, 0.2], 1e-6);
+});
+
+test("a p that the reduced images agree with keeps every detail, whatever the weights", () => {
+  const whole = randomProbability(3, 16, 1);
+  const small = [0, 1, 2].map((n) => {
+    const data = whole.values.subarray(n * 256, (n + 1) * 256);
+    return resize({ width: 16, height: 16, channels: 1, data }, { width: 8, height: 8, filter: "linear" }).data;
+  });
+  const reduced = { planes: 3, width: 8, height: 8, values: Float32Array.from(small.flatMap((data) => [...data])) };
+  assertClose(combineSizes(copyOf(whole), reduced, weights(0.7, 256)).values, whole.values, 1e-6);
+});
+
+test("the combination is a probability: nowhere below 0, and 1 in sum", () => {
+  const { values } = combineSizes(randomProbability(4, 12, 2), randomProbability(4, 6, 3), weights(1, 144));
+  assert.ok(values.every((p) => p >= 0));
+  for (let i = 0; i < 144; i++) {
+    const sum = [0, 1, 2, 3].reduce((total, n) => total + (values[n * 144 + i] as number), 0);
+    assert.ok(Math.abs(sum - 1) < 1e-6, `pixel ${i}: ${sum}`);
+  }
+});
+
+const picture = (width: number, height: number, value: number): Image => ({
+  width,
+  height,
+  channels: 3,
+  data: new Float32Array(3 * width * height).fill(value),
+});
+
+function stackOf(width: number, height: number): FocalStack {
+  return { images: [0.2, 0.4, 0.6].map((value) => picture(width, height, value)), focusDistances: [1, 2, 4], space: "depth" };
+}
+
+test("images are reduced to 384 pixels, or a third if that is more, and not at all below 576", () => {
+  const reduced = (width: number, height: number): (number | undefined)[] => {
+    const image = reducedStack(stackOf(width, height))?.images[0];
+    return [image?.width, image?.height];
+  };
+  assert.deepEqual(reduced(575, 400), [undefined, undefined]);
+  assert.deepEqual(reduced(576, 432), [384, 288]);
+  assert.deepEqual(reduced(400, 800), [192, 384]);
+  assert.deepEqual(reduced(1536, 96), [512, 32]);
+});
+
+/** Claims a plane where it has a standard deviation of one, next to nothing where p is on one plane. */
+const spreadAlone: ErrorModel = {
+  planes: 1,
+  ...byCue((cue) => (cue === "spread" ? { at: [0, 1], factor: [0.001, 1] } : { at: [1], factor: [1] })),
+  stack: { at: [0], factor: [1] },
+  mismatch: { at: [0], factor: [1] },
+};
+
+const seenWith = (p: readonly number[], side: number, evidence: number): Seen => ({
+  probability: level(p, side),
+  signs: { evidence: new Float32Array(side ** 2).fill(evidence), sharpest: new Uint16Array(side ** 2), mismatch: 0 },
+});
+
+test("where nothing shows focus p goes 0.7 of the way, elsewhere as far as the claimed errors say", () => {
+  const [sure, unsure] = [
+    [1, 0, 0],
+    [0.5, 0, 0.5],
+  ];
+  const weight = (p: readonly number[], other: readonly number[], evidence: number): number =>
+    reducedWeights(seenWith(p, 32, evidence), seenWith(other, 16, evidence), spreadAlone)[500] as number;
+  assertClose([weight(sure, unsure, 0)], [0.7]);
+  // Equal claims: 1 / (1 + ½²) of 0.7.
+  assertClose([weight(unsure, unsure, 1)], [0.56]);
+  assert.ok(weight(sure, unsure, 1) < 0.01);
+  assert.ok(weight(unsure, sure, 1) > 0.69);
+  // Half of the evidence: half way between 0.7 and what the claims say.
+  assertClose([weight(unsure, unsure, 0.3)], [0.63]);
+});
+
+test("a network sees a large stack twice, reduced and whole, and a small one once", async () => {
+  const sizes: number[] = [];
+  const network = {
+    average: "metres",
+    errorModel: spreadAlone,
+    predict: ({ images: [first] }: FocalStack, { onProgress }: { onProgress?: (done: number, of: number) => void } = {}) => {
+      const { width, height } = first as Image;
+      sizes.push(width);
+      onProgress?.(1, 1);
+      return Promise.resolve(level(width === 384 ? [0, 0, 1] : [0, 1, 0], width, height));
+    },
+  } as unknown as DepthNetwork;
+  let steps = 0;
+  const onProgress = (): void => void (steps += 1);
+  const large = await estimateDepth(stackOf(640, 64), { network, onProgress });
+  assert.deepEqual(sizes, [384, 640]);
+  assert.equal(steps, 1, "the second look is no part of the progress");
+  assertClose([large.depth.values[0] as number], [0.3 * 2 + 0.7 * 4]); // flat images show nothing of focus
+  const small = await estimateDepth(stackOf(320, 32), { network });
+  assert.deepEqual(sizes, [384, 640, 320]);
+  assertClose([small.depth.values[0] as number], [2]);
+});
