@@ -40,17 +40,17 @@ async function inOneSize(network: DepthNetwork, stack: FocalStack, to: number): 
   const images = stack.images.map((image) => (to === side ? image : resize(image, { width: to, height: to, filter: "linear" })));
   const shown = { ...stack, images };
   const { probability, signs } = seen(await network.predict(shown), shown);
-  const { depth, error } = depthMaps(probability, shown, { ...network, signs });
+  const { depth, error, confidence } = depthMaps(probability, shown, { ...network, signs });
   const grown = (values: Float32Array): Float32Array =>
     to === side ? values : enlarge({ width: to, height: to, values }, { width: side, height: side });
   const values = grown(depth.map((metres) => 1 / metres)).map((each) => 1 / each);
-  return { depth: depthMap({ width: side, height: side, values, space: stack.space }), error: grown(error) };
+  return { depth: depthMap({ width: side, height: side, values, space: stack.space }), error: grown(error), confidence: grown(confidence) };
 }
 
 type Look = (network: DepthNetwork, stack: FocalStack) => Promise<Estimate>;
 const looks: readonly (readonly [string, Look])[] = [
   ...sides.map((to) => [String(to), (network: DepthNetwork, stack: FocalStack) => inOneSize(network, stack, to)] as const),
-  ["in two sizes", (network, stack) => estimateDepth(stack, { network }).then(({ depth, error }) => ({ depth, error }))],
+  ["in two sizes", (network, stack) => estimateDepth(stack, { network })],
 ];
 
 const networks = await Promise.all(names.map((name) => openNetwork(name, { device: "cpu", threads: 2 })));

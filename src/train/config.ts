@@ -192,16 +192,16 @@ export function checkConfig(value: unknown, where = "training configuration"): T
 }
 
 function checkRenderSizes({ crop, crops = [], planes }: BatchConfig, data: RenderData, where: string): void {
-  const held = data.validation.size ?? data.size;
-  if (crop > held)
-    throw new ConfigError(
-      `${where}: batch.crop (${crop}) is larger than data.${data.validation.size === undefined ? "size" : "validation.size"} (${held})`,
-    );
+  const sizes = { "data.size": data.size, "data.validation.size": data.validation.size ?? data.size };
+  for (const [name, size] of Object.entries(sizes)) {
+    const isCropped = name !== "data.size" || crops.length === 0;
+    if (isCropped && crop > size) throw new ConfigError(`${where}: batch.crop (${crop}) is larger than ${name} (${size})`);
+    if (data.phone && size % BLOCK_MULTIPLE !== 0)
+      throw new ConfigError(`${where}: ${name} (${size}) must be a multiple of ${BLOCK_MULTIPLE} when data.phone is set`);
+  }
   for (const { side } of crops)
     if (side > data.size) throw new ConfigError(`${where}: batch.crops has ${side}, larger than data.size (${data.size})`);
   const most = Math.max(...planes);
-  if (data.phone && data.size % BLOCK_MULTIPLE !== 0)
-    throw new ConfigError(`${where}: data.size (${data.size}) must be a multiple of ${BLOCK_MULTIPLE} when data.phone is set`);
   if (data.sweep && data.planes < SHORTEST_WINDOW)
     throw new ConfigError(`${where}: data.sweep takes ${SHORTEST_WINDOW} planes or more of each sweep, but data.planes = ${data.planes}`);
   if (data.sweep && data.sweep.planes[0] < data.planes)
