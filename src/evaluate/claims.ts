@@ -28,7 +28,7 @@ export function measureClaims(
   { trueDepth, within, strength, wall }: Truth,
   { depth, error, confidence, focusProbability }: Estimate,
 ): Claims {
-  if (!error || !confidence || !focusProbability) return NONE;
+  if (!error || !confidence) return NONE;
   const truth = { ...trueDepth, valid: within.valid };
   const off = depth.values.map((value, i) => Math.abs(value - (trueDepth.values[i] as number)));
   const shareWithin = ({ valid }: DepthMap): number => {
@@ -52,7 +52,7 @@ export function measureClaims(
     withinErrorTextured: shareWithin(textured),
     withinErrorUntextured: shareWithin(untextured),
     sparsification: sparsificationArea(errors, claimed(confidence.map((value) => -value))),
-    sparsificationBySpread: sparsificationArea(errors, claimed(planeMoments(focusProbability).deviations)),
+    sparsificationBySpread: focusProbability ? sparsificationArea(errors, claimed(planeMoments(focusProbability).deviations)) : NaN,
     withinErrorWall: wall ? shareWithin(wall.whole) : NaN,
     withinErrorBeside: wall ? shareWithin(wall.beside) : NaN,
     claimedErrorWall: wall ? medianClaim(wall.whole) : NaN,
