@@ -41,6 +41,7 @@ test("an impossible setting is named", () => {
   refuse(["batch.crop=100"], /batch\.crop/);
   refuse(["batch.crop=96"], /batch\.crop \(96\) is larger than data\.size \(64\)/);
   refuse(["data.validation.size=32"], /batch\.crop \(64\) is larger than data\.validation\.size \(32\)/);
+  refuse(["batch.crop=96", "data.validation.size=128"], /batch\.crop \(96\) is larger than data\.size \(64\)/);
   refuse(['batch.crops=[{"side":64,"reduced":1},{"side":128,"reduced":2}]'], /batch\.crops has 128, larger than data\.size \(64\)/);
   for (const crop of ['{"side":48,"reduced":1}', '{"side":64,"reduced":3}', '{"side":64,"reduced":4}'])
     refuse([`batch.crops=[{"side":64,"reduced":1},${crop}]`], /batch\.crops\.1: side \/ reduced must be a multiple of 32/);
@@ -50,6 +51,10 @@ test("an impossible setting is named", () => {
   refuse(
     ["data.size=72", 'data.phone={"share":1,"blur":[1,2],"shadows":0}'],
     /data\.size \(72\) must be a multiple of 16 when data\.phone is set/,
+  );
+  refuse(
+    ["data.validation.size=72", 'data.phone={"share":1,"blur":[1,2],"shadows":0}'],
+    /data\.validation\.size \(72\) must be a multiple of 16 when data\.phone is set/,
   );
   refuse(['data.sweep={"share":1,"planes":[3,9],"blur":[1,2]}'], /data\.sweep\.planes starts at 3, but data\.planes = 4/);
   refuse(
