@@ -1,4 +1,4 @@
-// The median confidence, and the claimed error in planes that it stands for, of parts of a stack's image.
+// The median depth and confidence, and the claimed error in planes that this stands for, of parts of a stack's image.
 //   nice node --import tsx bench/confidenceOf.ts FOLDER LEFT,TOP,RIGHT,BOTTOM... [--model small]
 // Parts are in shares of the width and the height: 0,0,0.2,0.4 is the left fifth of the upper two fifths.
 import { expectedPlanes } from "../src/depth/maps.ts";
@@ -25,7 +25,11 @@ for (const part of parts) {
     return x >= left && x < right && y >= top && y < bottom;
   };
   const own = confidence.filter((_, i) => isIn(i));
+  const metres = quantile(
+    depth.values.filter((_, i) => isIn(i)),
+    0.5,
+  );
   if (own.length === 0) throw new Error(`${part}: there is nothing of the image in it`);
   const median = quantile(own, 0.5);
-  process.stdout.write(`${part}: confidence ${median.toFixed(2)}, ± ${expectedPlanes(median).toFixed(2)} planes\n`);
+  process.stdout.write(`${part}: ${metres.toFixed(2)} m, confidence ${median.toFixed(2)}, ± ${expectedPlanes(median).toFixed(2)} planes\n`);
 }
