@@ -6,7 +6,7 @@ import { fuseImages } from "./allInFocus/fusion.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
 import type { FocusProbability, PredictOptions } from "../network/focusProbability.ts";
 import { depthMaps, type DepthMaps } from "./maps.ts";
-import { combineSizes, reducedStack, reducedWeights, seen, type Seen } from "./twoSizes.ts";
+import { combineSizes, reducedStack, reducedWeights, lookAt, type Look } from "./twoSizes.ts";
 
 /** The network's estimate for every pixel, in the size of the stack's images. */
 export interface DepthEstimate extends Omit<DepthMaps, "depth"> {
@@ -27,7 +27,7 @@ export interface EstimateOptions extends PredictOptions {
 /** Depth, all-in-focus image and confidence of an aligned stack. `signal` stops between runs of the network. */
 export async function estimateDepth(stack: FocalStack, { network, ...options }: EstimateOptions): Promise<DepthEstimate> {
   const checked = focalStack(stack);
-  const { probability, signs } = await seenInSizes(checked, { network, ...options });
+  const { probability, signs } = await lookInSizes(checked, { network, ...options });
   const { depth, ...maps } = depthMaps(probability, checked, { ...network, signs });
   const { width, height } = probability;
   let fused: Image | undefined;
@@ -42,12 +42,17 @@ export async function estimateDepth(stack: FocalStack, { network, ...options }: 
   };
 }
 
-/** p of a stack, large images seen in two sizes. The quick, smaller one comes first, and is no part of the progress. */
-async function seenInSizes(stack: FocalStack, { network, ...options }: EstimateOptions): Promise<Seen> {
+/** p of a stack, large images seen in two sizes. */
+async function lookInSizes(stack: FocalStack, { network, signal, onProgress }: EstimateOptions): Promise<Look> {
   const smaller = reducedStack(stack);
-  const reduced = smaller && seen(await network.predict(smaller, { signal: options.signal }), smaller);
-  const whole = seen(await network.predict(stack, options), stack);
-  if (!reduced) return whole;
+  if (!smaller) return lookAt(await network.predict(stack, { signal, onProgress }), stack);
+  const share = pixelsOf(smaller) / (pixelsOf(smaller) + pixelsOf(stack)); // of the time
+  const percent = (from: number, to: number) => (done: number, of: number) =>
+    onProgress?.(Math.floor(100 * (from + ((to - from) * done) / of)), 100);
+  const reduced = lookAt(await network.predict(smaller, { signal, onProgress: percent(0, share) }), smaller);
+  const whole = lookAt(await network.predict(stack, { signal, onProgress: percent(share, 1) }), stack);
   const weights = reducedWeights(whole, reduced, network.errorModel);
   return { ...whole, probability: combineSizes(whole.probability, reduced.probability, weights) };
 }
+
+const pixelsOf = ({ images: [first] }: FocalStack): number => (first as Image).width * (first as Image).height;

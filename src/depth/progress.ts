@@ -10,6 +10,9 @@ interface Screen {
   write(text: string): unknown;
 }
 
+/** Stages that may come in percent, where their steps take unequal times. */
+const SHARES: ReadonlySet<Stage> = new Set<Stage>(["align", "infer"]);
+
 /** Seconds between two lines about one stage if lines cannot be overwritten. */
 const PLAIN_INTERVAL = 10;
 
@@ -21,7 +24,7 @@ export function createProgress(screen: Screen, { quiet = false, now = () => perf
     const time = now();
     if (stage !== current) [current, began, printed] = [stage, last, last]; // a stage begins when the previous one ends
     last = time;
-    const left = `${of === 100 && stage === "align" ? `${done} %` : `${done} of ${of}`}, ${duration(((time - began) / done) * (of - done))} left`;
+    const left = `${of === 100 && SHARES.has(stage) ? `${done} %` : `${done} of ${of}`}, ${duration(((time - began) / done) * (of - done))} left`;
     if (screen.isTTY) screen.write(done < of ? `\r${stage}: ${left}\u001b[K` : `\r${stage}: ${duration(time - began)}\u001b[K\n`);
     else if (done >= of) screen.write(`${stage}: done in ${duration(time - began)}\n`);
     else if (time - printed >= PLAIN_INTERVAL) {

@@ -9,10 +9,12 @@ import { expectedErrors, type ErrorModel } from "../network/facts.ts";
 import type { FocusProbability } from "../network/focusProbability.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import { errorCues, reachOf, REACH } from "./maps.ts";
+import { LEAST_SIDE } from "./working.ts";
 
 /*
  * A network's context covers about as many pixels as its training images had. In a larger photo it is too little to find the depth of a plain wall, while fine texture and edges
- * need every pixel. So the network sees large images a second time, reduced, and its two answers are combined (docs/depth.md).
+ * need every pixel. So the network sees large images reduced as well, and its two answers are combined (docs/depth.md). The constants were chosen on the first scenes of the
+ * rendered benchmarks in 768×768 (bench/photoSize.ts --scenes-of benchmark).
  */
 
 /** The reduced images are this many pixels long, or this share of the images if that is more: texture that shows focus only in full size must not disappear altogether. */
@@ -21,30 +23,33 @@ const REDUCED = { side: 384, share: 1 / 3 } as const;
 /** Images are seen in two sizes if they are this many times as long as the reduced ones: the answers would be too alike otherwise. */
 const LEAST_REDUCTION = 1.5;
 
-/** How far p goes towards that of the reduced images at most, and the mean evidence of the surroundings from which on the claimed errors alone decide. */
-const TOWARDS = { most: 0.7, evidence: 0.6 } as const;
+/** How far p goes towards that of the reduced images at most: the whole ones always count. */
+const MOST_WEIGHT = 0.7;
+
+/** The mean evidence of the surroundings from which on the claimed errors alone decide. */
+const ENOUGH_EVIDENCE = 0.6;
 
 /** The errors that are claimed for the reduced images count this much: where both sizes claim the same, the smaller has seen more of its surroundings. */
-const TRUST = 0.5;
+const REDUCED_ERROR_FACTOR = 0.5;
 
-/** The stack in the size in which the network sees it a second time; undefined if its images are hardly larger than that. */
+/** The stack in the size in which the network sees it as well; undefined if its images are hardly larger than that, or would be too narrow. */
 export function reducedStack(stack: FocalStack): FocalStack | undefined {
   const [{ width, height }] = stack.images as [Image];
   const longer = Math.max(width, height);
   const side = Math.max(REDUCED.side, Math.round(REDUCED.share * longer));
   if (longer < LEAST_REDUCTION * side) return undefined;
   const size = sizeWithin({ width, height }, side);
+  if (Math.min(size.width, size.height) < LEAST_SIDE) return undefined;
   return { ...stack, images: stack.images.map((image) => resize(image, { ...size, filter: "linear" })) };
 }
 
 /** A network's answer in one size, and what the images show of focus there. */
-export interface Seen {
+export interface Look {
   readonly probability: FocusProbability;
   readonly signs: FocusSigns;
 }
 
-/** What a network sees of a stack in one size. */
-export const seen = (probability: FocusProbability, { images }: FocalStack): Seen => ({
+export const lookAt = (probability: FocusProbability, { images }: FocalStack): Look => ({
   probability,
   signs: focusSigns(images.map(luminance)),
 });
@@ -53,23 +58,23 @@ export const seen = (probability: FocusProbability, { images }: FocalStack): See
  * How far p goes towards that of the reduced images, at every pixel: fully where nothing around it shows focus, elsewhere by the squares of the errors that are claimed for the
  * two sizes.
  */
-export function reducedWeights(whole: Seen, reduced: Seen, model: ErrorModel): Float32Array {
-  const errors = ({ probability, signs }: Seen): Float32Array => expectedErrors(model, errorCues(probability, signs));
+export function reducedWeights(whole: Look, reduced: Look, model: ErrorModel): Float32Array {
+  const errors = ({ probability, signs }: Look): Float32Array => expectedErrors(model, errorCues(probability, signs));
   const { width, height } = whole.probability;
   const around = boxMean({ width, height, values: whole.signs.evidence }, reachOf(whole.probability, REACH.surroundings));
   const claimed = errors(whole);
   const other = enlarge({ ...sizeOf(reduced.probability), values: errors(reduced) }, whole.probability);
   return claimed.map((error, i) => {
-    const bare = Math.max(1 - (around[i] as number) / TOWARDS.evidence, 0);
-    const share = error ** 2 / (error ** 2 + (TRUST * (other[i] as number)) ** 2);
-    return TOWARDS.most * (bare + (1 - bare) * share);
+    const bare = Math.max(1 - (around[i] as number) / ENOUGH_EVIDENCE, 0);
+    const share = error ** 2 / (error ** 2 + (REDUCED_ERROR_FACTOR * (other[i] as number)) ** 2);
+    return MOST_WEIGHT * (bare + (1 - bare) * share);
   });
 }
 
 /**
  * p of a stack from p of its images as they are and reduced. With ↓ the reduction to the small size (antialiased) and ↑ the enlargement back (bilinear):
  *
- *     p = p_whole + w ↑(p_reduced − ↓p_whole),    0 ≤ w ≤ 1 at each pixel,
+ *     p = p_whole + w ↑(p_reduced − ↓p_whole),    w at each pixel from `reducedWeights`,
  *
  * without what falls below 0, and scaled to a sum of 1. What the small size cannot show, edges and thin things, stays as p_whole has it; the level of areas is that of
  * both, by the weights w. Overwrites the values of `whole`.

@@ -20,7 +20,7 @@ export interface WorkingOptions {
 }
 
 /** Minimum length of the shorter side, for panoramas. */
-const LEAST_SIDE = 32;
+export const LEAST_SIDE = 32;
 
 /** Most pixels of an image whose longer side is at most `side`. */
 export function workingPixels({ width, height }: Size, side = WORKING_SIDE): number {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { estimateDepth } from "../../src/depth/estimate.ts";
-import { combineSizes, reducedStack, reducedWeights, type Seen } from "../../src/depth/twoSizes.ts";
+import { combineSizes, reducedStack, reducedWeights, type Look } from "../../src/depth/twoSizes.ts";
 import type { Image } from "../../src/image/image.ts";
 import { resize } from "../../src/image/resize.ts";
 import type { DepthNetwork } from "../../src/network/depthNetwork.ts";
@@ -84,6 +84,7 @@ test("images are reduced to 384 pixels, or a third if that is more, and not at a
   assert.deepEqual(reduced(576, 432), [384, 288]);
   assert.deepEqual(reduced(400, 800), [192, 384]);
   assert.deepEqual(reduced(1536, 96), [512, 32]);
+  assert.deepEqual(reduced(3072, 64), [undefined, undefined], "panoramas keep the least side of what the network sees");
 });
 
 /** Claims a plane where it has a standard deviation of one, next to nothing where p is on one plane. */
@@ -94,7 +95,7 @@ const spreadAlone: ErrorModel = {
   mismatch: { at: [0], factor: [1] },
 };
 
-const seenWith = (p: readonly number[], side: number, evidence: number): Seen => ({
+const seenWith = (p: readonly number[], side: number, evidence: number): Look => ({
   probability: level(p, side),
   signs: { evidence: new Float32Array(side ** 2).fill(evidence), sharpest: new Uint16Array(side ** 2), mismatch: 0 },
 });
@@ -127,11 +128,19 @@ test("a network sees a large stack twice, reduced and whole, and a small one onc
       return Promise.resolve(level(width === 384 ? [0, 0, 1] : [0, 1, 0], width, height));
     },
   } as unknown as DepthNetwork;
-  let steps = 0;
-  const onProgress = (): void => void (steps += 1);
+  const steps: [number, number][] = [];
+  const onProgress = (done: number, of: number): void => void steps.push([done, of]);
   const large = await estimateDepth(stackOf(640, 64), { network, onProgress });
   assert.deepEqual(sizes, [384, 640]);
-  assert.equal(steps, 1, "the second look is no part of the progress");
+  // 384×38 of the 384×38 + 640×64 pixels
+  assert.deepEqual(
+    steps,
+    [
+      [26, 100],
+      [100, 100],
+    ],
+    "both sizes in proportion to their pixels",
+  );
   assertClose([large.depth.values[0] as number], [0.3 * 2 + 0.7 * 4]); // flat images show nothing of focus
   const small = await estimateDepth(stackOf(320, 32), { network });
   assert.deepEqual(sizes, [384, 640, 320]);
