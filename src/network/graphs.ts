@@ -17,6 +17,9 @@ interface Graph {
   readonly runs: Set<Promise<unknown>>;
 }
 
+/** How many graphs stay loaded. */
+const MOST_GRAPHS = 2;
+
 /** Whether a network can be recorded as an ONNX graph. */
 export const isRecordable = (config: NetworkConfig): boolean =>
   config.kind === "dfv" || config.surface === undefined || config.surface.solver === "cosine";
@@ -28,9 +31,8 @@ export const hasFixedSize = (config: NetworkConfig): boolean => config.kind === 
  * The network in ONNX Runtime. On the CPU a graph is recorded for each number of planes, which is 1.1 (small) to 1.3 times (base) as fast as
  * one for any number, and for each size of a single stack: where all sizes are known, ONNX Runtime fuses the sums over planes into the
  * convolutions, and loads the graph in half the time. A network that depends on the image size has one for each size. Elsewhere one graph
- * serves all stacks and is loaded immediately, the others when they are needed. On the CPU only the last one stays loaded, since each keeps
- * its own memory (840 MB instead of 602 with small and two sizes); of a network that depends on the image size, which takes longer to load,
- * the last two. Inputs and outputs are those of `recordGraph`.
+ * serves all stacks and is loaded immediately, the others when they are needed. The last two stay loaded, since large stacks are seen in two
+ * sizes; no more, since each keeps its own memory. Inputs and outputs are those of `recordGraph`.
  */
 export async function createGraphs(
   { config, weights }: Pick<Model, "config" | "weights">,
@@ -38,7 +40,6 @@ export async function createGraphs(
   { fields = false }: { readonly fields?: boolean } = {},
 ): Promise<Session> {
   const forCpu = device === "cpu";
-  const mostGraphs = forCpu && !hasFixedSize(config) ? 1 : 2; // see above
   const sizeFor = ([batch, planes, , height, width]: readonly number[]): GraphSize => {
     if (planes === undefined) throw new EngineError("run: images are missing or have no axis of planes; they are [B, N, 3, H, W]");
     if (hasFixedSize(config) || (forCpu && batch === 1)) return { batch, planes, height, width } as Required<GraphSize>;
@@ -57,7 +58,7 @@ export async function createGraphs(
     const known = graphs.get(key);
     graphs.delete(key); // to the end of the queue
     const [oldest] = graphs.keys();
-    const room = !known && oldest !== undefined && graphs.size >= mostGraphs ? drop(oldest) : Promise.resolve();
+    const room = !known && oldest !== undefined && graphs.size >= MOST_GRAPHS ? drop(oldest) : Promise.resolve();
     const graph = known ?? { session: room.then(() => load(recordGraph({ config, weights, size, forCpu, fields }))), runs: new Set() };
     graphs.set(key, graph);
     graph.session.catch(() => {

@@ -75,8 +75,9 @@ test("on the CPU a stack has a graph for its own size, and stacks that come toge
     return loaded - before;
   };
   assert.deepEqual([await loadsFor(2, [32, 32]), await loadsFor(2, [32, 64]), await loadsFor(2, [32, 64])], [1, 1, 0]);
+  assert.deepEqual([await loadsFor(2, [32, 32]), await loadsFor(2, [32, 64])], [0, 0], "stacks that are seen in two sizes");
   assert.deepEqual([await loadsFor(2, [32, 32], 2), await loadsFor(2, [32, 64], 3)], [1, 0]);
-  assert.equal(loaded - freed, 1, "one graph is kept, as each has its own memory");
+  assert.equal(loaded - freed, 2, "two graphs are kept, as each has its own memory");
   await session.dispose();
 });
 
