@@ -188,17 +188,18 @@ export function checkConfig(value: unknown, where = "training configuration"): T
   }
   const config: TrainConfig = result.data;
   if (config.data.kind === "render") checkRenderSizes(config.batch, config.data, where);
+  else if (config.batch.crops) throw new ConfigError(`${where}: batch.crops is for rendered stacks; set batch.crop`);
   return config;
 }
 
 function checkRenderSizes({ crop, crops = [], planes }: BatchConfig, data: RenderData, where: string): void {
-  const sizes = { "data.size": data.size, "data.validation.size": data.validation.size ?? data.size };
-  for (const [name, size] of Object.entries(sizes)) {
-    const isCropped = name !== "data.size" || crops.length === 0;
-    if (isCropped && crop > size) throw new ConfigError(`${where}: batch.crop (${crop}) is larger than ${name} (${size})`);
+  const training = ["data.size", data.size] as const;
+  const validation = data.validation.size === undefined ? training : (["data.validation.size", data.validation.size] as const);
+  for (const [name, size] of crops.length > 0 ? [validation] : [training, validation])
+    if (crop > size) throw new ConfigError(`${where}: batch.crop (${crop}) is larger than ${name} (${size})`);
+  for (const [name, size] of [training, validation])
     if (data.phone && size % BLOCK_MULTIPLE !== 0)
       throw new ConfigError(`${where}: ${name} (${size}) must be a multiple of ${BLOCK_MULTIPLE} when data.phone is set`);
-  }
   for (const { side } of crops)
     if (side > data.size) throw new ConfigError(`${where}: batch.crops has ${side}, larger than data.size (${data.size})`);
   const most = Math.max(...planes);

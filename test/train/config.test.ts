@@ -40,6 +40,11 @@ test("an impossible setting is named", () => {
   refuse(["loss.weights.extra=1"], /loss\.weights: Unrecognized key: "extra"/);
   refuse(["batch.crop=100"], /batch\.crop/);
   refuse(["batch.crop=96"], /batch\.crop \(96\) is larger than data\.size \(64\)/);
+  refuse(['batch.crops=[{"side":64,"reduced":1}]', "batch.crop=96"], /batch\.crop \(96\) is larger than data\.size \(64\)/);
+  assert.throws(
+    () => overrideConfig(presets.nyu, ['batch.crops=[{"side":64,"reduced":1}]']),
+    /batch\.crops is for rendered stacks; set batch\.crop/,
+  );
   refuse(["data.validation.size=32"], /batch\.crop \(64\) is larger than data\.validation\.size \(32\)/);
   refuse(["batch.crop=96", "data.validation.size=128"], /batch\.crop \(96\) is larger than data\.size \(64\)/);
   refuse(['batch.crops=[{"side":64,"reduced":1},{"side":128,"reduced":2}]'], /batch\.crops has 128, larger than data\.size \(64\)/);
