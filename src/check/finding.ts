@@ -1,4 +1,4 @@
-/** `error`: must be fixed first; without that depth is computed of what is left, if at all. `warning`: depth will be less accurate. `note`: worth knowing. */
+/** `error`: should be fixed first; otherwise depth is computed from the remaining images, if at all. `warning`: depth will be less accurate. `note`: worth knowing. */
 export type Severity = "error" | "warning" | "note";
 
 export type FindingCode =
