@@ -33,13 +33,13 @@ export interface DepthMaps {
 const BEYOND = 0.8;
 
 /** Radii of the squares around a pixel that its cues are measured over, and of those that have a corner at it (enclosure), as shares of the image's shorter side. */
-export const REACH = { ripple: 1 / 128, unrest: 1 / 32, surroundings: 1 / 16, region: 1 / 8, enclosure: 1 / 10 } as const;
+const REACH = { ripple: 1 / 128, unrest: 1 / 32, surroundings: 1 / 16, region: 1 / 8, enclosure: 1 / 10 } as const;
 
 /** Depth is unfounded where the mean evidence of its surroundings is below this. */
 const LITTLE_EVIDENCE = 0.03;
 
 /** A share of the shorter side, in pixels. */
-export const reachOf = ({ width, height }: Size, share: number): number => Math.max(Math.round(share * Math.min(width, height)), 1);
+const reachOf = ({ width, height }: Size, share: number): number => Math.max(Math.round(share * Math.min(width, height)), 1);
 
 /** What the maps are made with: the network's own average and error model, and what the images show of focus. */
 export interface MapOptions {

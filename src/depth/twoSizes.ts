@@ -1,6 +1,5 @@
 import { focusSigns, type FocusSigns } from "../check/evidence.ts";
-import { boxMean } from "../image/boxFilter.ts";
-import type { Image, Size } from "../image/image.ts";
+import { sizeOf, type Image, type Size } from "../image/image.ts";
 import { luminance } from "../image/luminance.ts";
 import { resize } from "../image/resize.ts";
 import { sizeWithin } from "../image/shrink.ts";
@@ -8,7 +7,7 @@ import { enlarge } from "../image/upsample.ts";
 import { expectedErrors, type ErrorModel } from "../network/facts.ts";
 import type { FocusProbability } from "../network/focusProbability.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
-import { errorCues, reachOf, REACH } from "./maps.ts";
+import { errorCues } from "./maps.ts";
 import { LEAST_SIDE } from "./working.ts";
 
 /*
@@ -32,15 +31,19 @@ const ENOUGH_EVIDENCE = 0.6;
 /** The errors that are claimed for the reduced images count this much: where both sizes claim the same, the smaller has seen more of its surroundings. */
 const REDUCED_ERROR_FACTOR = 0.5;
 
-/** The stack in the size in which the network sees it as well; undefined if its images are hardly larger than that, or would be too narrow. */
-export function reducedStack(stack: FocalStack): FocalStack | undefined {
-  const [{ width, height }] = stack.images as [Image];
+/** The size in which the network sees images of this size as well; undefined if they are hardly larger than that, or would be too narrow. */
+export function reducedSize({ width, height }: Size): Size | undefined {
   const longer = Math.max(width, height);
   const side = Math.max(REDUCED.side, Math.round(REDUCED.share * longer));
   if (longer < LEAST_REDUCTION * side) return undefined;
   const size = sizeWithin({ width, height }, side);
-  if (Math.min(size.width, size.height) < LEAST_SIDE) return undefined;
-  return { ...stack, images: stack.images.map((image) => resize(image, { ...size, filter: "linear" })) };
+  return Math.min(size.width, size.height) < LEAST_SIDE ? undefined : size;
+}
+
+/** The stack in that size. */
+export function reducedStack(stack: FocalStack): FocalStack | undefined {
+  const size = reducedSize(stack.images[0] as Image);
+  return size && { ...stack, images: stack.images.map((image) => resize(image, { ...size, filter: "linear" })) };
 }
 
 /** A network's answer in one size, and what the images show of focus there. */
@@ -59,13 +62,11 @@ export const lookAt = (probability: FocusProbability, { images }: FocalStack): L
  * two sizes.
  */
 export function reducedWeights(whole: Look, reduced: Look, model: ErrorModel): Float32Array {
-  const errors = ({ probability, signs }: Look): Float32Array => expectedErrors(model, errorCues(probability, signs));
-  const { width, height } = whole.probability;
-  const around = boxMean({ width, height, values: whole.signs.evidence }, reachOf(whole.probability, REACH.surroundings));
-  const claimed = errors(whole);
-  const other = enlarge({ ...sizeOf(reduced.probability), values: errors(reduced) }, whole.probability);
-  return claimed.map((error, i) => {
-    const bare = Math.max(1 - (around[i] as number) / ENOUGH_EVIDENCE, 0);
+  const cuesOf = ({ probability, signs }: Look): ReturnType<typeof errorCues> => errorCues(probability, signs);
+  const cues = cuesOf(whole);
+  const other = enlarge({ ...sizeOf(reduced.probability), values: expectedErrors(model, cuesOf(reduced)) }, whole.probability);
+  return expectedErrors(model, cues).map((error, i) => {
+    const bare = Math.max(1 - (cues.surroundings[i] as number) / ENOUGH_EVIDENCE, 0);
     const share = error ** 2 / (error ** 2 + (REDUCED_ERROR_FACTOR * (other[i] as number)) ** 2);
     return MOST_WEIGHT * (bare + (1 - bare) * share);
   });
@@ -96,8 +97,6 @@ export function combineSizes(whole: FocusProbability, reduced: FocusProbability,
     for (let i = 0, at = n * pixels; i < pixels; i++, at++) values[at] = (values[at] as number) / (total[i] as number);
   return whole;
 }
-
-const sizeOf = ({ width, height }: Size): Size => ({ width, height });
 
 /** p_reduced − ↓p_whole of one plane. */
 function difference(whole: Size & { readonly values: Float32Array }, reduced: FocusProbability, plane: number): Float32Array {

@@ -4,6 +4,9 @@ export interface Size {
   readonly height: number;
 }
 
+/** The size alone of what has one. */
+export const sizeOf = ({ width, height }: Size): Size => ({ width, height });
+
 /** Values in [0, 1] as stored in the file (gamma-encoded sRGB unless stated otherwise), row by row, channels interleaved. */
 export interface Image extends Size {
   readonly channels: 1 | 3;

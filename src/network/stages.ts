@@ -1,4 +1,4 @@
-import type { Image, Size } from "../image/image.ts";
+import { sizeOf, type Image, type Size } from "../image/image.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { recordStages, STAGE_NAMES, type StageName, type StagesRequest } from "../model/stages.ts";
 import type { GraphRuntime } from "./graphs.ts";
@@ -166,8 +166,6 @@ function inputOf(image: Image): Value {
   const padded = paddedSize(image);
   return { data: packImages([image], padded), shape: [1, 3, padded.height, padded.width] };
 }
-
-const sizeOf = ({ width, height }: Size): Size => ({ width, height });
 
 const cellsOf = ({ width, height }: Size): Size => ({ width: width / SIZE_MULTIPLE, height: height / SIZE_MULTIPLE });
 

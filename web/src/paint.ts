@@ -1,5 +1,5 @@
 import type { Plane } from "../../src/image/boxFilter.ts";
-import type { Image, Size } from "../../src/image/image.ts";
+import { sizeOf, type Image, type Size } from "../../src/image/image.ts";
 import { bytesToSrgb } from "../../src/io/profileColours.ts";
 import type { Canvas } from "../../src/output/canvas.ts";
 import { paintDepth, type Coloring } from "../../src/output/colorPicture.ts";
@@ -58,8 +58,6 @@ export function valueSource(plane: Plane): PictureSource {
     paint: (region) => paintValues(region ? { ...sizeOf(region), values: cut(values, plane, region) } : plane),
   };
 }
-
-const sizeOf = ({ width, height }: Size): Size => ({ width, height });
 
 /** The image in four bytes per pixel, in sRGB; `profile` says what its own numbers are, if not that. */
 export function pixelsOf({ width, height, channels, data }: Image, profile?: Uint8Array): Painting {
