@@ -4,7 +4,7 @@ import { invalidFocusTrend } from "../metrics/focusTrend.ts";
 import { focalStack, type FocalStack } from "../stack/focalStack.ts";
 import { fuseImages } from "./allInFocus/fusion.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
-import type { FocusProbability, PredictOptions } from "../network/focusProbability.ts";
+import { percent, type FocusProbability, type PredictOptions } from "../network/focusProbability.ts";
 import { depthMaps, type DepthMaps } from "./maps.ts";
 import { combineSizes, reducedStack, reducedWeights, lookAt, type Look } from "./twoSizes.ts";
 
@@ -46,11 +46,11 @@ export async function estimateDepth(stack: FocalStack, { network, ...options }: 
 async function lookInSizes(stack: FocalStack, { network, signal, onProgress }: EstimateOptions): Promise<Look> {
   const smaller = reducedStack(stack);
   if (!smaller) return lookAt(await network.predict(stack, { signal, onProgress }), stack);
-  const share = pixelsOf(smaller) / (pixelsOf(smaller) + pixelsOf(stack)); // of the time
-  const percent = (from: number, to: number) => (done: number, of: number) =>
-    onProgress?.(Math.floor(100 * (from + ((to - from) * done) / of)), 100);
-  const reduced = lookAt(await network.predict(smaller, { signal, onProgress: percent(0, share) }), smaller);
-  const whole = lookAt(await network.predict(stack, { signal, onProgress: percent(share, 1) }), stack);
+  const [few, many] = [smaller, stack].map(pixelsOf) as [number, number]; // time grows with them
+  const after = (before: number, pixels: number) => (done: number, of: number) =>
+    onProgress?.(percent(before + (pixels * done) / of, few + many), 100);
+  const reduced = lookAt(await network.predict(smaller, { signal, onProgress: after(0, few) }), smaller);
+  const whole = lookAt(await network.predict(stack, { signal, onProgress: after(few, many) }), stack);
   const weights = reducedWeights(whole, reduced, network.errorModel);
   return { ...whole, probability: combineSizes(whole.probability, reduced.probability, weights) };
 }

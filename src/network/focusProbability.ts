@@ -1,4 +1,4 @@
-import type { Image, Size } from "../image/image.ts";
+import { sizeOf, type Image, type Size } from "../image/image.ts";
 import { SIZE_MULTIPLE } from "../model/encoder.ts";
 import { FIELD_NAMES } from "../model/graph.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
@@ -8,7 +8,7 @@ import { crop, cropImage, packImages, paddedSize } from "./pad.ts";
 import { planeWindows, type PlaneWindows } from "./planeWindows.ts";
 import type { Session, Value } from "./session.ts";
 import { stagedTiles, type RunnerOptions, type StageSessions, type TileRunner } from "./stages.ts";
-import { tilesOf, tileWeights, type Tile } from "./tiles.ts";
+import { pixelsOf, tilesOf, tileWeights, type Tile } from "./tiles.ts";
 
 /** p of every plane and pixel, [planes, height, width]. */
 export interface FocusProbability extends Size {
@@ -23,7 +23,7 @@ export type Fields = Readonly<Record<(typeof FIELD_NAMES)[number], Value>>;
 export interface PredictOptions {
   /** Stops before the next run of the network. */
   readonly signal?: AbortSignal | undefined;
-  /** Called after each run of the network. */
+  /** Called after each run of the network with the share of the work that is done, in percent: `done` never falls, and is `of`, 100, only at the end. */
   readonly onProgress?: ((done: number, of: number) => void) | undefined;
 }
 
@@ -57,26 +57,27 @@ export async function focusProbability(stack: FocalStack, options: ProbabilityOp
   const tiles = tilesOf({ width, height }, maxPixels);
   const windows = planeWindows(planes, mostPlanes);
   const staged = tiles.length > 1 || windows.sparse ? await options.stages?.(Math.min(planes, mostPlanes), tiles) : undefined;
-  let [done, steps] = [0, Infinity];
-  const step: RunnerOptions["step"] = async (body) => {
+  let [done, all] = [0, 1];
+  const step: RunnerOptions["step"] = async (work, body) => {
     options.signal?.throwIfAborted();
     const result = await body();
-    options.onProgress?.((done += 1), steps);
+    done += work;
+    options.onProgress?.(percent(done, all), 100);
     return result;
   };
-  if (tiles.length === 1 && !windows.sparse) {
-    steps = 1;
-    return step(() => runNetwork(session, stack.images, least));
-  }
+  if (tiles.length === 1 && !windows.sparse) return step(1, () => runNetwork(session, stack.images, least));
   const given = { images: stack.images, tiles, step, least };
   const runner = staged
     ? stagedTiles(staged, { ...given, maxPixels })
     : windows.sparse && session.encode
       ? encodedTiles(session.encode, given)
       : wholeTiles(session, given);
-  steps = runner.steps(windows.dense.length + (windows.sparse ? 1 : 0));
+  all = runner.work([windows.sparse ?? [], ...windows.dense].flat().length);
   return { planes, width, height, values: await overTiles(runner, { tiles, windows, planes, width, height }) };
 }
+
+/** Of work that has begun: never 0, and 100 only at the end. */
+export const percent = (done: number, of: number): number => Math.max(Math.floor((100 * done) / of), 1);
 
 interface TileOptions extends RunnerOptions {
   readonly least: number;
@@ -85,10 +86,10 @@ interface TileOptions extends RunnerOptions {
 /** Every tile through the whole network, independently: its global parts see the tile instead of the image. */
 function wholeTiles(session: Session, { images, tiles, step, least }: TileOptions): TileRunner {
   return {
-    steps: (windows) => tiles.length * windows,
+    work: (planes) => planes * pixelsOf(...tiles),
     encode: (tile) =>
       Promise.resolve((window) =>
-        step(async () => {
+        step(window.length * pixelsOf(tile), async () => {
           const cut = window.map((plane) => cropImage(images[plane] as Image, tile));
           return (await runNetwork(session, cut, least)).values;
         }),
@@ -99,14 +100,16 @@ function wholeTiles(session: Session, { images, tiles, step, least }: TileOption
 /** Like `wholeTiles`, but each plane of a tile is encoded once for all windows. */
 function encodedTiles(encode: NonNullable<Session["encode"]>, { images, tiles, step, least }: TileOptions): TileRunner {
   return {
-    steps: (windows) => tiles.length * (windows + 1),
+    work: (planes) => (images.length + planes) * pixelsOf(...tiles),
     async encode(tile) {
       const cut = images.map((image) => cropImage(image, tile));
       const padded = paddedSize(tile, { least });
       const shape = [1, cut.length, 3, padded.height, padded.width];
-      const decode = await step(() => encode({ data: packImages(cut, padded), shape }));
+      const decode = await step(cut.length * pixelsOf(tile), () => encode({ data: packImages(cut, padded), shape }));
       return (window) =>
-        step(async () => crop(await decode(window), { from: padded, to: { width: tile.width, height: tile.height }, maps: window.length }));
+        step(window.length * pixelsOf(tile), async () =>
+          crop(await decode(window), { from: padded, to: sizeOf(tile), maps: window.length }),
+        );
     },
   };
 }

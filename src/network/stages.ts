@@ -6,7 +6,7 @@ import { createMerge } from "./merge.ts";
 import { crop, cropImage, packImages, paddedSize } from "./pad.ts";
 import type { PlaneWindow } from "./planeWindows.ts";
 import type { Decode, Session, Value } from "./session.ts";
-import { tilesOf, tileWeights, TRUNK_SEAM, type Tile } from "./tiles.ts";
+import { pixelsOf, tilesOf, tileWeights, TRUNK_SEAM, type Tile } from "./tiles.ts";
 import { enlarge } from "../image/upsample.ts";
 
 /** The network in stages, for images and stacks that do not fit one run; `recordStages` makes the graphs. */
@@ -70,8 +70,8 @@ export async function disposeStages(stages: StageSessions): Promise<void> {
 
 /** Computes p tile by tile. */
 export interface TileRunner {
-  /** How often `step` will be called with this many windows over the planes. */
-  steps(windows: number): number;
+  /** The work of all steps, with this many planes in all windows together. */
+  work(planes: number): number;
   /** Encodes a tile; returns a function that computes p of a window of planes there, [planes, height, width]. */
   encode(tile: Tile): Promise<Decode>;
 }
@@ -79,12 +79,15 @@ export interface TileRunner {
 export interface RunnerOptions {
   readonly images: readonly Image[];
   readonly tiles: readonly Tile[];
-  /** Runs one part of the work: counted, and not started after a stop. */
-  readonly step: <T>(body: () => Promise<T>) => Promise<T>;
+  /** Runs one part of the work: counted as this much, and not started after a stop. */
+  readonly step: <T>(work: number, body: () => Promise<T>) => Promise<T>;
 }
 
 /** The trunk processes one plane at a time, the decoder up to ten, so the trunk's tiles may be larger by this factor. */
 export const TRUNK_SHARE = 5;
+
+/** The work to decode a plane, of that to encode it: takes 0.95 (`small`) and 2.5 (`fine`, whose runs are long enough to wait for) times as long on two cores. */
+const DECODE_WORK = 2;
 
 type Maps = Readonly<Record<string, Value>>;
 
@@ -98,7 +101,8 @@ export function stagedTiles(
   const trunkTiles = tilesOf(size, maxPixels * TRUNK_SHARE, TRUNK_SEAM);
   const seesImages = stages.decode.inputNames.includes("images");
   const once = tiles.length === 1 && trunkTiles.length === 1;
-  const trunk = (image: Image, tile: Tile): Promise<Maps> => step(() => stages.trunk.run({ images: inputOf(cropImage(image, tile)) }));
+  const trunk = (image: Image, tile: Tile): Promise<Maps> =>
+    step(pixelsOf(tile), () => stages.trunk.run({ images: inputOf(cropImage(image, tile)) }));
 
   const contexts: Maps[] = [];
   const encodePlane = async (plane: number, tile: Tile): Promise<Maps> => {
@@ -121,7 +125,7 @@ export function stagedTiles(
   };
 
   return {
-    steps: (windows) => images.length * (trunkTiles.length + (once ? 0 : tiles.length)) + tiles.length * windows,
+    work: (planes) => images.length * pixelsOf(...trunkTiles, ...(once ? [] : tiles)) + DECODE_WORK * planes * pixelsOf(...tiles),
     async encode(tile) {
       const encoded: Maps[] = [];
       for (const plane of images.keys()) encoded.push(await encodePlane(plane, tile));
@@ -132,7 +136,7 @@ export function stagedTiles(
           ...{ volume16: volume("volume16"), volume8: volume("volume8"), volume4: volume("volume4"), coarse },
           ...(seesImages && { images: concatenated(planes.map((plane) => inputOf(cropImage(images[plane] as Image, tile)))) }),
         };
-        const { probability } = await step(() => stages.decode.run(inputs));
+        const { probability } = await step(DECODE_WORK * planes.length * pixelsOf(tile), () => stages.decode.run(inputs));
         return crop(probability?.data as Float32Array, { from: paddedSize(tile), to: sizeOf(tile), maps: planes.length });
       };
     },

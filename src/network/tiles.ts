@@ -6,6 +6,9 @@ export interface Tile extends Size {
   readonly top: number;
 }
 
+/** Of all these tiles: the work on them grows with it. */
+export const pixelsOf = (...tiles: readonly Tile[]): number => tiles.reduce((sum, { width, height }) => sum + width * height, 0);
+
 /** Tiles start at multiples of this, so that the network's coarsest cells are aligned with those of the whole image. */
 const CELL = 32;
 
