@@ -1,8 +1,8 @@
 import { duration } from "../output/duration.ts";
 
-export type Stage = "frames" | "read" | "align" | "check" | "infer" | "enlarge" | "write";
+export type Stage = "frames" | "read" | "align" | "check" | "infer" | "fill" | "enlarge" | "write";
 
-/** Called after each step of a stage. */
+/** Called after each step of a stage, and where a stage has no others, before its first. */
 export type OnStage = (stage: Stage, done: number, of: number) => void;
 
 interface Screen {
@@ -24,7 +24,8 @@ export function createProgress(screen: Screen, { quiet = false, now = () => perf
     const time = now();
     if (stage !== current) [current, began, printed] = [stage, last, last]; // a stage begins when the previous one ends
     last = time;
-    const left = `${of === 100 && SHARES.has(stage) ? `${done} %` : `${done} of ${of}`}, ${duration(((time - began) / done) * (of - done))} left`;
+    const share = of === 100 && SHARES.has(stage) ? `${done} %` : `${done} of ${of}`;
+    const left = done > 0 ? `${share}, ${duration(((time - began) / done) * (of - done))} left` : share;
     if (screen.isTTY) screen.write(done < of ? `\r${stage}: ${left}\u001b[K` : `\r${stage}: ${duration(time - began)}\u001b[K\n`);
     else if (done >= of) screen.write(`${stage}: done in ${duration(time - began)}\n`);
     else if (time - printed >= PLAIN_INTERVAL) {

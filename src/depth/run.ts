@@ -90,7 +90,7 @@ export async function runDepthWith(createFusion: CreateStackFusion, given: Stack
   const estimate = hasFocusChange(findings) ? estimated : withoutEvidence(estimated, stack);
   const infer = clock();
 
-  const filled = options.fill ? fillDepth(estimate, aligned?.valid) : undefined;
+  const filled = options.fill ? filledDepth(estimate, aligned, onStage) : undefined;
   const fill = clock();
 
   const result = await fullSize(source, { estimate, filled, aligned, planes, prefer: options.prefer, createFusion, onStage, signal });
@@ -106,6 +106,13 @@ export async function runDepthWith(createFusion: CreateStackFusion, given: Stack
     findings,
     seconds: { ...seconds, infer, fill, enlarge: clock() },
   };
+}
+
+function filledDepth(estimate: DepthEstimate, aligned: AlignedStack | undefined, onStage: OnStage): FilledDepth {
+  onStage("fill", 0, 1);
+  const filled = fillDepth(estimate, aligned?.valid);
+  onStage("fill", 1, 1);
+  return filled;
 }
 
 type Prepared = Pick<DepthRun, "source" | "order" | "aligned" | "stack" | "findings"> & {

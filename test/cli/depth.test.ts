@@ -89,7 +89,7 @@ test("without distances depth is a plane index, and is called that", async (cont
 test("progress and results keep apart: stages on stderr, the files on stdout", async (context) => {
   const loud = await runCommand(context, "depth", metric, "-o", join(root, "loud"), "--truth", truth);
   assert.equal(loud.code, 0, loud.err);
-  for (const stage of ["read", "align", "check", "infer", "write"]) assert.match(loud.err, new RegExp(`^${stage}: done in`, "m"));
+  for (const stage of ["read", "align", "check", "infer", "fill", "write"]) assert.match(loud.err, new RegExp(`^${stage}: done in`, "m"));
   assert.match(loud.out, /\n {2}\S+depth16\.png +depth, 16-bit; result\.json has scale and unit\n/);
   assert.match(loud.out, /\n {2}\S+result\.json +the same for programs.*\n$/);
   const absRel = Number(/against the truth: absRel ([\d.]+),/.exec(loud.out)?.[1]);

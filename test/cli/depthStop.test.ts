@@ -47,6 +47,13 @@ test("on a terminal one line tells the stage and the time left, which is that of
   assert.deepEqual(told, ["\rread: 1 of 4, 12 s left\u001b[K", "\rread: 16 s\u001b[K\n", "\renlarge: 1 of 30, 1 min 56 s left\u001b[K"]);
 });
 
+test("a stage that has begun is named, without a time left before there is a step to go by", () => {
+  const { told, progress } = watched(true);
+  progress("infer", 0, 100);
+  progress("fill", 0, 1);
+  assert.deepEqual(told, ["\rinfer: 0 %\u001b[K", "\rfill: 0 of 1\u001b[K"]);
+});
+
 test("elsewhere a stage is one line, and a long one a line every ten seconds", () => {
   const { told, at, progress } = watched(false);
   for (const second of [3, 6, 9, 12, 15]) {

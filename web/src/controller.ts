@@ -393,9 +393,9 @@ function step({ get, dispatch }: Store, event: StageStep): void {
 
 /** The next run's time is expected from this one's. */
 function learn({ planes, result, summary }: RunResult): void {
-  const { load, align, check: checked, infer, enlarge } = summary.seconds as Record<string, number | undefined>;
+  const { load, align, check: checked, infer, fill, enlarge } = summary.seconds as Record<string, number | undefined>;
   const facts = { planes: planes.length, width: result.depth.width, height: result.depth.height };
-  const measured = { read: load ?? 0, align: align ?? 0, check: checked ?? 0, infer: infer ?? 0, enlarge: enlarge ?? 0 };
+  const measured = { read: load ?? 0, align: align ?? 0, check: checked ?? 0, infer: infer ?? 0, fill: fill ?? 0, enlarge: enlarge ?? 0 };
   storeRates(learnedRates(storedRates(), facts, measured));
 }
 

@@ -75,6 +75,12 @@ test("the time left follows the pace of what has been done", () => {
   close(slow.secondsLeft ?? 0, 30 * (22 / 11));
 });
 
+test("where steps come in percent, the next is expected to be as long as the last", () => {
+  const { next } = advance(begin({ infer: 10 }, { now: 0 }), { stage: "infer", done: 20, of: 100 }, 2);
+  close(next.share, 0.4);
+  close(next.seconds, 2);
+});
+
 test("between two steps the bar moves as fast as expected, then ever slower, and not beyond the next step", () => {
   const bar = { share: 0.2, next: { share: 0.6, seconds: 10 } };
   close(shareShown(bar, 0), 0.2);
@@ -100,6 +106,13 @@ test("every stage takes some time, more of it for more and larger images", () =>
   const large = expectedWork({ planes: 5, width: 6000, height: 4000 });
   for (const stage of STAGES) assert.ok(small[stage] > 0 && many[stage] >= small[stage] && large[stage] >= small[stage], stage);
   assert.ok(many.align > 5 * small.align && large.enlarge > 50 * small.enlarge && large.infer < 10 * small.infer);
+});
+
+test("images that the network sees in two sizes take the time of both", () => {
+  const infer = (width: number, height: number): number => expectedWork({ planes: 5, width, height }).infer / (5 * RATES.infer);
+  close(infer(570, 380), 0.57 * 0.38);
+  close(infer(600, 400), 0.6 * 0.4 + 0.384 * 0.256);
+  close(infer(6000, 4000), 0.768 * 0.512 + 0.384 * 0.256);
 });
 
 test("a machine's own speed is learned from its runs; stages that had nothing to do teach nothing", () => {

@@ -1,4 +1,5 @@
 import type { Size } from "../../../src/image/image.ts";
+import { reducedSize } from "../../../src/depth/twoSizes.ts";
 import { workingPixels } from "../../../src/depth/working.ts";
 import type { Event } from "../worker/protocol.ts";
 
@@ -12,7 +13,7 @@ export interface StageStep {
 }
 
 /** The stages of a job from opening to result, in the order in which they run. */
-export const STAGES = ["open", "read", "align", "check", "graph", "infer", "enlarge"] as const satisfies readonly StageName[];
+export const STAGES = ["open", "read", "align", "check", "graph", "infer", "fill", "enlarge"] as const satisfies readonly StageName[];
 export type WorkStage = (typeof STAGES)[number];
 
 /** Expected seconds of each stage. */
@@ -42,7 +43,7 @@ export interface Progress {
 const total = (work: Work): number => STAGES.reduce((sum, stage) => sum + (work[stage] ?? 0), 0);
 
 /** Steps in which a stage is usually reported, until it says so itself. */
-const USUAL_STEPS: Readonly<Record<WorkStage, number>> = { open: 4, graph: 1, read: 4, align: 10, check: 1, infer: 1, enlarge: 4 };
+const USUAL_STEPS: Readonly<Record<WorkStage, number>> = { open: 4, graph: 1, read: 4, align: 10, check: 1, infer: 1, fill: 1, enlarge: 4 };
 
 /** Work of which `left` is still to be done, at the time `now` [s]. */
 export function begin(work: Work, { left = work, now }: { left?: Work; now: number }): Progress {
@@ -58,14 +59,13 @@ const PRIOR = 1;
 /** Before this many seconds nothing is said of the time left. */
 const SILENCE = 1.5;
 
-/** What comes next after what is done: the rest of a stage that has told its steps (`of`), or the first step of the next stage. */
-function underway(done: Done, current?: { readonly stage: WorkStage; readonly of: number }): Progress {
+/** What comes next after what is done: another step of the stage, of this many expected seconds, or the first step of the next stage. */
+function underway(done: Done, current?: { readonly stage: WorkStage; readonly step: number }): Progress {
   const { share, work, left, spent, worked } = done;
   const rest = total(left);
   const goesOn = current !== undefined && (left[current.stage] ?? 0) > 0;
   const stage = goesOn ? current.stage : (STAGES.find((each) => (left[each] ?? 0) > 0) ?? current?.stage ?? "enlarge");
-  const steps = goesOn ? current.of : USUAL_STEPS[stage];
-  const step = Math.min((work[stage] ?? 0) / steps, left[stage] ?? 0);
+  const step = Math.min(goesOn ? current.step : (work[stage] ?? 0) / USUAL_STEPS[stage], left[stage] ?? 0);
   const pace = (spent + PRIOR) / (worked + PRIOR);
   return {
     ...done,
@@ -94,7 +94,9 @@ export function advance(progress: Progress, { stage, done, of }: StageStep, now:
   const didWork = Math.max(0, before - after);
   const share = before > 0 ? progress.share + (1 - progress.share) * Math.min(1, didWork / before) : progress.share;
   const spent = progress.spent + Math.max(0, now - progress.at);
-  return underway({ share, work: progress.work, left, spent, worked: progress.worked + didWork, at: now }, { stage: name, of });
+  const thisStep = (progress.left[name] ?? 0) - (left[name] ?? 0); // more than one in `of` where they come in percent
+  const step = Math.max((progress.work[name] ?? 0) / of, thisStep);
+  return underway({ share, work: progress.work, left, spent, worked: progress.worked + didWork, at: now }, { stage: name, step });
 }
 
 /** The same progress with another expectation of what is left, made when more is known; the share stays. */
@@ -117,6 +119,8 @@ export interface StackFacts extends Size {
 function amounts({ planes, ...size }: StackFacts): Readonly<Record<WorkStage, number>> {
   const file = (planes * size.width * size.height) / 1e6;
   const working = workingPixels(size) / 1e6;
+  const factor = Math.sqrt((1e6 * working) / (size.width * size.height));
+  const reduced = reducedSize({ width: Math.round(factor * size.width), height: Math.round(factor * size.height) });
   const windows = planes <= 10 ? planes : 10 * (Math.ceil((planes - 10) / 5) + 2);
   return {
     open: planes,
@@ -124,7 +128,8 @@ function amounts({ planes, ...size }: StackFacts): Readonly<Record<WorkStage, nu
     read: file + planes * working,
     align: (2 * planes - 3) * working,
     check: planes * working,
-    infer: windows * working,
+    infer: windows * (working + (reduced ? (reduced.width * reduced.height) / 1e6 : 0)),
+    fill: working,
     enlarge: file,
   };
 }
@@ -137,6 +142,7 @@ export const RATES: Readonly<Record<WorkStage, number>> = {
   align: 0.35,
   check: 0.6,
   infer: 0.9,
+  fill: 1.2,
   enlarge: 0.25,
 };
 
