@@ -11,6 +11,7 @@ import type { FocusProbability } from "../../src/network/focusProbability.ts";
 import { createRandom } from "../../src/random.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
 import { assertClose } from "../helpers/close.ts";
+import { gaussianBlur, texture } from "../helpers/texturedStack.ts";
 
 /** The same p at every pixel. */
 function level(p: readonly number[], width: number, height = width): FocusProbability {
@@ -116,18 +117,41 @@ test("where nothing shows focus p goes 0.7 of the way, elsewhere as far as the c
   assertClose([weight(unsure, unsure, 0.3)], [0.63]);
 });
 
+test("weights follow the evidence around a pixel, not its own", () => {
+  const [side, half] = [64, 32];
+  const looks = [seenWith([1, 0, 0], side, 0), seenWith([0.5, 0, 0.5], half, 0)] as const;
+  for (let i = 0; i < side ** 2; i++) looks[0].signs.evidence[i] = i % side < half ? (i + Math.floor(i / side)) % 2 : 0; // every second pixel of one half
+  const weights = reducedWeights(...looks, spreadAlone);
+  const at = (x: number): number => weights[half * side + x] as number;
+  const [near, next] = [at(10), at(11)];
+  assert.ok(Math.abs(near - next) < 0.05, `${near} and ${next}: neighbours with evidence 1 and 0`);
+  assertClose([near], [0.7 * (1 - 0.5 / 0.6)], 0.2); // the mean evidence is ½, and the claims are for the whole images
+  assertClose([at(50)], [0.7]);
+});
+
+interface Seen {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((done: number, of: number) => void) | undefined;
+}
+
+/** A network that finds the last plane in reduced images and the second in whole ones, and calls `onRun` at each run with the width of what it sees. */
+function twoMinded({ runs = 1, onRun }: { runs?: number; onRun?: (width: number) => void }): DepthNetwork {
+  const predict = ({ images: [first] }: FocalStack, { signal, onProgress }: Seen = {}): Promise<FocusProbability> =>
+    Promise.resolve().then(() => {
+      const { width, height } = first as Image;
+      for (let done = 1; done <= runs; done++) {
+        signal?.throwIfAborted();
+        onRun?.(width);
+        onProgress?.(done, runs);
+      }
+      return level(width === 384 ? [0, 0, 1] : [0, 1, 0], width, height);
+    });
+  return { average: "metres", errorModel: spreadAlone, predict } as unknown as DepthNetwork;
+}
+
 test("a network sees a large stack twice, reduced and whole, and a small one once", async () => {
   const sizes: number[] = [];
-  const network = {
-    average: "metres",
-    errorModel: spreadAlone,
-    predict: ({ images: [first] }: FocalStack, { onProgress }: { onProgress?: (done: number, of: number) => void } = {}) => {
-      const { width, height } = first as Image;
-      sizes.push(width);
-      onProgress?.(1, 1);
-      return Promise.resolve(level(width === 384 ? [0, 0, 1] : [0, 1, 0], width, height));
-    },
-  } as unknown as DepthNetwork;
+  const network = twoMinded({ onRun: (width) => sizes.push(width) });
   const steps: [number, number][] = [];
   const onProgress = (done: number, of: number): void => void steps.push([done, of]);
   const large = await estimateDepth(stackOf(640, 64), { network, onProgress });
@@ -145,4 +169,43 @@ test("a network sees a large stack twice, reduced and whole, and a small one onc
   const small = await estimateDepth(stackOf(320, 32), { network });
   assert.deepEqual(sizes, [384, 640, 320]);
   assertClose([small.depth.values[0] as number], [2]);
+});
+
+test("the progress of both sizes rises from 1 to exactly 100 percent, however many runs they take", async () => {
+  for (const runs of [3, 24])
+    for (const width of [576, 592, 608, 624, 640, 656, 672, 688, 704]) {
+      const told: number[] = [];
+      await estimateDepth(stackOf(width, 64), { network: twoMinded({ runs }), onProgress: (done) => told.push(done) });
+      assert.equal(told.length, 2 * runs);
+      assert.deepEqual(told, [...told].sort((a, b) => a - b)); // prettier-ignore
+      assert.ok((told[0] as number) >= 1, `${runs} runs, ${width}: begins at ${told[0]}`);
+      assert.deepEqual(told.filter((done) => done >= 100), [100], `${runs} runs, ${width}`); // prettier-ignore
+      assert.equal(told.at(-1), 100);
+    }
+});
+
+test("where focus changes the whole images count more than where nothing shows it", async () => {
+  const [width, height] = [640, 96];
+  const sharp = texture({ width, height });
+  const images = [0, 1.5, 3].map((blur) => {
+    const { data } = gaussianBlur(sharp, () => blur);
+    return { ...sharp, data: data.map((value, i) => ((i / 3) % width < width / 2 ? value : 0.5)) };
+  });
+  const { depth } = await estimateDepth({ images, focusDistances: [1, 2, 4], space: "depth" }, { network: twoMinded({}) });
+  const at = (x: number): number => depth.values[(height / 2) * width + x] as number;
+  // Both sizes claim next to nothing: 0.56 of the way, 1 / (1 + ½²) of 0.7.
+  assertClose([at(160)], [2 + 2 * 0.56], 0.02);
+  assertClose([at(520)], [2 + 2 * 0.7], 1e-3);
+});
+
+test("a stop while the reduced images are seen starts no run of the whole ones", async () => {
+  for (const runs of [1, 2]) {
+    const [stop, reason, sizes] = [new AbortController(), new Error("the user left"), [] as number[]];
+    const onRun = (width: number): void => {
+      sizes.push(width);
+      stop.abort(reason);
+    };
+    await assert.rejects(estimateDepth(stackOf(640, 64), { network: twoMinded({ runs, onRun }), signal: stop.signal }), reason);
+    assert.deepEqual(sizes, [384], `${runs} runs in each size`);
+  }
 });
