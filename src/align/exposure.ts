@@ -14,7 +14,7 @@ const GROUP = 12;
 const USABLE = 0.5;
 const LEAST_GROUPS = 6;
 /** Linear light below this is mostly noise. */
-const DARK = 0.002;
+export const DARK = 0.002;
 
 /**
  * The median, over groups of cells, of reference light over frame light. Blur moves light between neighbouring groups but preserves the

@@ -32,7 +32,7 @@ const WORKING_PIXELS = 1 << 20;
 const GRID = 192;
 
 /** Stored values above this may be clipped: light is then no longer proportional to exposure. */
-const CLIPPED = 0.98;
+export const CLIPPED = 0.98;
 
 export function workingFrame(image: Image, { pixels = WORKING_PIXELS }: { pixels?: number } = {}): WorkingFrame {
   const factor = reduction(image, pixels);

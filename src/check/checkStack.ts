@@ -12,6 +12,7 @@ import { checkFocus, type FocusOptions } from "./focus.ts";
 import { alignedFrames, FOCUS_PIXELS, inPlaneOrder, measureFocus, type FocusMeasurement } from "./measure.ts";
 import { checkMotion } from "./motion.ts";
 import { findPlaneOrder, inOrder, type PlaneOrder } from "./planeOrder.ts";
+import { recordedRange } from "./recordedRange.ts";
 import { peakOf, showsScene } from "./sharpness.ts";
 
 export interface CheckOptions {
@@ -102,10 +103,12 @@ interface Compared {
 function lookForChange(images: readonly Image[], { alignment, measured }: Compared, { aligned }: CheckOptions): Finding[] {
   const isAligned = measured.frames.length > 1;
   if (!isAligned && showsScene(measured.sharpness)) return [];
+  const range = recordedRange(alignment.frames);
   const look = (pixels: number): Finding[] => {
     if (!isAligned) return checkFocusChange(images.map((image) => smallLuminance(image, reduction(image, pixels))));
-    const { frames, transforms } = pixels === FOCUS_PIXELS ? measured : alignedFrames(images, alignment, { aligned, pixels });
-    return checkFocusChange(frames, transforms);
+    const { frames, transforms } =
+      !range && pixels === FOCUS_PIXELS ? measured : alignedFrames(images, alignment, { aligned, pixels, range });
+    return checkFocusChange(frames, { transforms, darkest: range?.darkest });
   };
   const found = look(FOCUS_PIXELS);
   return found.length === 0 || reduction(alignment, FOCUS_PIXELS) === 1 ? found : look(Infinity);

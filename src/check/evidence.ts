@@ -168,12 +168,18 @@ const STRONG = { evidence: 0.5, share: 2e-4 } as const;
 /** How far evidence reaches: the window of the energies, the largest blur, which is done twice, and Lanczos' radius in frames that were moved. */
 const REACH = WINDOW + 2 * BLURS[2] + 3;
 
-/**
- * Says so if no part of the scene is sharper in one frame than in another: depth would be made up. Frames that have been moved to be aligned, by these
- * transforms, end in repeated pixels, which are no evidence.
- */
-export function checkFocusChange(frames: readonly Plane[], transforms: readonly Similarity[] = []): Finding[] {
+interface Doubtful {
+  /** Of the frames: those that have been moved to be aligned end in repeated pixels. */
+  readonly transforms?: readonly Similarity[];
+  /** Pixels that are darker than this in some frame are left out. Default: 0. */
+  readonly darkest?: number | undefined;
+}
+
+/** Says so if no part of the scene is sharper in one frame than in another: depth would be made up. */
+export function checkFocusChange(frames: readonly Plane[], { transforms = [], darkest = 0 }: Doubtful = {}): Finding[] {
   const inner = commonArea(transforms.filter(hasMoved), frames[0] as Plane, REACH);
+  for (const { values } of darkest > 0 ? frames : [])
+    for (let i = 0; i < inner.length; i++) if ((values[i] as number) < darkest) inner[i] = 0;
   const some = choosePlanes(frames.length, Math.min(COMPARED, frames.length)).map((n) => frames[n] as Plane);
   if (showsFocus(some, inner) || (frames.length > some.length && showsFocus(frames, inner))) return [];
   return [

@@ -6,6 +6,7 @@ import { reduction } from "../align/workingFrame.ts";
 import type { Plane } from "../image/boxFilter.ts";
 import type { Image } from "../image/image.ts";
 import { smallLuminance } from "../image/luminance.ts";
+import { withoutBrighter, type RecordedRange } from "./recordedRange.ts";
 import { BLOCK, blockSharpness, texturedBlocks, type BlockSharpness } from "./sharpness.ts";
 
 /** The frames that could be aligned. */
@@ -44,18 +45,19 @@ export function measureFocus(images: readonly Image[], alignment: Alignment, pla
   return { ...aligned, sharpness, textured: texturedBlocks(sharpness).filter((block) => whole[block]) };
 }
 
-/** The frames that can be aligned, reduced to at most about `pixels`. */
+/** The frames that can be aligned, reduced to at most about `pixels`, without what is brighter than the range. */
 export function alignedFrames(
   images: readonly Image[],
   alignment: Alignment,
-  { aligned, pixels }: Placed & { readonly pixels: number },
+  { aligned, pixels, range }: Placed & { readonly pixels: number; readonly range?: RecordedRange | undefined },
 ): AlignedFrames {
   const planes = alignment.frames.flatMap(({ ok }, n) => (ok ? [n] : []));
   const factor = reduction(alignment, pixels);
   const at = (n: number): FrameAlignment => alignment.frames[n] as FrameAlignment;
+  const placed = (n: number): Image => aligned?.[n] ?? alignImage(images[n] as Image, at(n));
   return {
     planes,
-    frames: planes.map((n) => smallLuminance(aligned?.[n] ?? alignImage(images[n] as Image, at(n)), factor)),
+    frames: planes.map((n) => smallLuminance(range ? withoutBrighter(placed(n), range) : placed(n), factor)),
     transforms: planes.map((n) => resized(at(n).transform, 1 / factor)),
   };
 }

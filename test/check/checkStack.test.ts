@@ -171,6 +171,49 @@ test("photos that differ by hand shake alone show no change of focus: the border
   assert.ok(!codes(findings).includes("no-focus-change"), codes(findings).join());
 });
 
+/** One picture taken at these factors of exposure, white where it is too bright, in eight bits. */
+const exposed = (pictures: readonly Image[], factors: readonly number[]): FocalStack => ({
+  images: factors.map((factor, n): Image => {
+    const { data, ...rest } = applyGain(pictures[n % pictures.length] as Image, [factor, factor, factor]);
+    return { ...rest, data: data.map((value) => Math.round(255 * value) / 255) };
+  }),
+  focusDistances: factors.map((_, n) => n + 1),
+  space: "depth",
+});
+
+test("photos that differ by exposure alone show no change of focus: what is white or black in some of them is no evidence in the others", async () => {
+  const random = createRandom(11);
+  const plain = (i: number): boolean => Math.abs(Math.floor(i / 3 / SIZE.width) - SIZE.height / 2) < 20; // shows how little noise there is
+  const tones = texture(SIZE).data.map((value, i) =>
+    plain(i) ? 0.5 : (i / 3) % SIZE.width < SIZE.width / 2 ? 0.5 + value / 2 : value / 8,
+  );
+  const sharp: Image = { ...SIZE, channels: 3, data: tones }; // bright on the left, dark on the right
+  const noisy = [0, 1, 2, 3, 4].map(() => ({ ...sharp, data: sharp.data.map((value) => value + 0.004 * random.normal()) }));
+  for (const pictures of [[sharp], noisy])
+    for (const factors of [
+      [0.5, 0.7, 1, 1.4, 2],
+      [0.25, 0.5, 1, 1, 1],
+      [1, 1.06],
+    ])
+      // prettier-ignore
+      assert.ok(codes(await checkStack(exposed(pictures, factors))).includes("no-focus-change"), factors.join());
+});
+
+test("what comes into focus is found beside clipped pixels, and so are lights that are white in all images", async () => {
+  const sharp = texture(SIZE);
+  const soft = gaussianBlur(sharp, () => 1.5);
+  for (const factors of [
+    [0.5, 1, 2],
+    [1, 1.03, 1.06],
+  ])
+    // prettier-ignore
+    assert.ok(!codes(await checkStack(exposed([sharp, soft], factors))).includes("no-focus-change"), factors.join());
+  const lights = { ...sharp, data: sharp.data.map((_, i) => (Math.floor(i / 3) % 24 < 2 && Math.floor(i / 3 / SIZE.width) % 24 < 2 ? 4 : 0.02 + 0.02 * (sharp.data[i] as number))) }; // prettier-ignore
+  const blurred = gaussianBlur(lights, () => 3);
+  assert.ok(!codes(await checkStack(exposed([blurred, lights], [1, 1, 1]))).includes("no-focus-change"));
+  assert.ok(!codes(await checkStack(exposed([blurred, lights], [1, 1.02, 1.04]))).includes("no-focus-change"));
+});
+
 test("a little blur that only the images in their own size show is a change of focus", async () => {
   const size = { width: 768, height: 576 }; // more than are looked at first
   const random = createRandom(7);

@@ -102,3 +102,15 @@ test("what is sharp in one plane of many is found, wherever it lies", () => {
   const stack = Array.from({ length: 41 }, (_, n) => grey((n === 15 ? texture : blurred).map((value) => value + 0.003 * normal(random))));
   assert.deepEqual(checkFocusChange(stack), []);
 });
+
+test("pixels that are darker than frames record are left out", () => {
+  const random = createRandom(6);
+  const texture = values(() => 0.05 + 0.01 * normal(random));
+  const at = (x: number, shadow: number): number => (x < 48 ? shadow : x < 64 ? 0.05 : 0.5);
+  const swept = [2, 0, 2].map((radius) => {
+    const shadows = boxMean({ ...size, values: texture }, radius);
+    return grey(values((i) => at(i % SIDE, shadows[i] as number)));
+  });
+  assert.deepEqual(checkFocusChange(swept), []);
+  assert.equal(checkFocusChange(swept, { darkest: 0.2 }).length, 1);
+});
