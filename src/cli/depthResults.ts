@@ -48,7 +48,7 @@ export function describeResult(document: DepthDocument, output: string, asked?: 
       : [
           `too little to measure in ${percent(filled)} of the image: depth filled in from its surroundings (--save filled marks it, --fill off keeps what was measured)`,
         ]),
-    ...(errors ? [`${describeErrors(errors)}${isFocused ? "" : " (which means nothing without a change of focus)"}`] : []),
+    ...(errors ? [describeErrors(errors)] : []),
     `${output}: written in ${number(seconds["total"] ?? NaN)} s`,
     ...describeFiles(files, output),
   ];

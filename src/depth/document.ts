@@ -16,7 +16,7 @@ export interface DepthDocument extends ResultSummary {
     /** Whether its errors have been calibrated; else they are those of the shipped small network. */
     readonly calibrated: boolean;
   };
-  /** Whether something is sharper in one image than in another. If not, depth means nothing and `range` is null. */
+  /** Whether something is sharper in one image than in another. If not, depth is unknown everywhere and `range` is null. */
   readonly focusChange: boolean;
   /** Mean ±e of the pixels that every image covers, in the unit of the depth; null if there are none. */
   readonly expectedError: number | null;

@@ -14,6 +14,8 @@ import type { OnStage } from "./progress.ts";
 
 export interface FullSizeOptions extends FusionOptions {
   readonly estimate: DepthEstimate;
+  /** Whether the images show depth at all; if not, it is unknown everywhere. */
+  readonly focusChange: boolean;
   /** Its depth carried into areas without evidence, if it is to be. */
   readonly filled: FilledDepth | undefined;
   readonly aligned: AlignedStack | undefined;
@@ -26,11 +28,11 @@ export interface FullSizeOptions extends FusionOptions {
 
 /** The result in the size of the files, from the estimate in working size. */
 export async function fullSize(source: StackSource, options: FullSizeOptions): Promise<DepthResult> {
-  const { estimate, filled, aligned, planes, prefer, onStage } = options;
+  const { estimate, focusChange, filled, aligned, planes, prefer, onStage } = options;
   const isReady = estimate.probability.width === source.size.width && !aligned && !prefer; // else the frames are read again
   const allInFocus = isReady ? estimate.allInFocus : await fullImage(source, options, options.createFusion);
   const metadata = await source.readMetadata(aligned?.alignment.reference ?? planes[planes.length >> 1] ?? 0);
-  const result = fullMaps(source, { estimate, filled, allInFocus, aligned, metadata });
+  const result = fullMaps(source, { estimate, focusChange, filled, allInFocus, aligned, metadata });
   if (!isReady) onStage("enlarge", planes.length + 1, planes.length + 1);
   return result;
 }
@@ -74,12 +76,12 @@ async function fusedImage(source: StackSource, options: FullSizeOptions, createF
   }
 }
 
-interface Maps extends Pick<FullSizeOptions, "estimate" | "filled" | "aligned"> {
+interface Maps extends Pick<FullSizeOptions, "estimate" | "focusChange" | "filled" | "aligned"> {
   readonly allInFocus: Image;
   readonly metadata: PhotoMetadata;
 }
 
-function fullMaps(source: StackSource, { estimate, filled, allInFocus, aligned, metadata }: Maps): DepthResult {
+function fullMaps(source: StackSource, { estimate, focusChange, filled, allInFocus, aligned, metadata }: Maps): DepthResult {
   const { width, height } = source.size;
   const small = { width: estimate.probability.width, height: estimate.probability.height };
   const same = small.width === width && small.height === height;
@@ -93,7 +95,10 @@ function fullMaps(source: StackSource, { estimate, filled, allInFocus, aligned, 
       width,
       height,
       values: depth,
-      valid: aligned ? covered(grown(Float32Array.from(aligned.valid))) : new Uint8Array(width * height).fill(1),
+      valid:
+        focusChange && aligned
+          ? covered(grown(Float32Array.from(aligned.valid)))
+          : new Uint8Array(width * height).fill(Number(focusChange)),
       space: source.space,
     },
     unit: unitOf(source),

@@ -87,13 +87,15 @@ export async function runDepthWith(createFusion: CreateStackFusion, given: Stack
   };
   const estimated = await estimateDepth(stack, { network, signal, onProgress });
   if (options.disposeNetwork) await network.dispose();
-  const estimate = hasFocusChange(findings) ? estimated : withoutEvidence(estimated, stack);
+  const focusChange = hasFocusChange(findings);
+  const estimate = focusChange ? estimated : withoutEvidence(estimated, stack);
   const infer = clock();
 
   const filled = options.fill ? filledDepth(estimate, aligned, onStage) : undefined;
   const fill = clock();
 
-  const result = await fullSize(source, { estimate, filled, aligned, planes, prefer: options.prefer, createFusion, onStage, signal });
+  const { prefer } = options;
+  const result = await fullSize(source, { estimate, focusChange, filled, aligned, planes, prefer, createFusion, onStage, signal });
   return {
     result,
     estimate,

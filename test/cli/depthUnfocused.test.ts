@@ -91,13 +91,13 @@ test("without a change of focus nothing else pretends that there is depth: range
   const output = join(root, "same out");
   const truth = join(root, "truth.npy");
   put(truth, encodeNpy({ shape: [64, 96], data: new Float32Array(96 * 64).fill(2) }));
-  const args = ["--save", "filled,beyond,ply,glb,html", "--truth", truth, "--size", "96"];
+  const args = ["--save", "depth16,depth,color,filled,beyond,ply,glb,html", "--truth", truth, "--size", "96"];
   const { code, out, err } = await runCommand(context, "depth", folder, "-o", output, ...args);
   assert.equal(code, 0, err);
-  const { focusChange, range, filled, beyond, findings, notes, order } = saved(output);
-  assert.deepEqual([focusChange, range, filled, beyond], [false, null, 0, { nearer: 0, farther: 0 }]);
+  const { focusChange, range, validFraction, errors, filled, beyond, findings, notes, order } = saved(output);
+  assert.deepEqual([focusChange, range, validFraction, errors, filled, beyond], [false, null, 0, undefined, 0, { nearer: 0, farther: 0 }]);
   assert.deepEqual(order.planes, [0, 1, 2, 3, 4]);
-  for (const name of ["filled.png", "beyond.png"])
+  for (const name of ["depth16.png", "color.png", "filled.png", "beyond.png"])
     assert.ok(decodePngPixels(readFileSync(join(output, name))).data.every((value) => value === 0), name); // prettier-ignore
   assert.deepEqual(notes, [
     "points.ply has no points: no depth has a confidence of 0.2 or more",
@@ -110,8 +110,8 @@ test("without a change of focus nothing else pretends that there is depth: range
     /"facts":"No focus change found, so this depth means nothing\. Depth from 5/,
   );
 
-  assert.match(out, /^5 planes, 96×64; no focus change found\nthe network saw 96×64 \(--size\)\nagainst the truth.*\(which means nothing/);
-  assert.doesNotMatch(out, /nearest|at the last plane|too little to measure/);
+  assert.match(out, /^5 planes, 96×64; no focus change found\nthe network saw 96×64 \(--size\)\n.*: written/);
+  assert.doesNotMatch(out, /nearest|truth|at the last plane|too little to measure/);
   assert.deepEqual(findings.map((finding) => finding.code), ["duplicate", "no-focus-change", "missing-distances"]); // prettier-ignore
   assert.match(err, /warning: all 5 images are the same\n {2}take one for each focus distance\n/);
   assert.doesNotMatch(err, /order|remove|nearest/);

@@ -292,7 +292,7 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
   }
   const notes = emptyModels(run.result, options.save);
   notes.forEach(onNote);
-  const errors = trueDepth && compareWithTruth(run.result.depth, trueDepth.map, trueDepth.file);
+  const errors = trueDepth && hasFocusChange(run.findings) && compareWithTruth(run.result.depth, trueDepth.map, trueDepth.file);
   const summary = describe(writing, { files, encoding, notes, write: (performance.now() - before) / 1000, ...(errors ? { errors } : {}) });
   await write("result.json", encodeResultJson({ ...summary }));
   await end();
