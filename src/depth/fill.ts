@@ -1,17 +1,11 @@
 import type { DepthMap } from "../image/depthMap.ts";
+import { between } from "../image/between.ts";
 import type { Image, Size } from "../image/image.ts";
-import { enlarge } from "../image/upsample.ts";
 import type { DepthEstimate } from "./estimate.ts";
 import { expectedPlanes } from "./maps.ts";
 
-/** Two pixels of equal colour are expected to differ by this many planes: it sets the weight of a measured depth against 1 for their smoothness. */
-const STEP = 0.3;
-
-/**
- * Where depth is unfounded its weight is multiplied by a factor: down to the first where it is calm, since a network sees more than our evidence does, and down to
- * the second where it is restless by this many planes or more: neighbours are then guesses that err alike, and nearly all has to come from around.
- */
-const [CALM, GUESSED, RESTLESS] = [0.3, 1e-5, 0.9];
+/** Where a depth is unfounded and restless by so many planes or more, its weight is multiplied by a factor: neighbours are then guesses that err alike. */
+const [RESTLESS, GUESSED] = [0.9, 1e-5];
 
 /** The weight of depth that not every frame covers. */
 const UNCOVERED = 1e-8;
@@ -29,9 +23,9 @@ export interface FilledDepth {
 }
 
 /**
- * Depth carried from where it was measured into areas where it is unfounded: plain walls, sky, clipped lights. With the share u by which a depth d is unfounded, and the
- * surface z through all of them, each weighed by its expected error e as (0.3 planes / e)², it becomes u z + (1 − u) d: founded depth is untouched.
- * Metres are carried on in dioptres, as blur is measured. `covered` is 0 where a frame was moved out of the image.
+ * Areas where depth is unfounded (plain walls, sky, clipped lights) become smooth and continue what was measured around them. With the share u by which a depth d is unfounded,
+ * and the surface z through all of them, each weighed by its expected error e in planes as 1/e², it becomes u z + (1 − u) d: founded depth is untouched.
+ * Metres are carried on in dioptres, in which a plane in space stays a plane. `covered` is 0 where a frame was moved out of the image.
  */
 export function fillDepth(source: FillSource, covered?: Uint8Array): FilledDepth {
   const { depth, confidence, unfounded, unrest } = source;
@@ -45,7 +39,7 @@ export function fillDepth(source: FillSource, covered?: Uint8Array): FilledDepth
     const error = Math.min(Math.max(expectedPlanes(confidence[i] as number), LEAST_ERROR), MOST_ERROR);
     share[i] = isCovered ? u : 1;
     filled[i] = isCovered && u > MARKED ? 1 : 0;
-    weights[i] = isCovered ? (STEP / error) ** 2 * (u === 0 ? 1 : trust(u, unrest[i] as number)) : UNCOVERED;
+    weights[i] = isCovered ? trust(u, unrest[i] as number) / error ** 2 : UNCOVERED;
     isFounded &&= share[i] === 0;
   }
   if (isFounded) return { depth, filled };
@@ -53,9 +47,11 @@ export function fillDepth(source: FillSource, covered?: Uint8Array): FilledDepth
   const isMetric = depth.space === "depth";
   const even = isMetric ? reciprocals(depth.values) : depth.values;
   const surface = fillSurface({ width, height, values: even, weights, guide: source.allInFocus });
+  const [least, most] = rangeOf(even);
   for (let i = 0; i < pixels; i++) {
     const u = share[i] as number;
-    if (u < 1) surface[i] = u * (surface[i] as number) + (1 - u) * (even[i] as number);
+    const carried = Math.min(Math.max(surface[i] as number, least), most); // a slope must not lead on beyond all that was measured
+    surface[i] = u * carried + (1 - u) * (even[i] as number);
   }
   const values = isMetric ? reciprocals(surface) : surface;
   for (let i = 0; i < pixels; i++) if (share[i] === 0) values[i] = depth.values[i] as number; // untouched
@@ -63,10 +59,7 @@ export function fillDepth(source: FillSource, covered?: Uint8Array): FilledDepth
 }
 
 /** The factor on the weight of a depth that is unfounded by u. */
-function trust(u: number, unrest: number): number {
-  const restless = Math.min(unrest / RESTLESS, 1);
-  return Math.exp(u * ((1 - restless) * Math.log(CALM) + restless * Math.log(GUESSED)));
-}
+const trust = (u: number, unrest: number): number => (u === 0 ? 1 : GUESSED ** (u * Math.min(unrest / RESTLESS, 1)));
 
 function reciprocals(values: Float32Array): Float32Array {
   const out = new Float32Array(values.length);
@@ -76,39 +69,60 @@ function reciprocals(values: Float32Array): Float32Array {
 
 type FillSource = Pick<DepthEstimate, "depth" | "confidence" | "unfounded" | "unrest" | "allInFocus">;
 
+function rangeOf(values: Float32Array): [number, number] {
+  let [least, most] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return [least, most];
+}
+
 /** What is to be filled: values with the weight of each, and the image whose edges they follow. */
 export interface FillRequest extends Size {
   readonly values: Float32Array;
-  /** How far each value is to be trusted, against 1 for the smoothness between two pixels of equal colour; 0 or more. */
+  /** How far each value is to be trusted; 0 or more. */
   readonly weights: Float32Array;
   readonly guide: Image;
 }
 
-/** Difference of colour, of 1, at which smoothness falls to a half. */
-const EDGE = 0.02;
+/** Values of weight 1 bend the surface over this share of the shorter side: more than the blotches of a network's guesses on a wall, less than the wall. */
+const REACH = 0.05;
 
-/** Least smoothness, so that every pixel is reached from somewhere. */
-const LEAST_SMOOTHNESS = 1e-3;
+/** Where nothing is known the surface is drawn level, over so many times that length: a slope goes on for a while, not for ever. */
+const LEVEL = 10;
 
-/** Levels of the pyramid end at this side. */
-const COARSEST = 24;
+/** Difference of colour, of 1, at which the surface is half as stiff, and the least stiffness against slopes, so that every pixel is reached from somewhere. */
+const [EDGE, LEAST_STIFFNESS] = [0.01, 1e-5];
+
+/** Levels of the pyramid end at this side. The surface is solved in up to so many pixels; it is smooth, and enlarged to more. */
+const [COARSEST, MOST_PIXELS] = [24, 1e6];
 
 /** Steps of conjugate gradients on the coarsest level, and on each finer one, which starts from the solution of the one before. */
-const STEPS = { coarsest: 200, finer: 12 } as const;
+const STEPS = { coarsest: 2000, finer: 12 } as const;
 
 /**
- * The surface z that minimises Σ w_i (z_i − d_i)² + Σ s_ij (z_i − z_j)² over pixels and pairs of neighbours: where a value is trusted it stays,
- * elsewhere it is carried in from trusted ones, along the image's areas of one colour and not across its edges.
+ * The surface z that minimises
+ *
+ *     Σ w (z − d)² + ℓ⁴ Σ c (z_xx² + z_yy² + 2 z_xy²) + (ℓ/10)² Σ s (z_x² + z_y²),
+ *
+ * a thin plate held by the values d with their weights w. Planes cost next to nothing, whatever their slope; it breaks at the image's edges, where the stiffness c or s is small.
  */
 export function fillSurface(request: FillRequest): Float32Array {
-  const pyramid = [level(known(request))];
+  const reach = REACH * Math.min(request.width, request.height);
+  const pyramid: Level[] = [{ ...known(request), spacing: 1 }];
   while (Math.min((pyramid[0] as Level).width, (pyramid[0] as Level).height) >= 2 * COARSEST) pyramid.unshift(halved(pyramid[0] as Level));
-  let solution: Float32Array | undefined;
-  pyramid.forEach((at, k) => {
-    const start = solution ? enlarge({ ...(pyramid[k - 1] as Level), values: solution }, at) : weightedMean(at);
-    solution = conjugateGradients(at, start, k === 0 ? STEPS.coarsest : STEPS.finer);
+  const solved = pyramid.filter(({ width, height }, k) => k === 0 || width * height <= MOST_PIXELS);
+  let surface: Float32Array | undefined;
+  solved.forEach((level, k) => {
+    const start = surface ? enlarged(surface, { from: solved[k - 1] as Level, to: level }) : weightedMean(level);
+    surface = conjugateGradients(plateOf(level, reach), level, { start, steps: k === 0 ? STEPS.coarsest : STEPS.finer });
   });
-  return solution as Float32Array;
+  // What is left of the pyramid is not solved.
+  const finest = pyramid.indexOf(solved.at(-1) as Level);
+  for (let k = finest + 1; k < pyramid.length; k++)
+    surface = enlarged(surface as Float32Array, { from: pyramid[k - 1] as Level, to: pyramid[k] as Level });
+  return surface as Float32Array;
 }
 
 /** Values that are not numbers count nothing. */
@@ -121,33 +135,13 @@ function known({ values, weights, ...rest }: FillRequest): FillRequest {
   };
 }
 
-interface Level extends Size {
-  readonly values: Float32Array;
-  readonly weights: Float32Array;
-  readonly guide: Image;
-  /** s between a pixel and the one to its right, and the one below. */
-  readonly right: Float32Array;
-  readonly down: Float32Array;
+interface Level extends FillRequest {
+  /** Pixels of the request from one to the next. */
+  readonly spacing: number;
 }
 
-function level({ width, height, values, weights, guide }: FillRequest): Level {
-  const [right, down] = [new Float32Array(width * height), new Float32Array(width * height)];
-  const { channels, data } = guide;
-  const smoothness = (i: number, j: number): number => {
-    let square = 0;
-    for (let c = 0; c < channels; c++) square += ((data[i * channels + c] as number) - (data[j * channels + c] as number)) ** 2;
-    return Math.max(1 / (1 + square / channels / EDGE ** 2), LEAST_SMOOTHNESS);
-  };
-  for (let y = 0, i = 0; y < height; y++)
-    for (let x = 0; x < width; x++, i++) {
-      if (x + 1 < width) right[i] = smoothness(i, i + 1);
-      if (y + 1 < height) down[i] = smoothness(i, i + width);
-    }
-  return { width, height, values, weights, guide, right, down };
-}
-
-/** Half the size: weights and colours are averaged, values by their weights. */
-function halved({ width: w, height: h, values, weights, guide }: Level): Level {
+/** Half the size: weights are added up, colours averaged, values averaged by their weights. */
+function halved({ width: w, height: h, values, weights, guide, spacing }: Level): Level {
   const [width, height] = [Math.ceil(w / 2), Math.ceil(h / 2)];
   const { channels } = guide;
   const small = { values: new Float32Array(width * height), weights: new Float32Array(width * height) };
@@ -172,9 +166,41 @@ function halved({ width: w, height: h, values, weights, guide }: Level): Level {
         }
       for (let c = 0; c < channels; c++) data[i * channels + c] = (data[i * channels + c] as number) / count;
       small.values[i] = weight > 0 ? sum / weight : plain / count;
-      small.weights[i] = weight; // the sum: two rows of pairs over twice the distance are as stiff as one pair
+      small.weights[i] = weight;
     }
-  return level({ width, height, ...small, guide: { width, height, channels, data } });
+  return { width, height, ...small, guide: { width, height, channels, data }, spacing: 2 * spacing };
+}
+
+/** A map of one level at the next one: bilinear, but from cells of the pixel's own colour, so that the image's edges stay edges. */
+function enlarged(values: Float32Array, { from, to }: { readonly from: Level; readonly to: Level }): Float32Array {
+  const out = new Float32Array(to.width * to.height);
+  const across = between({ from: from.width, to: to.width });
+  const down = between({ from: from.height, to: to.height });
+  const { channels } = to.guide;
+  const likeness = (i: number, j: number): number => {
+    let square = 0;
+    for (let c = 0; c < channels; c++)
+      square += ((to.guide.data[i * channels + c] as number) - (from.guide.data[j * channels + c] as number)) ** 2;
+    return sameness(square / channels) + LEAST_STIFFNESS;
+  };
+  for (let y = 0, i = 0; y < to.height; y++) {
+    const row = (down.lower[y] as number) * from.width;
+    const rows = [row, row + down.next * from.width] as const;
+    const v = down.share[y] as number;
+    for (let x = 0; x < to.width; x++, i++) {
+      const column = across.lower[x] as number;
+      const u = across.share[x] as number;
+      let [sum, total] = [0, 0];
+      for (let k = 0; k < 4; k++) {
+        const j = (rows[k >> 1] as number) + column + (k & 1) * across.next;
+        const weight = (k & 1 ? u : 1 - u) * (k >> 1 ? v : 1 - v) * likeness(i, j);
+        sum += weight * (values[j] as number);
+        total += weight;
+      }
+      out[i] = sum / total;
+    }
+  }
+  return out;
 }
 
 function weightedMean({ values, weights }: Level): Float32Array {
@@ -186,13 +212,73 @@ function weightedMean({ values, weights }: Level): Float32Array {
   return new Float32Array(values.length).fill(total > 0 ? sum / total : 0);
 }
 
-/** Solves (W + L) z = W d from a first guess; Jacobi-preconditioned. */
-function conjugateGradients(at: Level, z: Float32Array, steps: number): Float32Array {
-  const { values, weights } = at;
+/** Σ_i k_i (Σ_j a_j z_{i + o_j})²: one kind of difference, with its taps a at offsets o, and its factor at every pixel; 0 where it would leave the image. */
+interface Differences {
+  readonly offsets: readonly number[];
+  readonly taps: readonly number[];
+  readonly factors: Float32Array;
+}
+
+/** What bends and slopes cost on a level: at a spacing h the sums of squares of z_xx stand for 1/h² times as much, those of z_x for as much as they are. */
+function plateOf({ width, height, guide, spacing }: Level, reach: number): readonly Differences[] {
+  const bending = reach ** 4 / spacing ** 2;
+  const slope = (reach / LEVEL) ** 2;
+  const [right, down] = [stiffness(guide, 1), stiffness(guide, width)];
+  const factors = (factor: number, of: (i: number, x: number, y: number) => number): Float32Array => {
+    const out = new Float32Array(width * height);
+    for (let y = 0, i = 0; y < height; y++) for (let x = 0; x < width; x++, i++) out[i] = factor * of(i, x, y);
+    return out;
+  };
+  const least = (stiff: Float32Array, i: number, j: number): number => Math.min(stiff[i] as number, stiff[j] as number);
+  const [lastX, lastY] = [width - 1, height - 1];
+  return [
+    { offsets: [0, 1], taps: [1, -1], factors: factors(slope, (i, x) => (x < lastX ? Math.max(right[i] as number, LEAST_STIFFNESS) : 0)) },
+    {
+      offsets: [0, width],
+      taps: [1, -1],
+      factors: factors(slope, (i, _, y) => (y < lastY ? Math.max(down[i] as number, LEAST_STIFFNESS) : 0)),
+    },
+    { offsets: [-1, 0, 1], taps: [1, -2, 1], factors: factors(bending, (i, x) => (x > 0 && x < lastX ? least(right, i - 1, i) : 0)) },
+    {
+      offsets: [-width, 0, width],
+      taps: [1, -2, 1],
+      factors: factors(bending, (i, _, y) => (y > 0 && y < lastY ? least(down, i - width, i) : 0)),
+    },
+    {
+      offsets: [0, 1, width, width + 1],
+      taps: [1, -1, -1, 1],
+      factors: factors(2 * bending, (i, x, y) =>
+        x < lastX && y < lastY ? Math.min(least(right, i, i + width), least(down, i, i + 1)) : 0,
+      ),
+    },
+  ];
+}
+
+/** How stiff the surface is between each pixel and the one `offset` further: 1 where their colours are equal. */
+function stiffness({ channels, data }: Image, offset: number): Float32Array {
+  const out = new Float32Array(data.length / channels);
+  for (let i = 0; i + offset < out.length; i++) {
+    let square = 0;
+    for (let c = 0; c < channels; c++) square += ((data[i * channels + c] as number) - (data[(i + offset) * channels + c] as number)) ** 2;
+    out[i] = sameness(square / channels);
+  }
+  return out;
+}
+
+/** Falls from 1 for a mean square difference of colours. */
+const sameness = (square: number): number => 1 / (1 + (square / EDGE ** 2) ** 2);
+
+/** Solves (W + Σ AᵀKA) z = W d from a first guess; Jacobi-preconditioned. In double precision, since a plate of ℓ⁴ would round small weights away. */
+function conjugateGradients(
+  plate: readonly Differences[],
+  { values, weights }: Level,
+  { start, steps }: { readonly start: Float32Array; readonly steps: number },
+): Float32Array {
   const n = values.length;
-  const diagonal = diagonalOf(at);
-  const [r, p, q] = [new Float32Array(n), new Float32Array(n), new Float32Array(n)];
-  multiply(at, diagonal, z, q);
+  const z = Float64Array.from(start);
+  const diagonal = diagonalOf(plate, weights);
+  const [r, p, q] = [new Float64Array(n), new Float64Array(n), new Float64Array(n)];
+  multiply(plate, weights, z, q);
   let rho = 0;
   for (let i = 0; i < n; i++) {
     const residual = (weights[i] as number) * (values[i] as number) - (q[i] as number);
@@ -200,9 +286,9 @@ function conjugateGradients(at: Level, z: Float32Array, steps: number): Float32A
     p[i] = residual / (diagonal[i] as number);
     rho += residual * (p[i] as number);
   }
-  const enough = rho * 1e-8;
+  const enough = rho * 1e-10;
   for (let step = 0; step < steps && rho > enough; step++) {
-    multiply(at, diagonal, p, q);
+    multiply(plate, weights, p, q);
     let curvature = 0;
     for (let i = 0; i < n; i++) curvature += (p[i] as number) * (q[i] as number);
     const alpha = rho / curvature;
@@ -217,29 +303,32 @@ function conjugateGradients(at: Level, z: Float32Array, steps: number): Float32A
     rho = next;
     for (let i = 0; i < n; i++) p[i] = (r[i] as number) / (diagonal[i] as number) + beta * (p[i] as number);
   }
-  return z;
+  return Float32Array.from(z);
 }
 
-/** In double precision: beside smoothness a small weight would be rounded away, and a plane would not stay a plane. */
-function diagonalOf({ width, weights, right, down }: Level): Float64Array {
+function diagonalOf(plate: readonly Differences[], weights: Float32Array): Float64Array {
   const diagonal = Float64Array.from(weights);
-  for (let i = 0; i < diagonal.length; i++) {
-    const left = i > 0 ? (right[i - 1] as number) : 0; // 0 behind the end of a row
-    const up = i >= width ? (down[i - width] as number) : 0;
-    diagonal[i] = (diagonal[i] as number) + (right[i] as number) + (down[i] as number) + left + up;
-  }
+  for (const { offsets, taps, factors } of plate)
+    offsets.forEach((offset, j) => {
+      const square = (taps[j] as number) ** 2;
+      for (let i = 0; i < factors.length; i++)
+        if (factors[i] !== 0) diagonal[i + offset] = (diagonal[i + offset] as number) + square * (factors[i] as number);
+    });
   return diagonal;
 }
 
-/** into = (W + L) z. `right` and `down` are 0 where there is no neighbour. */
-function multiply({ width, right, down }: Level, diagonal: Float64Array, z: Float32Array, into: Float32Array): void {
-  const n = z.length;
-  for (let i = 0; i < n; i++) {
-    let sum = (diagonal[i] as number) * (z[i] as number);
-    if (i + 1 < n) sum -= (right[i] as number) * (z[i + 1] as number);
-    if (i > 0) sum -= (right[i - 1] as number) * (z[i - 1] as number);
-    if (i + width < n) sum -= (down[i] as number) * (z[i + width] as number);
-    if (i >= width) sum -= (down[i - width] as number) * (z[i - width] as number);
-    into[i] = sum;
-  }
+/** into = (W + Σ AᵀKA) z. */
+function multiply(plate: readonly Differences[], weights: Float32Array, z: Float64Array, into: Float64Array): void {
+  for (let i = 0; i < z.length; i++) into[i] = (weights[i] as number) * (z[i] as number);
+  for (const { offsets, taps, factors } of plate)
+    for (let i = 0; i < factors.length; i++) {
+      const factor = factors[i] as number;
+      if (factor === 0) continue;
+      let difference = 0;
+      for (let j = 0; j < taps.length; j++) difference += (taps[j] as number) * (z[i + (offsets[j] as number)] as number);
+      for (let j = 0; j < taps.length; j++) {
+        const at = i + (offsets[j] as number);
+        into[at] = (into[at] as number) + factor * difference * (taps[j] as number);
+      }
+    }
 }

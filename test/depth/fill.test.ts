@@ -18,38 +18,45 @@ const grey = (width: number, height: number, at: (x: number, y: number) => numbe
 });
 const map = (image: Image): Float32Array => image.data;
 
-test("the surface solves the weighted least-squares equations, as elimination does", () => {
-  const [width, height] = [7, 5];
+/** The equations of Σ k (Σ_j a_j z_{o_j} − d)², one sum a line, as rows of a matrix with the right side as its last column. */
+function equations(
+  n: number,
+  lines: Iterable<{ k: number; at: readonly (readonly [pixel: number, tap: number])[]; d?: number }>,
+): number[][] {
+  const rows = Array.from({ length: n }, () => new Array<number>(n + 1).fill(0));
+  for (const { k, at, d = 0 } of lines)
+    for (const [i, a] of at) {
+      const row = rows[i] as number[];
+      for (const [j, b] of at) row[j] = (row[j] as number) + k * a * b;
+      row[n] = (row[n] as number) + k * a * d;
+    }
+  return rows;
+}
+
+test("the surface is the thin plate that elimination finds", () => {
+  const [width, height] = [11, 8];
   const random = createRandom(11);
   const values = map(grey(width, height, () => random.uniform()));
   const weights = map(grey(width, height, () => (random.uniform() < 0.4 ? 3 * random.uniform() : 0)));
-  const guide = grey(width, height, () => 0.05 * random.uniform());
+  const guide = grey(width, height, () => 0.02 * random.uniform());
   const found = fillSurface({ width, height, values, weights, guide });
 
-  const n = width * height;
-  const rows = Array.from({ length: n }, (_, i) => {
-    const row = new Array<number>(n + 1).fill(0);
-    row[i] = weights[i] as number;
-    row[n] = (weights[i] as number) * (values[i] as number);
-    return row;
-  });
-  const join = (i: number, j: number): void => {
-    const s = 1 / (1 + ((guide.data[i] as number) - (guide.data[j] as number)) ** 2 / 0.02 ** 2);
-    for (const [a, b] of [
-      [i, j],
-      [j, i],
-    ] as const) {
-      // prettier-ignore
-      const row = rows[a] as number[];
-      row[a] = (row[a] as number) + s;
-      row[b] = (row[b] as number) - s;
+  const reach = 0.05 * height;
+  const stiff = (i: number, j: number): number => 1 / (1 + (((guide.data[i] as number) - (guide.data[j] as number)) / 0.01) ** 4);
+  const lines = Array.from(values, (d, i) => ({ k: weights[i] as number, at: [[i, 1]] as [number, number][], d }));
+  const add = (k: number, at: [number, number][]): unknown => lines.push({ k, at, d: 0 });
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const [i, r, b] = [y * width + x, y * width + x + 1, y * width + x + width];
+      const [hasRight, hasBelow] = [x + 1 < width, y + 1 < height];
+      if (hasRight) add((reach / 10) ** 2 * Math.max(stiff(i, r), 1e-5), [[i, 1], [r, -1]]); // prettier-ignore
+      if (hasBelow) add((reach / 10) ** 2 * Math.max(stiff(i, b), 1e-5), [[i, 1], [b, -1]]); // prettier-ignore
+      if (x > 0 && hasRight) add(reach ** 4 * Math.min(stiff(i - 1, i), stiff(i, r)), [[i - 1, 1], [i, -2], [r, 1]]); // prettier-ignore
+      if (y > 0 && hasBelow) add(reach ** 4 * Math.min(stiff(i - width, i), stiff(i, b)), [[i - width, 1], [i, -2], [b, 1]]); // prettier-ignore
+      if (hasRight && hasBelow)
+        add(2 * reach ** 4 * Math.min(stiff(i, r), stiff(i, b), stiff(r, b + 1), stiff(b, b + 1)), [[i, 1], [r, -1], [b, -1], [b + 1, 1]]); // prettier-ignore
     }
-  };
-  for (let i = 0; i < n; i++) {
-    if (i % width < width - 1) join(i, i + 1);
-    if (i + width < n) join(i, i + width);
-  }
-  const exact = eliminate(rows);
+  const exact = eliminate(equations(width * height, lines));
   found.forEach((value, i) => {
     assert.ok(Math.abs(value - (exact[i] as number)) < 1e-4, `pixel ${i}: ${value}, elimination gives ${exact[i]}`);
   });
@@ -154,55 +161,98 @@ test("what not all frames cover is carried on but not marked, and metres are car
   });
 });
 
+const WALL_HEIGHT = 40;
+
 /** Founded depth of plane 0 in the first and last columns, sure to 0.03 planes; between them unfounded depth of plane 1, off by a plane or more. */
 function wall(width: number, { unfounded, unrest }: { readonly unfounded: number; readonly unrest: number }) {
-  const height = 4;
   const isBorder = (x: number): boolean => x === 0 || x === width - 1;
-  const across = (at: (x: number) => number): Float32Array => map(grey(width, height, at));
-  const depth = depthMap({ width, height, values: across((x) => (isBorder(x) ? 0 : 1)), space: "index" });
+  const across = (at: (x: number) => number): Float32Array => map(grey(width, WALL_HEIGHT, at));
+  const depth = depthMap({ width, height: WALL_HEIGHT, values: across((x) => (isBorder(x) ? 0 : 1)), space: "index" });
   const { depth: found, filled } = fillDepth({
     depth,
     confidence: across((x) => (isBorder(x) ? 1 : 0.1)), // 1 / (1 + (2 · 1.5)²)
     unfounded: across((x) => (isBorder(x) ? 0 : unfounded)),
     unrest: across(() => unrest),
-    allInFocus: grey(width, height, () => 0.5),
+    allInFocus: grey(width, WALL_HEIGHT, () => 0.5),
   });
   return { row: found.values.slice(width, 2 * width), filled: filled.slice(width, 2 * width) };
 }
 
-/** By which share of it 1 − z falls from one column to the next: z″ = w (z − 1) on a grid. */
-const decay = (w: number): number => 1 + w / 2 - Math.sqrt(w + (w / 2) ** 2);
+/** A row of that wall as a beam, by elimination: its guess has this weight. */
+function beam(width: number, weight: number): number[] {
+  const reach = 0.05 * WALL_HEIGHT;
+  const lines = Array.from({ length: width }, (_, x) => {
+    const isBorder = x === 0 || x === width - 1;
+    return { k: isBorder ? 1 / 0.03 ** 2 : weight, at: [[x, 1]] as [number, number][], d: isBorder ? 0 : 1 };
+  });
+  for (let x = 0; x + 1 < width; x++) lines.push({ k: (reach / 10) ** 2, at: [[x, 1], [x + 1, -1]], d: 0 }); // prettier-ignore
+  for (let x = 1; x + 1 < width; x++) lines.push({ k: reach ** 4, at: [[x - 1, 1], [x, -2], [x + 1, 1]], d: 0 }); // prettier-ignore
+  return eliminate(equations(width, lines)).map((z) => Math.min(Math.max(z, 0), 1)); // no depth beyond what was measured
+}
 
-test("a calm guess counts: the depth of the borders decays within the wall as the weight 0.3² · 0.3 lets it", () => {
+test("a calm guess counts by its error: the wall keeps it beyond a few times the reach of what is known around", () => {
   const { row, filled } = wall(100, { unfounded: 1, unrest: 0 });
-  const rest = row.map((z) => 1 - z);
-  for (const x of [1, 3, 6, 9]) {
-    const ratio = (rest[x + 1] as number) / (rest[x] as number);
-    assert.ok(Math.abs(ratio - decay(0.3 ** 2 * 0.3)) < 0.004, `column ${x}: ${ratio}, expected ${decay(0.3 ** 2 * 0.3)}`);
-  }
+  const exact = beam(100, 1);
+  for (let x = 1; x < 99; x++)
+    assert.ok(Math.abs((row[x] as number) - (exact[x] as number)) < 1e-3, `column ${x}: ${row[x]}, not ${exact[x]}`);
+  assert.ok((row[1] as number) < 0.5 && (row[10] as number) > 0.9, `${row[1]}, ${row[10]}`);
   assert.deepEqual([row[0], row[99], filled[0], filled[1]], [0, 0, 0, 1]);
 });
 
-test("a restless guess does not: the depth of the borders is carried through a wall of 400 pixels", () => {
-  const restless = wall(400, { unfounded: 1, unrest: 0.9 });
-  const middle = 1 - 1 / Math.cosh(200 * Math.sqrt(0.3 ** 2 * 1e-5)); // 0.018
-  assert.ok(Math.abs((restless.row[200] as number) - middle) < 0.004, `${restless.row[200]}, expected ${middle}`);
-  // Half as restless: between the two, geometrically.
-  const between = wall(400, { unfounded: 1, unrest: 0.45 });
-  const w = 0.3 ** 2 * Math.sqrt(0.3 * 1e-5);
-  const ratio = (1 - (between.row[60] as number)) / (1 - (between.row[20] as number));
-  assert.ok(Math.abs(ratio - decay(w) ** 40) < 0.02, `${ratio}, expected ${decay(w) ** 40}`);
+test("a restless guess does not: the depth of the borders is carried through the wall", () => {
+  for (const [unrest, weight] of [
+    [0.9, 1e-5],
+    [0.45, Math.sqrt(1e-5)],
+  ] as const) {
+    // prettier-ignore
+    const { row } = wall(100, { unfounded: 1, unrest });
+    const exact = beam(100, weight);
+    for (const x of [5, 20, 50])
+      assert.ok(Math.abs((row[x] as number) - (exact[x] as number)) < 0.01, `column ${x}: ${row[x]}, not ${exact[x]}`);
+  }
+  const [restless, calmer] = [0.9, 0.45].map((unrest) => wall(100, { unfounded: 1, unrest }).row[20] as number) as [number, number];
+  assert.ok(restless < 0.2 && calmer > 0.5, `${restless}, ${calmer}`);
 });
 
 test("depth that is half unfounded is halfway between the surface and the guess, and marked as filled only beyond that", () => {
-  const { row, filled } = wall(400, { unfounded: 0.5, unrest: 0.9 });
-  const w = 0.3 ** 2 * Math.sqrt(1e-5);
-  for (const x of [10, 40, 80]) {
-    const expected = 1 - decay(w) ** x / 2;
+  const { row, filled } = wall(100, { unfounded: 0.5, unrest: 0.9 });
+  const exact = beam(100, Math.sqrt(1e-5));
+  for (const x of [5, 10, 20]) {
+    const expected = (1 + (exact[x] as number)) / 2;
     assert.ok(Math.abs((row[x] as number) - expected) < 0.01, `column ${x}: ${row[x]}, expected ${expected}`);
   }
   assert.equal(filled[10], 0);
-  assert.equal(wall(400, { unfounded: 0.51, unrest: 0.9 }).filled[10], 1);
+  assert.equal(wall(100, { unfounded: 0.51, unrest: 0.9 }).filled[10], 1);
+});
+
+test("the blotches of a network's guesses on a slanted wall are smoothed away, and its slope stays", () => {
+  const [width, height] = [320, 240];
+  const slanted = (x: number, y: number): number => 2 + x / 100 - y / 200;
+  const blotches = (x: number, y: number): number => 0.3 * Math.sin(x / 3) * Math.sin(y / 4); // 20 pixels wide, of 240
+  const values = map(grey(width, height, (x, y) => slanted(x, y) + blotches(x, y)));
+  const found = fillSurface({ width, height, values, weights: values.map(() => 1), guide: grey(width, height, () => 0.5) });
+  for (let y = 20; y < 220; y++)
+    for (let x = 20; x < 300; x++) {
+      const off = Math.abs((found[y * width + x] as number) - slanted(x, y));
+      assert.ok(off < 0.03, `${x}, ${y}: ${off} off the wall`);
+    }
+});
+
+test("a surface of more pixels than are solved keeps the image's edges to the pixel", () => {
+  const [width, height] = [1280, 960];
+  const isLeft = (x: number): boolean => x < 641; // between two pixels of the coarser level
+  const values = map(grey(width, height, (x) => (isLeft(x) ? 1 : 3)));
+  const found = fillSurface({
+    width,
+    height,
+    values,
+    weights: values.map(() => 1),
+    guide: grey(width, height, (x) => (isLeft(x) ? 0.2 : 0.6)),
+  });
+  for (const x of [0, 300, 638, 643, 1000, 1279]) {
+    const value = found[500 * width + x] as number;
+    assert.ok(Math.abs(value - (isLeft(x) ? 1 : 3)) < 0.05, `column ${x}: ${value}`);
+  }
 });
 
 test("a plane stays a plane where nothing is founded, and a value that is not a number counts nothing", () => {
