@@ -86,7 +86,7 @@ function layoutCue({ sharpness, textured }: FocusMeasurement): DirectionCue[] {
       cue: "layout",
       nearest: towardsTop > 0 ? "first" : "last",
       reliability: found.reliability,
-      text: "the lower part of the image is sharp towards it and the upper part towards the other end",
+      text: "the lower part of the image is sharp in it and the upper part at the other end",
     },
   ];
 }

@@ -64,7 +64,7 @@ export function inOrder(alignment: Alignment, order: readonly number[]): Alignme
 
 function keptOrder(given: readonly number[], { nameOf, isKnown, reverse }: OrderOptions): PlaneOrder {
   const planes = reverse && !isKnown ? given.toReversed() : given;
-  const because = isKnown ? "its focus distance says so" : reverse ? "that was asked for" : "their order cannot be told from them";
+  const because = isKnown ? "its focus distance says so" : reverse ? "that was asked for" : "nothing in the photos shows which end is near";
   return {
     planes,
     nearest: nameOf(planes[0] ?? 0),
@@ -111,7 +111,8 @@ function directed({ order, sorted }: SortedPlanes, evidence: readonly DirectionC
   const probability = turned ? 1 - first : first;
   const nearest = nameOf(planes[0] as number);
   const name = sorted ? nearest : turned ? "last photo" : "first photo";
-  const because = reasons(evidence, { turned, reverse, certainty: found });
+  const other = sorted ? nameOf(planes.at(-1) as number) : turned ? "the first photo" : "the last photo";
+  const because = reasons(evidence, { turned, reverse, certainty: found, other });
   const sentence = `${sorted ? "the photos were not in focus order and have been sorted by sharpness; " : ""}${name} taken as nearest, because ${because}`;
   return { planes, nearest, certainty: reverse ? "known" : found, probability, sorted, reversed: reverse, evidence, sentence };
 }
@@ -120,21 +121,26 @@ interface Reasoning {
   readonly turned: boolean;
   readonly reverse: boolean;
   readonly certainty: PlaneOrder["certainty"];
+  /** The photo at the other end. */
+  readonly other: string;
 }
 
-function reasons(evidence: readonly DirectionCue[], { turned, reverse, certainty }: Reasoning): string {
+function reasons(evidence: readonly DirectionCue[], { turned, reverse, certainty, other }: Reasoning): string {
   const taken = turned ? "last" : "first";
   const texts = (way: boolean): string =>
     evidence
       .filter(({ nearest }) => (nearest === taken) === way)
       .map(({ text }) => text)
       .join(", and ");
-  const [agreeing, opposing] = [texts(true), texts(false)];
-  if (reverse) return `that was asked for${opposing === "" ? "" : `, although for the other end ${opposing}`}`;
-  if (certainty === "likely") return `${agreeing}${opposing === "" ? "" : `, although for the other end ${opposing}`}`;
+  const agreeing = texts(true);
+  const opposing = texts(false) && `${other} could be the nearest, since ${texts(false)}`;
+  const although = opposing && `, although ${opposing}`;
+  if (reverse) return `that was asked for${although}`;
+  if (certainty === "likely") return `${agreeing}${although}`;
   if (evidence.length === 0) return "photos are usually taken from near to far; nothing in them shows the direction";
   if (opposing === "") return `photos are usually taken from near to far, and ${agreeing}, which proves little`;
-  return `photos are usually taken from near to far; the signs are not clear: for the other end ${opposing}${agreeing === "" ? "" : `, but for this end ${agreeing}`}`;
+  if (agreeing === "") return `photos are usually taken from near to far, but ${opposing}`;
+  return `photos are usually taken from near to far, and ${agreeing}, but ${opposing}`;
 }
 
 const directionFinding = ({ sentence, sorted }: PlaneOrder): Finding => ({
