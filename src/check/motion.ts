@@ -7,9 +7,9 @@ import type { Finding } from "./finding.ts";
 const SHAKE = { note: 0.002, warning: 0.02 } as const;
 /**
  * Motion that a common motion of the image does not explain: a share of the diagonal (about a pixel of the network's working size), and at
- * least this many pixels; from so many times as much the photo is worth retaking.
+ * least this many pixels; from so many times as much on, outlines appear twice in the all-in-focus image.
  */
-const SCENE_MOVED = { share: 0.001, least: 0.7, times: 3 } as const;
+const SCENE_MOVED = { share: 0.001, least: 0.7, times: 1.5 } as const;
 /** Change of scale from the first to the last frame. Half a percent moves the corners by a pixel or two at the network's working size. */
 const BREATHING = { note: 0.005, warning: 0.12 } as const;
 /** Lenses magnify when they focus nearer; a change of this size the other way suggests that the files are in reverse order. */
@@ -81,7 +81,7 @@ function checkScene({ width, height, frames }: Alignment, nameOf: (plane: number
     const isMuch = residual >= SCENE_MOVED.times * limit;
     const message = `${nameOf(plane)}: parts of the image moved differently, by about ${residual.toFixed(1)} pixels`;
     const remedy = isMuch
-      ? "the scene moved or the camera changed position; depth will be wrong there, so retake the photo if you can"
+      ? "depth is wrong there, and the all-in-focus image may show outlines twice; use a tripod, let nothing move, and retake the photo if you can"
       : "this is little: depth is less accurate where something moved, and right elsewhere";
     return [{ code: "scene-moved", severity: isMuch ? "warning" : "note", plane, message, remedy }];
   });
