@@ -13,7 +13,7 @@ export const SAVED_WORDS: Readonly<Record<SavedName | "alignment", string>> = {
   confidence: "confidence of depth, white is certain",
   error: "expected error of depth, 32-bit floats",
   beyond: "marks what may lie in front of the first or behind the last plane",
-  filled: "marks depth that was filled in from its surroundings",
+  filled: "white where depth was filled in from its surroundings, black where measured, grey where unknown",
   index: "plane in which each pixel is sharpest, from 1",
   ply: "coloured points",
   glb: "textured 3-D mesh",

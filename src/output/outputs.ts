@@ -120,7 +120,8 @@ const encodePicture = async ({ png, content }: Picture, { deflate }: OutputOptio
 /** Far enough apart to distinguish by eye. */
 const BEYOND = { nearer: 128, farther: 255 } as const;
 
-const FILLED = 255;
+/** What is measured is black; what is unknown is neither black nor white. */
+const FILLED = { measured: 0, unknown: 64, filled: 255 } as const;
 
 /** Pixels that become a PNG file. */
 interface Picture {
@@ -204,11 +205,11 @@ const ENCODERS: Readonly<Record<OutputName, Encoder>> = {
   },
   filled: ({ depth, filled }) => {
     if (!filled) return undefined;
-    const data = Uint8Array.from(filled, (is, pixel) => (is && isKnown(depth, pixel) ? FILLED : 0));
-    const text = { meaning: `${FILLED}: more than half of the depth is filled in from its surroundings, 0: half or less` };
+    const data = Uint8Array.from(filled, (is, pixel) => FILLED[!isKnown(depth, pixel) ? "unknown" : is ? "filled" : "measured"]);
+    const meaning = `${FILLED.filled}: more than half of the depth is filled in from its surroundings; ${FILLED.measured}: half or less; ${FILLED.unknown}: unknown`;
     return {
-      png: { width: depth.width, height: depth.height, channels: 1, data, text },
-      encoding: { filled: FILLED, measured: 0, ...text },
+      png: { width: depth.width, height: depth.height, channels: 1, data, text: { meaning } },
+      encoding: { ...FILLED, meaning },
     };
   },
   index: encodeIndex,

@@ -97,8 +97,8 @@ test("without a change of focus nothing else pretends that there is depth: range
   const { focusChange, range, validFraction, errors, filled, beyond, findings, notes, order } = saved(output);
   assert.deepEqual([focusChange, range, validFraction, errors, filled, beyond], [false, null, 0, undefined, 0, { nearer: 0, farther: 0 }]);
   assert.deepEqual(order.planes, [0, 1, 2, 3, 4]);
-  for (const name of ["depth16.png", "color.png", "filled.png", "beyond.png"])
-    assert.ok(decodePngPixels(readFileSync(join(output, name))).data.every((value) => value === 0), name); // prettier-ignore
+  for (const [name, none] of Object.entries({ "depth16.png": 0, "color.png": 0, "filled.png": 64, "beyond.png": 0 }))
+    assert.ok(decodePngPixels(readFileSync(join(output, name))).data.every((value) => value === none), name); // prettier-ignore
   assert.deepEqual(notes, [
     "points.ply has no points: no depth has a confidence of 0.2 or more",
     "mesh.glb is not written: no depth has a confidence of 0.2 or more",

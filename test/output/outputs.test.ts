@@ -179,11 +179,11 @@ test("pixels beyond the planes are marked by the end they lie behind, and keep t
 
 test("filled depth is marked, where any depth is known", async () => {
   const { bytes, encoding } = await encode("filled");
-  const meaning = "255: more than half of the depth is filled in from its surroundings, 0: half or less";
-  assert.deepEqual(encoding, { filled: 255, measured: 0, meaning });
+  const meaning = "255: more than half of the depth is filled in from its surroundings; 0: half or less; 64: unknown";
+  assert.deepEqual(encoding, { filled: 255, measured: 0, unknown: 64, meaning });
   assert.deepEqual(
     [...decode(bytes).data],
-    Array.from(valid, (known, i) => (known && i % 4 === 1 ? 255 : 0)),
+    Array.from(valid, (known, i) => (!known ? 64 : i % 4 === 1 ? 255 : 0)),
   );
 });
 
