@@ -42,7 +42,7 @@ export function describeResult(document: DepthDocument, output: string, asked?: 
     ...((order.certainty === "known" && !order.reversed) || !isFocused
       ? []
       : [`${order.sentence}${order.reversed ? "" : " (--reverse exchanges near and far)"}`]),
-    ...(isFocused ? describeBeyond(document.beyond) : []),
+    ...(isFocused ? describeBeyond(document) : []),
     ...(filled < LEAST_SHARE || !isFocused
       ? []
       : [
@@ -70,14 +70,15 @@ const LEAST_SHARE = 0.01;
 
 const percent = (share: number): string => `${(100 * share).toFixed(0)} %`;
 
-function describeBeyond({ nearer, farther }: DepthDocument["beyond"]): string[] {
+function describeBeyond({ beyond: { nearer, farther }, planes }: DepthDocument): string[] {
   const shares = [
     { share: nearer, where: "the first plane or nearer" },
     { share: farther, where: "the last plane or farther" },
   ].filter(({ share }) => share >= LEAST_SHARE);
   if (shares.length === 0) return [];
   const found = shares.map(({ share, where }) => `${where}: ${percent(share)} of the image`).join("; at ");
-  return [`at ${found} (--save beyond marks it; images focused beyond that plane would show how far it is)`];
+  const advice = planes === 2 ? "depth between only two planes is hardly measured; a third image, focused between them, would help" : "images focused beyond that plane would show how far it is"; // prettier-ignore
+  return [`at ${found} (--save beyond marks it; ${advice})`];
 }
 
 const FITTED = { depth: "it", "1/depth": "1 over it" } as const;

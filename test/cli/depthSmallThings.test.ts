@@ -132,3 +132,15 @@ test("nor do plain grey, black and pure noise", async (context) => {
     assert.ok(data.every((each) => each === 0), kind); // prettier-ignore
   }
 });
+
+test("with two images nobody is sent beyond them: a third between them is advised", async (context) => {
+  const input = putStack("two");
+  const two = [1, 3].map((n) => join(input, `plane_${n}.png`));
+  const run = await runCommand(context, "depth", ...two, "-o", join(root, "two out"), "--save", "npy", ...fast);
+  assert.equal(run.code, 0, run.err);
+  assert.match(
+    run.out,
+    /at the (first|last) plane.*depth between only two planes is hardly measured; a third image, focused between them, would help\)/,
+  );
+  assert.doesNotMatch(run.out, /beyond that plane/);
+});
