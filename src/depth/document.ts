@@ -22,10 +22,14 @@ export interface DepthDocument extends ResultSummary {
   readonly expectedError: number | null;
   /** Shares of the pixels at the first plane or nearer, and at the last or farther: how far beyond, no one can tell. */
   readonly beyond: { readonly nearer: number; readonly farther: number };
+  /** The longer side that was asked for; absent where there is no choice. */
+  readonly size?: number | "full" | "auto";
   /** Size of the images that the network saw. */
   readonly working: Size;
   /** Which image was taken as the nearest, and why. */
   readonly order: PlaneOrder;
+  /** Whether depth was to be carried into areas that the images show too little of. */
+  readonly fill: "on" | "off";
   /** Share of the pixels whose depth was carried in from around them; absent with `--fill off`. */
   readonly filled?: number;
   readonly findings: readonly Finding[];
@@ -66,6 +70,7 @@ export function describeRun(run: DepthRun, { model, network, align, seconds }: R
     validFraction: validFraction(depth),
     expectedError: meanError(run),
     beyond: { nearer: shareOf(run.estimate.beyond, -1), farther: shareOf(run.estimate.beyond, 1) },
+    fill: run.filled ? "on" : "off",
     ...(run.filled ? { filled: shareOf(run.filled.filled, 1) } : {}),
     invalidFocusTrend: run.estimate.invalidFocusTrend,
     aligned: alignmentSummary(run, align),

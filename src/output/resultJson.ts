@@ -3,6 +3,8 @@ import type { DepthUnit } from "./result.ts";
 
 /** The JSON document of a run: printed by `--json`, saved as `result.json`. */
 export interface ResultSummary {
+  /** Of the program; absent where the page made the result. */
+  readonly version?: string;
   readonly model: string;
   readonly device: string;
   /** Why this device was chosen. */

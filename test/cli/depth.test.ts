@@ -14,6 +14,7 @@ import type { Image } from "../../src/image/image.ts";
 import { OUTPUT_NAMES } from "../../src/output/outputs.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { assertClose } from "../helpers/close.ts";
+import { packageVersion } from "../../src/system/packageFolder.ts";
 import { runCommand } from "../helpers/command.ts";
 import { exifBlock } from "../io/exifFiles.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
@@ -47,6 +48,7 @@ test("the shipped macro stack comes out within 3 % of its exact depth, in every 
   assert.deepEqual([document.planes, document.width, document.height, document.unit], [6, 320, 240, "m"]);
   assert.deepEqual(document.distances[0], { file: join(macro, "plane_00.png"), value: 60, unit: "mm", source: "stack.json" });
   assert.deepEqual([document.model, document.device], ["small", "cpu"]);
+  assert.deepEqual([document.version, document.fill, document.size], [packageVersion(), "on", "auto"]);
   const [least, greatest] = document.range ?? [NaN, NaN];
   assert.ok(document.focusChange && least >= 0.06 && greatest <= 0.0675 && least < greatest);
   const { nearer, farther } = document.beyond;
@@ -162,7 +164,7 @@ test("depth is carried into a plain area and the mask shows where, unless --fill
   assert.ok(share > 0.02 && share < 0.4, `${share}`); // 40 columns of 96, less what lies beside texture or is smooth as it is
   assert.ok(filled.rough < raw.rough, `steps of ${filled.rough} m, ${raw.rough} without`);
   const mask = decodePng(readFileSync(join(root, "wall out", "filled.png")));
-  assert.equal(mask.data.filter((value) => value > 0).length / mask.data.length, share);
+  assert.equal(mask.data.filter((value) => value === 1).length / mask.data.length, share);
   const { out } = await runCommand(context, "depth", folder, "-o", join(root, "wall shown"), "--align", "off", "--size", "96");
   assert.match(out, /too little to measure in \d+ % of the image: depth filled in from its surroundings/);
   const neither = await runCommand(context, "depth", folder, "-o", join(root, "neither"), "--fill", "off", "--save", "npy,filled");
@@ -183,7 +185,8 @@ test("what not every aligned photo covers is unknown, not filled", async (contex
   const { filled, validFraction } = JSON.parse(out) as DepthDocument;
   const mask = decodePng(readFileSync(join(root, "shifted out", "filled.png")));
   assert.ok(validFraction < 0.97, `${validFraction}`);
-  assert.equal(mask.data.filter((value) => value > 0).length / mask.data.length, filled);
+  assert.equal(mask.data.filter((value) => Math.round(255 * value) !== 64).length / mask.data.length, validFraction);
+  assert.equal(mask.data.filter((value) => value === 1).length / mask.data.length, filled);
 });
 
 test("--distances and --unit go before stack.json, and turn a stack given far to near", async (context) => {

@@ -31,7 +31,7 @@ import { threadedFusion } from "./threadedFusion.ts";
 import { compareWithTruth, readTruth, type TruthErrors } from "./truth.ts";
 import { checkRoom, createFileWriter } from "../../system/diskRoom.ts";
 import { fillFolder } from "../../system/outputFolder.ts";
-import { packageFolder } from "../../system/packageFolder.ts";
+import { packageFolder, packageVersion } from "../../system/packageFolder.ts";
 
 export type { DepthDocument } from "../document.ts";
 
@@ -322,7 +322,9 @@ function describe(writing: Writing, { files, encoding, notes, write, errors }: W
   const seconds = { model, ...run.seconds, write, total: (performance.now() - start) / 1000 };
   const described = describeRun(run, { model: options.model, network, align: options.align, seconds });
   return {
+    version: packageVersion(),
     ...described,
+    size: options.size,
     notes: [...(described.notes ?? []), ...notes],
     files,
     encoding,
