@@ -87,7 +87,7 @@ export interface FillRequest extends Size {
 }
 
 /** Values of weight 1 bend the surface over this share of the shorter side: more than the blotches of a network's guesses on a wall, less than the wall. */
-const REACH = 0.05;
+const REACH = 0.08;
 
 /** Where nothing is known the surface is drawn level, over so many times that length: a slope goes on for a while, not for ever. */
 const LEVEL = 10;

@@ -41,7 +41,7 @@ test("the surface is the thin plate that elimination finds", () => {
   const guide = grey(width, height, () => 0.02 * random.uniform());
   const found = fillSurface({ width, height, values, weights, guide });
 
-  const reach = 0.05 * height;
+  const reach = 0.08 * height;
   const stiff = (i: number, j: number): number => 1 / (1 + (((guide.data[i] as number) - (guide.data[j] as number)) / 0.01) ** 4);
   const lines = Array.from(values, (d, i) => ({ k: weights[i] as number, at: [[i, 1]] as [number, number][], d }));
   const add = (k: number, at: [number, number][]): unknown => lines.push({ k, at, d: 0 });
@@ -180,7 +180,7 @@ function wall(width: number, { unfounded, unrest }: { readonly unfounded: number
 
 /** A row of that wall as a beam, by elimination: its guess has this weight. */
 function beam(width: number, weight: number): number[] {
-  const reach = 0.05 * WALL_HEIGHT;
+  const reach = 0.08 * WALL_HEIGHT;
   const lines = Array.from({ length: width }, (_, x) => {
     const isBorder = x === 0 || x === width - 1;
     return { k: isBorder ? 1 / 0.03 ** 2 : weight, at: [[x, 1]] as [number, number][], d: isBorder ? 0 : 1 };
