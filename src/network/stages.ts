@@ -19,26 +19,39 @@ export interface Stages {
   readonly dispose: () => Promise<void>;
 }
 
-/** On the CPU the graphs are recorded again for each number of planes and size of the tiles. */
+/** How many sets of stages stay loaded. */
+const MOST_STAGES = 2;
+
+/** On the CPU the graphs are recorded again for each number of planes and size of the tiles; the last two sets stay loaded, since large stacks are seen in two sizes. */
 export function createStages(
   { forCpu, ...model }: Omit<StagesRequest, "planes" | "tile"> & { readonly forCpu: boolean },
   load: GraphRuntime["load"],
 ): Stages {
-  let loaded: { readonly key: string; readonly stages: Promise<StageSessions> } | undefined;
-  const dispose = async (): Promise<void> => {
-    const stages = await loaded?.stages.catch(() => undefined); // its failure has been reported
-    loaded = undefined;
-    if (stages) await disposeStages(stages);
+  const loaded = new Map<string, Promise<StageSessions>>(); // the least recently used first
+  const drop = async (key: string): Promise<void> => {
+    const stages = loaded.get(key);
+    loaded.delete(key);
+    const sessions = await stages?.catch(() => undefined); // its failure has been reported
+    if (sessions) await disposeStages(sessions);
   };
   const loadGraph = (graph: Uint8Array): Promise<Session> => load(graph, { keepMemory: false }); // full-size images follow
   return {
-    dispose,
-    async open(planes, tiles) {
+    async dispose() {
+      await Promise.all([...loaded.keys()].map(drop));
+    },
+    open(planes, tiles) {
       const size = forCpu ? { planes, tile: commonSize(tiles) } : {};
       const key = JSON.stringify(size);
-      if (loaded?.key !== key) await dispose();
-      loaded ??= { key, stages: loadStages(recordStages({ ...model, forCpu, ...size }), loadGraph) };
-      return loaded.stages;
+      const known = loaded.get(key);
+      loaded.delete(key); // to the end of the queue
+      const [oldest] = loaded.keys();
+      const room = !known && oldest !== undefined && loaded.size >= MOST_STAGES ? drop(oldest) : Promise.resolve();
+      const stages = known ?? room.then(() => loadStages(recordStages({ ...model, forCpu, ...size }), loadGraph));
+      loaded.set(key, stages);
+      stages.catch(() => {
+        if (loaded.get(key) === stages) loaded.delete(key);
+      });
+      return stages;
     },
   };
 }

@@ -180,6 +180,40 @@ test("on the CPU stages are recorded for the size of the tiles, if they have one
   assert.equal(await opened([64, 96], [64, 64]), "4,16,h,w");
 });
 
+test("stages of two sizes in turn are loaded once each, and a third takes the place of the one used longest ago", async () => {
+  let [loaded, freed] = [0, 0];
+  const load = (): Promise<Session> => {
+    loaded += 1;
+    const dispose = (): Promise<void> => Promise.resolve(void (freed += 1));
+    return Promise.resolve({ device: "cpu", inputNames: [], outputNames: [], run: () => assert.fail(), dispose });
+  };
+  const stages = createStages({ ...loadModel("small"), forCpu: true }, load);
+  const setsFor = async (...widths: readonly number[]): Promise<number> => {
+    const before = loaded;
+    for (const width of widths) await stages.open(4, [{ left: 0, top: 0, width, height: 32 }]);
+    return (loaded - before) / STAGE_NAMES.length;
+  };
+  assert.equal(await setsFor(32, 64, 32, 64, 32), 2);
+  assert.equal(await setsFor(96, 32, 96), 1, "64 was used longest ago");
+  assert.equal(await setsFor(64), 1);
+  assert.equal(loaded - freed, 2 * STAGE_NAMES.length);
+  await stages.dispose();
+  assert.equal(freed, loaded);
+});
+
+test("stages that could not be loaded are loaded again", async () => {
+  let isFull = true;
+  const load = (): Promise<Session> =>
+    isFull
+      ? Promise.reject(new Error("no memory"))
+      : Promise.resolve({ device: "cpu", inputNames: [], outputNames: [], run: () => assert.fail(), dispose: () => Promise.resolve() });
+  const stages = createStages({ ...loadModel("small"), forCpu: true }, load);
+  const open = (): Promise<unknown> => stages.open(4, [{ left: 0, top: 0, width: 32, height: 32 }]);
+  await assert.rejects(open(), /no memory/);
+  isFull = false;
+  await open();
+});
+
 test("stages are loaded only where something does not fit one run", async () => {
   const session = await load(recordGraph(loadModel("small")));
   const stages = (): never => assert.fail("nobody needs them");
