@@ -79,9 +79,20 @@ test("runs of one shape go through as a batch, each gets its own part, and other
   );
 });
 
+test("fewer runs than a batch holds go through as batches of powers of two, so that few sizes of a batch occur", async () => {
+  const { session, shapes } = doubling();
+  const batch = batchSession(session, { most: 8 });
+  const runs = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+  for (const count of [7, 8, 3]) {
+    const outputs = await Promise.all(runs(count).map((value) => batch.run(input([value]))));
+    assert.deepEqual(outputs.map(({ y }) => y?.data[0]), runs(count).map((value) => 2 * value)); // prettier-ignore
+  }
+  assert.deepEqual(shapes.map(([size]) => size), [4, 2, 1, 8, 2, 1]); // prettier-ignore
+});
+
 test("in a batch that fails only those fail that must", async () => {
   const { session, shapes } = doubling();
-  const batch = batchSession(session, { most: 4 });
+  const batch = batchSession(session, { most: 3 });
   const settled = await Promise.allSettled([[1], [13], [3]].map((values) => batch.run(input(values))));
   assert.deepEqual(
     settled.map(({ status }) => status),

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
 import { createTorchEngine } from "../../src/engine/torch/torchEngine.ts";
 import { createCudaSession } from "../../src/network/node/cudaSession.ts";
@@ -134,6 +137,32 @@ test("wrong inputs are named, and the session goes on", async () => {
   const odd = stack(2, [40, 32]);
   await assert.rejects(session.run(odd), /the height must be a multiple of 32, got 40/);
   assert.equal((await session.run({ images, focusDistances }))["depth"]?.data.length, 32 * 32);
+  await session.dispose();
+});
+
+test("a stack in two sizes, in batches of up to eight, is prepared for once each", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const session = open();
+  const run = async (B: number, W: number): Promise<void> => {
+    const { images, focusDistances } = stack(2, [32, W]);
+    const repeated = (data: Float32Array): Float32Array =>
+      Float32Array.from({ length: B * data.length }, (_, i) => data[i % data.length] as number);
+    await session.run({
+      images: { data: repeated(images.data), shape: [B, ...images.shape.slice(1)] },
+      focusDistances: { data: repeated(focusDistances.data), shape: [B, 2] },
+    });
+  };
+  const live = async (): Promise<number> => {
+    await setImmediate();
+    collect(); // tensors of other tests that nothing holds any more
+    await setImmediate();
+    return engine.liveTensors();
+  };
+  await run(1, 96); // what all sizes share is made by the first
+  const before = await live();
+  for (const B of [1, 2, 4, 8]) for (const W of [32, 64]) await run(B, W);
+  assert.equal((await live()) - before, 7 * 2, "inputs of eight shapes, one of them in place of the first");
   await session.dispose();
 });
 

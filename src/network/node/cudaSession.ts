@@ -29,8 +29,11 @@ const OUTPUTS = ["depth", "probability", "spread"] as const;
 
 type Outputs = Readonly<Record<(typeof OUTPUTS)[number], TorchTensor>>;
 
-/** Stack sizes whose graphs are kept; the least recently used is freed first. */
-const MOST_PLANS = 4;
+/**
+ * Shapes of inputs whose graphs are kept: stacks in two sizes, in batches of 1, 2, 4 and 8 (`batchSession`). The least recently used is freed first. Graphs share their memory, but
+ * each has its inputs and outputs to itself.
+ */
+const MOST_PLANS = 8;
 
 /**
  * The network on libtorch, optimised for inference (see `Fusion`): on CUDA one captured graph for each stack size. Inputs and outputs are
