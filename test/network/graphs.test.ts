@@ -82,9 +82,9 @@ test("on the CPU a stack has a graph for its own size, and stacks that come toge
 });
 
 test("a graph is not freed while it runs: stacks of several sizes can be given at the same time", async () => {
-  let running = 0;
   const watched = async (graph: Uint8Array): Promise<Session> => {
     const one = await load(graph);
+    let running = 0;
     return {
       ...one,
       async run(inputs) {
