@@ -94,7 +94,8 @@ const usage = (average: Average): Record<string, string> => ({
       ? "depth = 1 / sum(probability / focusDistances). For plane indices, positions of a microscope, or dioptres with a plane at infinity: sum(probability * value)"
       : "depth = sum(probability * focusDistances)",
   workingSize:
-    "dualfocus depth runs the network on images of 768 pixels on the longer side, larger (up to twice) where a step between planes adds less than 4 pixels of blur, and resizes the result",
+    "dualfocus depth runs the network on images of 768 pixels on the longer side, larger (up to twice) where a step between planes adds less than 4 pixels of blur, and resizes the result; " +
+    "it combines that with a second run on images reduced to half of that or less (docs/depth.md, Two sizes)",
 });
 
 function averaged(model: Model, { model: name, averageWith: otherName }: ExportOptions): Model {

@@ -263,7 +263,7 @@ function withBareParts({ normal, chance, between }: Draws, images: TorchTensor, 
   const field = normal([B, 1, h, w]).resize2d([H, W], "bilinear");
   const contrast = field
     .sub(between([-BARE.threshold, BARE.threshold], [B, 1, 1, 1]))
-    .mul(BARE.steepness) // from all to nothing over about 20 pixels
+    .mul(BARE.steepness) // from all to nothing over about a third of a cell
     .clamp({ min: 0, max: 1 });
   const isWhole = chance(1 - share, [B, 1, 1, 1]);
   const mean = images.mean([1]); // [B, 3, H, W]

@@ -5,7 +5,7 @@ import { nodesOver } from "./noise.ts";
 
 /**
  * Where a stack is bare: a field of normal deviates at nodes `cell` pixels apart, bilinear between them, is below a threshold within ± `threshold`; from there, contrast grows by
- * `steepness` per unit of the field. What is left of the images there is their mean over squares of the side `square`. The same in training: train/deviceAugment.ts.
+ * `steepness` per unit of the field. What is left of the images there is their mean over squares of the side `square`. The same in training (train/deviceAugment.ts), where cells grow with the image.
  */
 export const BARE = { cell: 64, threshold: 1.5, steepness: 4, square: 16 } as const;
 
