@@ -49,5 +49,6 @@ test("a stack that is sorted is held once aligned, not a second time as the stac
   await assert.rejects(run, /measured/);
   assert.ok(wasSorted);
   const sets = (after - before) / images.reduce((sum, { data }) => sum + data.byteLength, 0);
-  assert.ok(sets > 0.5 && sets < 1, `${sets} sets of images are held besides those read`); // the reference is not resampled
+  // 0.8, since the reference is not resampled; held twice, 1.6. Between them is room for what is still swept on a busy machine.
+  assert.ok(sets > 0.5 && sets < 1.3, `${sets} sets of images are held besides those read`);
 });
