@@ -47,11 +47,11 @@ export function fillDepth(source: FillSource, covered?: Uint8Array): FilledDepth
   const isMetric = depth.space === "depth";
   const even = isMetric ? reciprocals(depth.values) : depth.values;
   const surface = fillSurface({ width, height, values: even, weights, guide: source.allInFocus });
-  const [least, most] = rangeOf(even);
+  const [least, most] = rangeOf(even, covered);
   for (let i = 0; i < pixels; i++) {
     const u = share[i] as number;
-    const carried = Math.min(Math.max(surface[i] as number, least), most); // a slope must not lead on beyond all that was measured
-    surface[i] = u * carried + (1 - u) * (even[i] as number);
+    const carried = Math.min(Math.max(surface[i] as number, least), most); // a slope must not lead on beyond all that there is
+    surface[i] = u === 1 ? carried : u * carried + (1 - u) * (even[i] as number);
   }
   const values = isMetric ? reciprocals(surface) : surface;
   for (let i = 0; i < pixels; i++) if (share[i] === 0) values[i] = depth.values[i] as number; // untouched
@@ -69,10 +69,12 @@ function reciprocals(values: Float32Array): Float32Array {
 
 type FillSource = Pick<DepthEstimate, "depth" | "confidence" | "unfounded" | "unrest" | "allInFocus">;
 
-function rangeOf(values: Float32Array): [number, number] {
+function rangeOf(values: Float32Array, covered: Uint8Array | undefined): [number, number] {
   let [least, most] = [Infinity, -Infinity];
-  for (const value of values) {
-    if (value < least) least = value;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    if (covered?.[i] === 0) continue;
+    if (value < least) least = value; // NaN is neither
     if (value > most) most = value;
   }
   return [least, most];
@@ -98,8 +100,8 @@ const [EDGE, LEAST_STIFFNESS] = [0.01, 1e-5];
 /** Levels of the pyramid end at this side. The surface is solved in up to so many pixels; it is smooth, and enlarged to more. */
 const [COARSEST, MOST_PIXELS] = [24, 1e6];
 
-/** Steps of conjugate gradients on the coarsest level, and on each finer one, which starts from the solution of the one before. */
-const STEPS = { coarsest: 2000, finer: 12 } as const;
+/** Steps of conjugate gradients on the coarsest level, and on each finer one, which starts from the solution of the one before; most pixels of all steps on the coarsest, which is long in panoramas. */
+const [STEPS, MOST_WORK] = [{ coarsest: 2000, finer: 12 }, 1e7] as const;
 
 /**
  * The surface z that minimises
@@ -116,7 +118,10 @@ export function fillSurface(request: FillRequest): Float32Array {
   let surface: Float32Array | undefined;
   solved.forEach((level, k) => {
     const start = surface ? enlarged(surface, { from: solved[k - 1] as Level, to: level }) : weightedMean(level);
-    surface = conjugateGradients(plateOf(level, reach), level, { start, steps: k === 0 ? STEPS.coarsest : STEPS.finer });
+    surface = conjugateGradients(plateOf(level, reach), level, {
+      start,
+      steps: k === 0 ? Math.min(STEPS.coarsest, Math.ceil(MOST_WORK / level.values.length)) : STEPS.finer,
+    });
   });
   // What is left of the pyramid is not solved.
   const finest = pyramid.indexOf(solved.at(-1) as Level);
@@ -174,8 +179,8 @@ function halved({ width: w, height: h, values, weights, guide, spacing }: Level)
 /** A map of one level at the next one: bilinear, but from cells of the pixel's own colour, so that the image's edges stay edges. */
 function enlarged(values: Float32Array, { from, to }: { readonly from: Level; readonly to: Level }): Float32Array {
   const out = new Float32Array(to.width * to.height);
-  const across = between({ from: from.width, to: to.width });
-  const down = between({ from: from.height, to: to.height });
+  const across = between({ from: from.width, to: 2 * from.width, count: to.width }); // a cell is two pixels, of which the last may lack one
+  const down = between({ from: from.height, to: 2 * from.height, count: to.height });
   const { channels } = to.guide;
   const likeness = (i: number, j: number): number => {
     let square = 0;

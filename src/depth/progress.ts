@@ -2,7 +2,7 @@ import { duration } from "../output/duration.ts";
 
 export type Stage = "frames" | "read" | "align" | "check" | "infer" | "fill" | "enlarge" | "write";
 
-/** Called after each step of a stage, and where a stage has no others, before its first. */
+/** Called after each step of a stage; one of a single step is also reported before it. */
 export type OnStage = (stage: Stage, done: number, of: number) => void;
 
 interface Screen {

@@ -91,7 +91,7 @@ export async function runDepthWith(createFusion: CreateStackFusion, given: Stack
   const estimate = focusChange ? estimated : withoutEvidence(estimated, stack);
   const infer = clock();
 
-  const filled = options.fill ? filledDepth(estimate, aligned, onStage) : undefined;
+  const filled = options.fill ? filledDepth(estimate, { aligned, focusChange, onStage }) : undefined;
   const fill = clock();
 
   const { prefer } = options;
@@ -110,7 +110,16 @@ export async function runDepthWith(createFusion: CreateStackFusion, given: Stack
   };
 }
 
-function filledDepth(estimate: DepthEstimate, aligned: AlignedStack | undefined, onStage: OnStage): FilledDepth {
+/** Without a change of focus there is nothing to fill from. */
+function filledDepth(
+  estimate: DepthEstimate,
+  {
+    aligned,
+    focusChange,
+    onStage,
+  }: { readonly aligned: AlignedStack | undefined; readonly focusChange: boolean; readonly onStage: OnStage },
+): FilledDepth {
+  if (!focusChange) return { depth: estimate.depth, filled: new Uint8Array(estimate.depth.values.length) };
   onStage("fill", 0, 1);
   const filled = fillDepth(estimate, aligned?.valid);
   onStage("fill", 1, 1);

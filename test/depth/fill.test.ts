@@ -268,3 +268,27 @@ test("a plane stays a plane where nothing is founded, and a value that is not a 
     });
   }
 });
+
+test("sides that do not halve evenly shift neither ramps nor edges", () => {
+  const [width, height] = [389, 195]; // 195, 98, 49, and 25 with a cell of one pixel at each end but one
+  const isLeft = (x: number): boolean => x < 301;
+  const ramp = (x: number, y: number): number => (isLeft(x) ? 1 + x / 400 : 4) + y / 300;
+  const values = map(grey(width, height, ramp));
+  const guide = grey(width, height, (x) => (isLeft(x) ? 0.2 : 0.6));
+  const found = fillSurface({ width, height, values, weights: values.map(() => 1), guide });
+  for (const x of [4, 150, 297, 304, 384])
+    for (const y of [4, 100, 190]) {
+      const off = Math.abs((found[y * width + x] as number) - ramp(x, y));
+      assert.ok(off < 0.03, `${x}, ${y}: ${off}`);
+    }
+});
+
+test("a depth that is not a number is filled in where nothing is founded", () => {
+  const [width, height] = [64, 48];
+  const values = map(grey(width, height, (x, y) => (x === 30 && y === 20 ? NaN : 2)));
+  const ones = new Float32Array(width * height).fill(1);
+  const depth = depthMap({ width, height, values, space: "index" });
+  const source = { depth, confidence: ones, unfounded: ones, unrest: ones.map(() => 0), allInFocus: grey(width, height, () => 0.5) };
+  const value = fillDepth(source).depth.values[20 * width + 30] as number;
+  assert.ok(Math.abs(value - 2) < 1e-3, `${value}`);
+});
