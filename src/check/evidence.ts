@@ -186,7 +186,7 @@ export function checkFocusChange(frames: readonly Plane[], { transforms = [], da
     {
       code: "no-focus-change",
       severity: "warning",
-      message: "no focus change found: nothing is sharper in one image than in another, so their depth means nothing",
+      message: "no focus change found: nothing is sharper in one image than in another, so depth is unknown",
       remedy: "move the focus between the images, and show something with texture",
     },
   ];
@@ -200,5 +200,5 @@ function showsFocus(frames: readonly Plane[], inner: Uint8Array): boolean {
     judged += 1;
     if ((evidence[i] as number) > STRONG.evidence) strong += 1;
   }
-  return strong >= STRONG.share * judged;
+  return strong > 0 && strong >= STRONG.share * judged;
 }

@@ -6,7 +6,7 @@ import { decodeSrgb, encodeSrgb } from "../image/srgb.ts";
 
 /** Stored values in the exposure of the reference. */
 export interface RecordedRange {
-  /** What is darker in some frame is mostly rounding, which equal exposures enlarge. */
+  /** Darker values are mostly rounding errors, which equalising the exposures amplifies. */
   readonly darkest: number;
   /** Of each channel: what is white in the most exposed frame. */
   readonly brightest: readonly number[];

@@ -14,19 +14,21 @@ const PATIENCE = 4;
 
 /**
  * One session for jobs that run at the same time. Runs whose inputs have the same shapes go through the network as one batch of at most
- * `most`: a GPU needs little longer for several stacks than for one. Fewer are batches of 4, 2 and 1, since a session prepares itself for
- * every size of a batch. Without `encode`, which keeps the planes of one job.
+ * `most`: a GPU needs little longer for several stacks than for one. Fewer are batches of powers of two, since a session prepares
+ * itself for every size of a batch. Without `encode`, which keeps the planes of one job.
  */
 export function batchSession(session: Session, { most }: { readonly most: number }): Session {
   const line: Waiting[] = [];
   let isRunning = false;
   const work = async (): Promise<void> => {
     isRunning = true;
+    let isRest = false; // of a burst that was waited for
     while (line.length > 0) {
-      if (line.length < most) await new Promise((resolve) => setTimeout(resolve, PATIENCE));
+      if (line.length < most && !isRest) await new Promise((resolve) => setTimeout(resolve, PATIENCE));
       const kind = shapesOf((line[0] as Waiting).inputs);
       const alike = line.filter(({ inputs }) => shapesOf(inputs) === kind);
       const group = alike.slice(0, alike.length < most ? 2 ** Math.floor(Math.log2(alike.length)) : most);
+      isRest = group.length < alike.length && alike.length < most;
       for (const each of group) line.splice(line.indexOf(each), 1);
       await runGroup(session, group);
     }

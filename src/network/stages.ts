@@ -22,7 +22,10 @@ export interface Stages {
 /** How many sets of stages stay loaded. */
 const MOST_STAGES = 2;
 
-/** On the CPU the graphs are recorded again for each number of planes and size of the tiles; the last two sets stay loaded, since large stacks are seen in two sizes. */
+/**
+ * On the CPU the graphs are recorded again for each number of planes and size of the tiles; the last two sets stay loaded, since large stacks are seen in
+ * two sizes. A set that is dropped must not be running: a network takes one large stack at a time (depthNetwork.ts).
+ */
 export function createStages(
   { forCpu, ...model }: Omit<StagesRequest, "planes" | "tile"> & { readonly forCpu: boolean },
   load: GraphRuntime["load"],
@@ -99,7 +102,7 @@ export interface RunnerOptions {
 /** The trunk processes one plane at a time, the decoder up to ten, so the trunk's tiles may be larger by this factor. */
 export const TRUNK_SHARE = 5;
 
-/** The work to decode a plane, of that to encode it: takes 0.95 (`small`) and 2.5 (`fine`, whose runs are long enough to wait for) times as long on two cores. */
+/** Work of decoding a plane, relative to encoding it: measured 0.95 (`small`) and 2.5 (`fine`, whose runs are long enough to wait for) times as long on two cores. */
 const DECODE_WORK = 2;
 
 type Maps = Readonly<Record<string, Value>>;

@@ -169,7 +169,7 @@ export async function makeResultPage(
   const bytes = await jpeg({ ...small, data: pixels });
   const data = encodePageData(shrinkResult(result), {
     ...facts,
-    facts: `${focusChange ? "" : "No focus change found, so this depth means nothing. "}Depth from ${facts.planes} images, ${depth.width} × ${depth.height} pixels, by DualFocus`,
+    facts: `${focusChange ? "" : "No focus change found, so depth is unknown. "}Depth from ${facts.planes} images, ${depth.width} × ${depth.height} pixels, by DualFocus`,
     picture: { bytes, mimeType: "image/jpeg" },
   });
   return resultPage(data, viewer);

@@ -65,9 +65,10 @@ export const render = {
 } as const satisfies TrainConfig;
 
 /**
- * Ours, of the shipped weights, for stacks that `render` does not hold: as phones take them, objects in front of bare backgrounds, bare
+ * Ours, the recipe of the latest runs, for stacks that `render` does not hold: as phones take them, objects in front of bare backgrounds, bare
  * walls, what a network is shown of sweeps of many planes, and scenes in the size of photos (docs/datasets.md). About a fifth of the stacks
- * are phones', a fifth are from sweeps. 24 minutes on half of an H200 from the weights before brought 0 to 5 % (docs/runs.md).
+ * are phones', a fifth are from sweeps. What came of 24 minutes on
+ * half of an H200: docs/runs.md, "More small crops".
  */
 export const renderPhone = {
   ...render,

@@ -114,3 +114,13 @@ test("pixels that are darker than frames record are left out", () => {
   assert.deepEqual(checkFocusChange(swept), []);
   assert.equal(checkFocusChange(swept, { darkest: 0.2 }).length, 1);
 });
+
+test("images that are too dark all over to show anything are no change of focus", () => {
+  const random = createRandom(3);
+  const dark = [3, 1, 0, 2].map(() => ({
+    width: 64,
+    height: 48,
+    values: Float32Array.from({ length: 64 * 48 }, () => 0.01 * random.uniform()),
+  }));
+  assert.equal(checkFocusChange(dark, { darkest: 0.05 })[0]?.code, "no-focus-change");
+});

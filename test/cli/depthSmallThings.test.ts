@@ -112,7 +112,7 @@ test("images without a change of focus get no range and no confidence, and a lin
   assert.equal(run.code, 0, run.err);
   assert.match(run.out, /^3 planes, 96×64; no focus change found\n/);
   assert.doesNotMatch(run.out, /too little to measure/); // it would sound as if the rest had been measured
-  assert.match(run.err, /warning: no focus change found: .* their depth means nothing\n {2}move the focus/);
+  assert.match(run.err, /warning: no focus change found: .* depth is unknown\n {2}move the focus/);
   const { expectedError, findings } = JSON.parse(readFileSync(join(output, "result.json"), "utf8")) as DepthDocument;
   assert.ok(findings.some(({ code }) => code === "no-focus-change"));
   assert.ok(Math.abs((expectedError ?? 0) - 0.15) < 1e-6, `half of 0.4 to 0.7 m, got ${expectedError}`);

@@ -26,6 +26,7 @@ export function planRefocus(result: DepthResult, { side }: { side: number }): Re
   const lens = lensFor(result);
   const nearness = new Float32Array(depth.values.length).fill(NaN);
   for (let i = 0; i < nearness.length; i++) if (isKnown(depth, i)) nearness[i] = lens.nearness(depth.values[i] as number);
+  const isKnownAnywhere = nearness.some(Number.isFinite);
   fillHoles(nearness);
   const scale = size.width / result.depth.width;
   return {
@@ -33,8 +34,8 @@ export function planRefocus(result: DepthResult, { side }: { side: number }): Re
     light: linearColours(shrinkImage(allInFocus, size), profile),
     nearness,
     blur: (setting) => ({
-      gain: scale * lens.gain(setting),
-      focus: lens.nearness(setting.focus),
+      gain: isKnownAnywhere ? scale * lens.gain(setting) : 0,
+      focus: isKnownAnywhere ? lens.nearness(setting.focus) : 0,
       ratio: photographedAt(result) / setting.fNumber,
     }),
   };
