@@ -105,10 +105,7 @@ test("without a change of focus nothing else pretends that there is depth: range
   ]);
   assert.ok(notes.every((note) => err.includes(`${note}\n`)));
   assert.ok(!existsSync(join(output, "mesh.glb")));
-  assert.match(
-    readFileSync(join(output, "result.html"), "utf8"),
-    /"facts":"No focus change found, so depth is unknown\. Depth from 5/,
-  );
+  assert.match(readFileSync(join(output, "result.html"), "utf8"), /"facts":"No focus change found, so depth is unknown\. Depth from 5/);
 
   assert.match(out, /^5 planes, 96×64; no focus change found\nthe network saw 96×64 \(--size\)\n.*: written/);
   assert.doesNotMatch(out, /nearest|truth|at the last plane|too little to measure/);
