@@ -11,7 +11,8 @@ import { inFocusOrder, type StackSource } from "../stack/stackSource.ts";
 import type { Preference } from "./allInFocus/prior.ts";
 import { createStackFusion, type CreateStackFusion } from "./allInFocus/stackFusion.ts";
 import { estimateDepth, type DepthEstimate } from "./estimate.ts";
-import { fillDepth, type FilledDepth } from "./fill.ts";
+import type { FilledDepth } from "./fill.ts";
+import { finishDepth } from "./finish.ts";
 import { alignFrames, estimateFrames, frameAlignment, hasKnownOrder, inspectFrames, knownOrder, placedImages } from "./frames.ts";
 import { fullSize } from "./fullSize.ts";
 import type { OnStage } from "./progress.ts";
@@ -121,7 +122,7 @@ function filledDepth(
 ): FilledDepth {
   if (!focusChange) return { depth: estimate.depth, filled: new Uint8Array(estimate.depth.values.length) };
   onStage("fill", 0, 1);
-  const filled = fillDepth(estimate, aligned?.valid);
+  const filled = finishDepth(estimate, aligned?.valid);
   onStage("fill", 1, 1);
   return filled;
 }

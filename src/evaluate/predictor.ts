@@ -1,7 +1,7 @@
 import { laplacianDepth } from "../classical/modifiedLaplacian.ts";
 import { ringDifferenceDepth } from "../classical/ringDifference.ts";
 import { estimateDepth } from "../depth/estimate.ts";
-import { fillDepth } from "../depth/fill.ts";
+import { finishDepth } from "../depth/finish.ts";
 import type { DepthMap } from "../image/depthMap.ts";
 import type { FocusProbability } from "../metrics/focusTrend.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
@@ -35,7 +35,7 @@ export function networkPredictor(network: DepthNetwork, about: Pick<Predictor, "
     async predict(stack) {
       const estimate = await estimateDepth(stack, { network });
       const { depth, probability, error, confidence } = estimate;
-      return { depth, focusProbability: probability, error, confidence, filled: fillDepth(estimate).depth };
+      return { depth, focusProbability: probability, error, confidence, filled: finishDepth(estimate).depth };
     },
     dispose: () => network.dispose(),
   };

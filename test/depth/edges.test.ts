@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { edgesOfImage } from "../../src/depth/edges.ts";
+import { finishDepth } from "../../src/depth/finish.ts";
+import { estimateDepth } from "../../src/depth/estimate.ts";
+import { openRendered } from "../../src/evaluate/renderedSet.ts";
+import { measureImage } from "../../src/evaluate/imageMetrics.ts";
+import { createRenderer } from "../../src/cli/renderHost.ts";
+import { depthMap } from "../../src/image/depthMap.ts";
+import type { Image } from "../../src/image/image.ts";
+import { openNetwork } from "../../src/network/node/openNetwork.ts";
+import { createRandom } from "../../src/random.ts";
+
+const [WIDTH, HEIGHT] = [40, 24];
+type At = (x: number, y: number) => number;
+const across = (at: At): Float32Array => Float32Array.from({ length: WIDTH * HEIGHT }, (_, i) => at(i % WIDTH, Math.floor(i / WIDTH)));
+const picture = (...channels: readonly At[]): Image => ({
+  width: WIDTH,
+  height: HEIGHT,
+  channels: channels.length as 1 | 3,
+  data: Float32Array.from({ length: WIDTH * HEIGHT * channels.length }, (_, k) => {
+    const i = Math.floor(k / channels.length);
+    return (channels[k % channels.length] as At)(i % WIDTH, Math.floor(i / WIDTH));
+  }),
+});
+
+/** A stack of plane indices: expected errors in planes are in the unit of the depth. */
+const estimateOf = (depth: At, allInFocus: Image, error: At = () => 0.1) => ({
+  depth: depthMap({ width: WIDTH, height: HEIGHT, values: across(depth), space: "index" }),
+  error: across(error),
+  confidence: across((x, y) => 1 / (1 + (2 * error(x, y)) ** 2)),
+  allInFocus,
+});
+
+/** From plane 1 to plane 3 over four columns, in the middle of which the image has its edge. */
+const ramp: At = (x) => 1 + (2 * Math.min(Math.max(x - 18, 0), 3)) / 3;
+const isRight: At = (x) => Number(x >= 20);
+
+test("a soft depth edge becomes a step where the image has its edge", () => {
+  const { values } = edgesOfImage(estimateOf(ramp, picture(isRight)));
+  assert.deepEqual(
+    values,
+    across((x) => (x < 20 ? 1 : 3)),
+  );
+});
+
+test("the edge may be one of colour alone, and its contrast does not matter", () => {
+  const isoluminant = picture(
+    (x, y) => 0.5 + 0.01 * isRight(x, y),
+    () => 0.5,
+    (x, y) => 0.5 - 0.01 * isRight(x, y),
+  );
+  const { values } = edgesOfImage(estimateOf(ramp, isoluminant));
+  assert.deepEqual(
+    values,
+    across((x) => (x < 20 ? 1 : 3)),
+  );
+});
+
+test("depth that changes by less than the expected error is untouched, to the bit", () => {
+  const random = createRandom(3);
+  const noisy = across(() => random.uniform());
+  const estimate = { ...estimateOf(ramp, picture(isRight)), error: across(() => 2 / 1.5 + 1e-6) };
+  const depth = { ...estimate.depth, values: estimate.depth.values.map((value, i) => value + 1e-7 * (noisy[i] as number)) };
+  assert.deepEqual(edgesOfImage({ ...estimate, depth }).values, depth.values);
+  const { values } = edgesOfImage({ ...estimate, error: across(() => 1) });
+  assert.notDeepEqual(values, estimate.depth.values);
+  for (let i = 0; i < values.length; i++)
+    if (ramp((i % WIDTH) - 2, 0) === ramp((i % WIDTH) + 2, 0)) assert.equal(values[i], ramp(i % WIDTH, 0));
+});
+
+test("where the image shows no edge, the depth edge stays where it is, and sure pixels outweigh doubtful ones", () => {
+  const plain = picture(() => 0.5);
+  const step: At = (x) => (x < 20 ? 1 : 3);
+  assert.deepEqual(edgesOfImage(estimateOf(step, plain)).values, across(step));
+  const doubtful: At = (x) => (x < 20 ? 1.2 : 0.05); // 1/√e is 4.9 times as much on the right: at column 18, (0.61 + 0.32) · 4.9 there against 3.7 on the left; at 17, 0.32 · 4.9 against 4.3
+  const { values } = edgesOfImage(estimateOf(step, plain, doubtful));
+  assert.deepEqual(
+    values,
+    across((x) => (x < 18 ? 1 : 3)),
+  );
+});
+
+test("every depth is one of those in its 7×7 pixels, and a mirrored stack gives the mirrored depth", () => {
+  const random = createRandom(11);
+  const [colours, depths, errors] = [0, 1, 2].map(() => across(() => random.uniform())) as [Float32Array, Float32Array, Float32Array];
+  const of =
+    (values: Float32Array, mirrored: boolean, factor = 1): At =>
+    (x, y) =>
+      factor * (values[y * WIDTH + (mirrored ? WIDTH - 1 - x : x)] as number);
+  const found = (mirrored: boolean): Float32Array =>
+    edgesOfImage(estimateOf(of(depths, mirrored, 4), picture(of(colours, mirrored)), of(errors, mirrored, 0.5))).values;
+  const [values, mirrored] = [found(false), found(true)];
+  for (let y = 0, i = 0; y < HEIGHT; y++)
+    for (let x = 0; x < WIDTH; x++, i++) {
+      assert.equal(mirrored[y * WIDTH + WIDTH - 1 - x], values[i], `${x}, ${y}`);
+      const near = across((u, v) =>
+        Math.abs(u - x) <= 3 && Math.abs(v - y) <= 3 ? Math.fround(4 * (depths[v * WIDTH + u] as number)) : NaN,
+      );
+      assert.ok(near.includes(values[i] as number), `${x}, ${y}: ${values[i]} is not a depth near it`);
+    }
+});
+
+test("on rendered scenes the finished depth has the better boundaries, and the smaller error", async (context) => {
+  const set = await openRendered({ planes: 5, scenes: 4, createRenderer });
+  const network = await openNetwork("small", { device: "cpu", threads: 1 });
+  context.after(() => network.dispose());
+  for (let i = 0; i < set.size; i++) {
+    const sample = await set.sample(i);
+    const estimate = await estimateDepth(sample.stack, { network });
+    const { depth: filled } = finishDepth(estimate);
+    const { boundaryF1, boundaryF1Filled, rmsePlanes, rmsePlanesFilled } = measureImage(sample, { ...estimate, filled }, (pair) => pair);
+    context.diagnostic(`${sample.name}: F1 ${boundaryF1} → ${boundaryF1Filled}, RMSE ${rmsePlanes} → ${rmsePlanesFilled} planes`);
+    assert.ok(boundaryF1Filled > 1.04 * boundaryF1);
+    assert.ok(rmsePlanesFilled < 1.01 * rmsePlanes);
+  }
+});
