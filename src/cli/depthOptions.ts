@@ -37,7 +37,10 @@ export const colorsOption = (): Option =>
     .default("turbo");
 
 export const fillOption = (): Option =>
-  new Option("--fill <on|off>", "carry depth into areas that the images show too little of (plain walls), from around them")
+  new Option(
+    "--fill <on|off>",
+    "finish the depth: carry it into areas that the images show too little of (plain walls), and move its edges to those of the image",
+  )
     .choices(["on", "off"])
     .default("on");
 

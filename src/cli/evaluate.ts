@@ -125,7 +125,8 @@ function print(evaluations: readonly Evaluation[], { json, perImage }: Pick<Eval
   const protocols = [...new Set(evaluations.map(({ protocol }) => protocol))];
   process.stdout.write(`${first.dataset} (${first.split}). ${protocols.join("\n")}\n\n${markdownTable(evaluations)}`);
   const claims = claimsTable(evaluations);
-  if (claims !== "") process.stdout.write(`\nClaimed errors, and depth with unfounded areas filled (docs/confidence.md):\n\n${claims}`);
+  if (claims !== "")
+    process.stdout.write(`\nClaimed errors, and finished depth, as dualfocus depth saves it (docs/confidence.md):\n\n${claims}`);
 }
 
 const name = parser("names separated by commas", (text) => text);

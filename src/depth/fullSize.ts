@@ -16,7 +16,7 @@ export interface FullSizeOptions extends FusionOptions {
   readonly estimate: DepthEstimate;
   /** Whether the images show depth at all; if not, it is unknown everywhere. */
   readonly focusChange: boolean;
-  /** Its depth carried into areas without evidence, if it is to be. */
+  /** Its finished depth, if it is to be. */
   readonly filled: FilledDepth | undefined;
   readonly aligned: AlignedStack | undefined;
   /** Planes of the source that are in the estimate. */

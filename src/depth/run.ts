@@ -28,7 +28,7 @@ export interface DepthRunOptions {
   readonly inspection?: StackReport | undefined;
   /** Exchanges near and far where no focus distances give the order. Default: false. */
   readonly reverse?: boolean;
-  /** Carry depth into areas that the images show too little of, from those around them. Default: true. */
+  /** Finish the depth: carry it into areas that the images show too little of, and move its edges to those of the image. Default: true. */
   readonly fill?: boolean;
   /** Which side wins in the all-in-focus image at edges that are seen through: the object or what lies behind it. Default: the sharper one. */
   readonly prefer?: Preference | undefined;
@@ -53,13 +53,13 @@ const DEFAULTS = {
 
 export interface DepthRun {
   readonly result: DepthResult;
-  /** In working size, as measured: its depth is not filled. */
+  /** In working size, as measured: its depth is not finished. */
   readonly estimate: DepthEstimate;
   /** The source, its planes from near to far as they were used. */
   readonly source: StackSource;
   /** Which image was taken as the nearest, and why. */
   readonly order: PlaneOrder;
-  /** The filled depth and where it is, in working size; undefined if `fill` was off. */
+  /** The finished depth and where it is filled, in working size; undefined if `fill` was off. */
   readonly filled: FilledDepth | undefined;
   /** What the network saw: the images in working size, aligned. */
   readonly stack: FocalStack;

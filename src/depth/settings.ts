@@ -66,7 +66,9 @@ export const depthSettings = z.strictObject({
   fill: z
     .enum(["on", "off"])
     .optional()
-    .describe("on (default) or off: carry depth into areas that the images show too little of, from around them"),
+    .describe(
+      "on (default) or off: finish the depth: carry it into areas that the images show too little of, and move its edges to those of the image",
+    ),
   prefer: z
     .enum(PREFERENCES)
     .optional()

@@ -30,19 +30,19 @@ export interface ImageMetrics extends DepthMetrics {
   /** In planes, over a bare wall behind objects, and over its pixels within 30 pixels of one. */
   readonly rmseWall: number;
   readonly rmseBeside: number;
-  /** The same of the depth with unfounded areas filled. Networks only. */
-  readonly mseFilled: number;
-  readonly rmseFilled: number;
-  readonly badPixFilled: number;
-  readonly boundaryF1Filled: number;
-  readonly rmsePlanesFilled: number;
-  readonly rmsePlanesUntexturedFilled: number;
-  readonly rmseSilhouetteFilled: number;
-  readonly offSilhouetteFilled: number;
-  readonly rmseInsideFilled: number;
-  readonly fatteningFilled: number;
-  readonly rmseWallFilled: number;
-  readonly rmseBesideFilled: number;
+  /** The same of the finished depth. Networks only. */
+  readonly mseFinished: number;
+  readonly rmseFinished: number;
+  readonly badPixFinished: number;
+  readonly boundaryF1Finished: number;
+  readonly rmsePlanesFinished: number;
+  readonly rmsePlanesUntexturedFinished: number;
+  readonly rmseSilhouetteFinished: number;
+  readonly offSilhouetteFinished: number;
+  readonly rmseInsideFinished: number;
+  readonly fatteningFinished: number;
+  readonly rmseWallFinished: number;
+  readonly rmseBesideFinished: number;
   /** Share of the errors within the claimed ±e: of the truth within half a plane of the stack's range, and of its most and least textured thirds. Networks only. */
   readonly withinError: number;
   readonly withinErrorTextured: number;
@@ -63,8 +63,15 @@ export const METRIC_NAMES = [
   ...["badPix", "invalidFocusTrend", "boundaryF1", "rmsePlanes", "rmseUntextured", "badPixUntextured"],
   ...["rmsePlanesUntextured", "rmsePlanesMiddle", "rmsePlanesTextured", "rmseSilhouette", "offSilhouette", "rmseInside", "fattening"],
   ...["rmseWall", "rmseBeside"],
-  ...["mseFilled", "rmseFilled", "badPixFilled", "boundaryF1Filled", "rmsePlanesFilled", "rmsePlanesUntexturedFilled"],
-  ...["rmseSilhouetteFilled", "offSilhouetteFilled", "rmseInsideFilled", "fatteningFilled", "rmseWallFilled", "rmseBesideFilled"],
+  ...["mseFinished", "rmseFinished", "badPixFinished", "boundaryF1Finished", "rmsePlanesFinished", "rmsePlanesUntexturedFinished"],
+  ...[
+    "rmseSilhouetteFinished",
+    "offSilhouetteFinished",
+    "rmseInsideFinished",
+    "fatteningFinished",
+    "rmseWallFinished",
+    "rmseBesideFinished",
+  ],
   ...["withinError", "withinErrorTextured", "withinErrorUntextured", "sparsification", "sparsificationBySpread"],
   ...["withinErrorWall", "withinErrorBeside", "claimedErrorWall", "claimedErrorBeside"],
   ...["bumpReflect", "laplacianBump", "coverage"],
@@ -88,7 +95,7 @@ export function measureImage(sample: Sample, estimate: Estimate, scoring: Scorin
   const rmseOver = (part: DepthMap): number => whereCompared({ ...inUnits, trueDepth: part }, rootMeanSquaredError);
   const object = sample.object && objectParts(sample.object, inUnits.trueDepth);
   const wall = sample.wall && wallParts(sample.wall, inUnits.trueDepth);
-  const filled = estimate.filled && scoring({ depth: estimate.filled, trueDepth });
+  const finished = estimate.finished && scoring({ depth: estimate.finished, trueDepth });
   return {
     ...measure(scored, focusProbability ? { focusProbability } : {}),
     rmsePlanes: rmseOver(inUnits.trueDepth),
@@ -99,19 +106,19 @@ export function measureImage(sample: Sample, estimate: Estimate, scoring: Scorin
     rmsePlanesTextured: rmseOver(thirds[2]),
     ...objectMetrics(inUnits, object),
     ...wallMetrics(inUnits, wall),
-    ...(filled
-      ? filledMetrics(filled, { inUnits: { ...inUnits, depth: planes(filled.depth) }, untextured: thirds[0], object, wall })
-      : NOT_FILLED),
+    ...(finished
+      ? finishedMetrics(finished, { inUnits: { ...inUnits, depth: planes(finished.depth) }, untextured: thirds[0], object, wall })
+      : NOT_FINISHED),
     ...measureClaims({ trueDepth, within: inUnits.trueDepth, strength, wall }, estimate),
   };
 }
 
-const FILLED_NAMES = METRIC_NAMES.filter((name) => name.endsWith("Filled")) as (keyof FilledMetrics)[];
-type FilledMetrics = Pick<ImageMetrics, Extract<keyof ImageMetrics, `${string}Filled`>>;
+const FINISHED_NAMES = METRIC_NAMES.filter((name) => name.endsWith("Finished")) as (keyof FinishedMetrics)[];
+type FinishedMetrics = Pick<ImageMetrics, Extract<keyof ImageMetrics, `${string}Finished`>>;
 
-const NOT_FILLED = Object.fromEntries(FILLED_NAMES.map((name) => [name, NaN])) as unknown as FilledMetrics;
+const NOT_FINISHED = Object.fromEntries(FINISHED_NAMES.map((name) => [name, NaN])) as unknown as FinishedMetrics;
 
-interface FilledParts {
+interface FinishedParts {
   /** In planes. */
   readonly inUnits: Comparison;
   /** The truth of the least textured third, in planes. */
@@ -120,22 +127,22 @@ interface FilledParts {
   readonly wall: WallParts | undefined;
 }
 
-function filledMetrics(filled: Comparison, { inUnits, untextured, object, wall }: FilledParts): FilledMetrics {
+function finishedMetrics(finished: Comparison, { inUnits, untextured, object, wall }: FinishedParts): FinishedMetrics {
   const { rmseSilhouette, offSilhouette, rmseInside, fattening } = objectMetrics(inUnits, object);
   const { rmseWall, rmseBeside } = wallMetrics(inUnits, wall);
   return {
-    mseFilled: meanSquaredError(filled),
-    rmseFilled: rootMeanSquaredError(filled),
-    badPixFilled: badPixels(filled),
-    boundaryF1Filled: boundaryF1(filled),
-    rmsePlanesFilled: whereCompared(inUnits, rootMeanSquaredError),
-    rmsePlanesUntexturedFilled: whereCompared({ ...inUnits, trueDepth: untextured }, rootMeanSquaredError),
-    rmseSilhouetteFilled: rmseSilhouette,
-    offSilhouetteFilled: offSilhouette,
-    rmseInsideFilled: rmseInside,
-    fatteningFilled: fattening,
-    rmseWallFilled: rmseWall,
-    rmseBesideFilled: rmseBeside,
+    mseFinished: meanSquaredError(finished),
+    rmseFinished: rootMeanSquaredError(finished),
+    badPixFinished: badPixels(finished),
+    boundaryF1Finished: boundaryF1(finished),
+    rmsePlanesFinished: whereCompared(inUnits, rootMeanSquaredError),
+    rmsePlanesUntexturedFinished: whereCompared({ ...inUnits, trueDepth: untextured }, rootMeanSquaredError),
+    rmseSilhouetteFinished: rmseSilhouette,
+    offSilhouetteFinished: offSilhouette,
+    rmseInsideFinished: rmseInside,
+    fatteningFinished: fattening,
+    rmseWallFinished: rmseWall,
+    rmseBesideFinished: rmseBeside,
   };
 }
 

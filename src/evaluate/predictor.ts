@@ -15,8 +15,8 @@ export interface Estimate {
   /** The claimed ±e, in the unit of the depth, and the confidence, which follows from it in planes. Networks only. */
   readonly error?: Float32Array;
   readonly confidence?: Float32Array;
-  /** The depth with unfounded areas filled, as `dualfocus depth` saves it. Networks only. */
-  readonly filled?: DepthMap;
+  /** The depth as `dualfocus depth` saves it: its edges where the image has them, unfounded areas filled. Networks only. */
+  readonly finished?: DepthMap;
 }
 
 /** Anything that turns a stack into depth. */
@@ -35,7 +35,7 @@ export function networkPredictor(network: DepthNetwork, about: Pick<Predictor, "
     async predict(stack) {
       const estimate = await estimateDepth(stack, { network });
       const { depth, probability, error, confidence } = estimate;
-      return { depth, focusProbability: probability, error, confidence, filled: finishDepth(estimate).depth };
+      return { depth, focusProbability: probability, error, confidence, finished: finishDepth(estimate).depth };
     },
     dispose: () => network.dispose(),
   };

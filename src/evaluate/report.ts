@@ -47,7 +47,7 @@ const SHOWN: Readonly<Record<string, readonly (keyof ImageMetrics)[]>> = {
   backdrop: ["rmsePlanes", "rmsePlanesTextured", "rmseWall", "rmseBeside", "boundaryF1", "invalidFocusTrend"],
 };
 
-/** Of the second table, about networks alone: how far the claimed errors hold, and the depth with unfounded areas filled. */
+/** Of the second table, about networks alone: how far the claimed errors hold, and the finished depth. */
 const CLAIMS: readonly Column[] = [
   { title: "within ± error %", metric: "withinError", percent: true },
   { title: "textured third", metric: "withinErrorTextured", percent: true },
@@ -59,23 +59,23 @@ const CLAIMS: readonly Column[] = [
   { title: "sparsification", metric: "sparsification" },
   { title: "by spread of p", metric: "sparsificationBySpread" },
   { title: "RMSE", metric: "rmse" },
-  { title: "filled", metric: "rmseFilled" },
+  { title: "finished", metric: "rmseFinished" },
   { title: "RMSE planes", metric: "rmsePlanes" },
-  { title: "filled", metric: "rmsePlanesFilled" },
+  { title: "finished", metric: "rmsePlanesFinished" },
   { title: "RMSE planes, untextured third", metric: "rmsePlanesUntextured" },
-  { title: "filled", metric: "rmsePlanesUntexturedFilled" },
+  { title: "finished", metric: "rmsePlanesUntexturedFinished" },
   { title: "silhouette", metric: "rmseSilhouette" },
-  { title: "filled", metric: "rmseSilhouetteFilled" },
+  { title: "finished", metric: "rmseSilhouetteFinished" },
   { title: "off by > 3 planes %", metric: "offSilhouette", percent: true },
-  { title: "filled", metric: "offSilhouetteFilled", percent: true },
+  { title: "finished", metric: "offSilhouetteFinished", percent: true },
   { title: "fattening %", metric: "fattening", percent: true },
-  { title: "filled", metric: "fatteningFilled", percent: true },
+  { title: "finished", metric: "fatteningFinished", percent: true },
   { title: "RMSE planes, wall", metric: "rmseWall" },
-  { title: "filled", metric: "rmseWallFilled" },
+  { title: "finished", metric: "rmseWallFinished" },
   { title: "RMSE planes, beside", metric: "rmseBeside" },
-  { title: "filled", metric: "rmseBesideFilled" },
+  { title: "finished", metric: "rmseBesideFinished" },
   { title: "boundary F1", metric: "boundaryF1" },
-  { title: "filled", metric: "boundaryF1Filled" },
+  { title: "finished", metric: "boundaryF1Finished" },
 ];
 
 /** A Markdown table, one row per model; columns without any value are left out. */

@@ -50,11 +50,11 @@ const wrongBy = (off: (x: number) => number): DepthMap => ({
 const depth = wrongBy((x) => (x < 4 ? -2 : x < 6 ? -3 : x < 12 ? 1 : x >= 52 ? 2 : 0));
 const measured = (estimate: Estimate, of = sample): ImageMetrics => measureImage(of, estimate, (comparison) => comparison);
 
-test("errors count on the wall alone, and on its pixels within 30 of an object, in planes; also of filled depth", () => {
-  const metrics = measured({ depth, filled: wrongBy((x) => (x < 6 ? -2 : x < 9 ? 1 : 0)) });
+test("errors count on the wall alone, and on its pixels within 30 of an object, in planes; also of finished depth", () => {
+  const metrics = measured({ depth, finished: wrongBy((x) => (x < 6 ? -2 : x < 9 ? 1 : 0)) });
   // Beside the object are columns 6 to 35; 48 columns have truth.
   assertClose([metrics.rmseWall, metrics.rmseBeside], [Math.sqrt((6 + 2 * 2 ** 2) / 48), Math.sqrt(6 / 30)], 1e-6);
-  assertClose([metrics.rmseWallFilled, metrics.rmseBesideFilled], [Math.sqrt(3 / 48), Math.sqrt(3 / 30)], 1e-6);
+  assertClose([metrics.rmseWallFinished, metrics.rmseBesideFinished], [Math.sqrt(3 / 48), Math.sqrt(3 / 30)], 1e-6);
 });
 
 test("claims are measured on the wall: the share that holds, and the median of what is claimed", () => {
@@ -67,11 +67,11 @@ test("claims are measured on the wall: the share that holds, and the median of w
 });
 
 test("methods without claims have errors on the wall; sets without a wall have nothing of it", () => {
-  const names = ["rmseWall", "rmseBeside", "rmseWallFilled", "withinErrorWall", "withinErrorBeside", "claimedErrorWall"] as const;
+  const names = ["rmseWall", "rmseBeside", "rmseWallFinished", "withinErrorWall", "withinErrorBeside", "claimedErrorWall"] as const;
   const defined = (metrics: ImageMetrics): readonly string[] => names.filter((name) => Number.isFinite(metrics[name]));
   assert.deepEqual(defined(measured({ depth })), ["rmseWall", "rmseBeside"]);
   const { name, stack } = sample;
-  assert.deepEqual(defined(measured({ depth, filled: depth }, { name, stack, trueDepth })), []);
+  assert.deepEqual(defined(measured({ depth, finished: depth }, { name, stack, trueDepth })), []);
 });
 
 test("of a drawn scene, the wall's pixels have exactly its depth, objects are nearer than table and wall, and the table is neither", async () => {

@@ -63,7 +63,7 @@ test("errors in the flat part alone show in the untextured metrics and not besid
   assertClose([metrics.rmsePlanes], [metrics.rmse], 1e-5); // planes are a metre apart
 });
 
-test("filled depth is measured as the depth is: silhouette, inside, boundaries", () => {
+test("finished depth is measured as the depth is: silhouette, inside, boundaries", () => {
   const [width, height] = [80, 4];
   const { images } = halfTextured().stack;
   const cut = images.map((image) => ({ ...image, width, height, data: image.data.slice(0, 3 * width * height) }));
@@ -75,17 +75,17 @@ test("filled depth is measured as the depth is: silhouette, inside, boundaries",
     trueDepth: truth,
     object: Uint8Array.from(across((x) => (x < 40 ? 1 : 0))), // columns 10 to 39 are within 30 pixels of the background
   };
-  const filled = { ...truth, values: across((x) => (x < 5 ? 3 : x >= 34 && x < 40 ? 6 : x < 40 ? 2 : 6)) };
-  const metrics = measureImage(sample, { depth: truth, filled }, (comparison) => comparison);
+  const finished = { ...truth, values: across((x) => (x < 5 ? 3 : x >= 34 && x < 40 ? 6 : x < 40 ? 2 : 6)) };
+  const metrics = measureImage(sample, { depth: truth, finished }, (comparison) => comparison);
   assert.deepEqual([metrics.rmseSilhouette, metrics.offSilhouette, metrics.rmseInside, metrics.boundaryF1], [0, 0, 0, 1]);
-  assertClose([metrics.rmseSilhouetteFilled, metrics.offSilhouetteFilled], [Math.sqrt((16 * 6) / 30), 6 / 30], 1e-6);
-  assertClose([metrics.rmseInsideFilled], [Math.sqrt(5 / 10)], 1e-6);
-  assert.equal(metrics.boundaryF1Filled, 0); // its contours lie at columns 5 and 34, the truth's at 40
-  assert.ok(Number.isNaN(measureImage(sample, { depth: truth }, (comparison) => comparison).boundaryF1Filled));
+  assertClose([metrics.rmseSilhouetteFinished, metrics.offSilhouetteFinished], [Math.sqrt((16 * 6) / 30), 6 / 30], 1e-6);
+  assertClose([metrics.rmseInsideFinished], [Math.sqrt(5 / 10)], 1e-6);
+  assert.equal(metrics.boundaryF1Finished, 0); // its contours lie at columns 5 and 34, the truth's at 40
+  assert.ok(Number.isNaN(measureImage(sample, { depth: truth }, (comparison) => comparison).boundaryF1Finished));
   // Of the five columns of background beside the object the depth puts two at the object's plane and one just behind the middle, at 4.1 m.
   const fatter = { ...truth, values: across((x) => (x < 42 ? 2 : x === 42 ? 4.1 : 6)) };
   const fattening = (depth: DepthMap): number => measureImage(sample, { depth }, (comparison) => comparison).fattening;
-  assert.deepEqual([metrics.fattening, metrics.fatteningFilled, fattening(fatter)], [0, 0, 2 / 5]);
+  assert.deepEqual([metrics.fattening, metrics.fatteningFinished, fattening(fatter)], [0, 0, 2 / 5]);
   const valid = Uint8Array.from(across((x) => (x === 40 ? 0 : 1)));
   assert.equal(fattening({ ...fatter, valid }), 1 / 4); // of the four columns that have a depth
 });

@@ -38,7 +38,7 @@ test("the tables of walls behind objects have the wall's columns, which no other
   );
   const claims = claimsTable([walls]);
   assert.ok(claims.includes("| untextured third | wall % | beside % | claimed planes, wall | beside |"), claims);
-  assert.ok(claims.includes("| RMSE planes, wall | filled | RMSE planes, beside | filled |"), claims);
+  assert.ok(claims.includes("| RMSE planes, wall | finished | RMSE planes, beside | finished |"), claims);
   const wallNames = METRIC_NAMES.filter((name) => /Wall|Beside/.test(name));
   assert.equal(wallNames.length, 8);
   const none = { ...all, ...Object.fromEntries(wallNames.map((name) => [name, NaN])) };
@@ -47,10 +47,10 @@ test("the tables of walls behind objects have the wall's columns, which no other
 });
 
 test("a second table has what networks claim, and nothing of other methods", () => {
-  const claims = { ...metrics, withinError: 0.684, sparsification: 0.5, rmseFilled: 0.12 };
+  const claims = { ...metrics, withinError: 0.684, sparsification: 0.5, rmseFinished: 0.12 };
   assert.equal(
     claimsTable([evaluation, { ...evaluation, model: "net", metrics: claims }]),
-    "| model | planes | images | within ± error % | sparsification | RMSE | filled | s/image |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n" +
+    "| model | planes | images | within ± error % | sparsification | RMSE | finished | s/image |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n" +
       "| net | 10 | 1 | 68.4 | 0.500 | 0.123 | 0.120 | 1.3 |\n",
   );
   assert.equal(claimsTable([evaluation]), "");

@@ -84,7 +84,7 @@ const STAGE_WORDS: Readonly<Record<StageName, string>> = {
   align: "Aligning the images",
   check: "Checking the images",
   infer: "Estimating depth",
-  fill: "Filling plain areas",
+  fill: "Finishing edges and plain areas",
   enlarge: "Computing full-size maps",
   write: "Writing",
 };
