@@ -1,5 +1,5 @@
 // The median depth and confidence, the claimed error in planes that this stands for, and how rough the depth is, of parts of a stack's image: its deviation from the plane in space
-// that fits the part best, as measured and with plain areas filled.
+// that fits the part best, as measured and finished.
 //   nice node --import tsx bench/confidenceOf.ts FOLDER LEFT,TOP,RIGHT,BOTTOM... [--model small]
 // Parts are in shares of the width and the height: 0,0,0.2,0.4 is the left fifth of the upper two fifths.
 import { solveSymmetric } from "../src/align/solve.ts";
@@ -16,7 +16,7 @@ const wrong = parts.find((part) => !/^[\d.]+(,[\d.]+){3}$/.test(part));
 if (folder === undefined || parts.length === 0) throw new Error("name the folder of a stack and the parts of its image");
 if (wrong !== undefined) throw new Error(`${wrong}: expected LEFT,TOP,RIGHT,BOTTOM in shares of the image`);
 const network = await openNetwork(option("model", "small"), { device: "cpu", threads: 2 });
-const { estimate, filled } = await runDepth(await openStack(folder), { network });
+const { estimate, finished } = await runDepth(await openStack(folder), { network });
 await network.dispose();
 const { confidence, depth } = estimate;
 const { width, height } = depth;
@@ -48,8 +48,8 @@ for (const part of parts) {
       0.5,
     );
   const [metres, sure] = [medianOf(depth.values), medianOf(confidence)];
-  const rough = [depth, filled?.depth ?? depth].map(({ values }) => `${(1000 * roughness(pixels, values, metres)).toFixed(1)} mm`);
+  const rough = [depth, finished?.depth ?? depth].map(({ values }) => `${(1000 * roughness(pixels, values, metres)).toFixed(1)} mm`);
   process.stdout.write(
-    `${part}: ${metres.toFixed(2)} m, confidence ${sure.toFixed(2)}, ± ${expectedPlanes(sure).toFixed(2)} planes, rough by ${rough.join(", filled ")}\n`,
+    `${part}: ${metres.toFixed(2)} m, confidence ${sure.toFixed(2)}, ± ${expectedPlanes(sure).toFixed(2)} planes, rough by ${rough.join(", finished ")}\n`,
   );
 }

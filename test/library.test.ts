@@ -82,7 +82,7 @@ test("from files to files", () => {
 });
 
 test("from arrays to arrays", () => {
-  assert.match(run(1), /^\d+\.\d+ ± \d+\.\d+ (true|false) 96\n$/);
+  assert.match(run(1), /^\d+\.\d+ ± \d+\.\d+ (true|false) 96\n\d+\.\d+ (true|false)\n$/);
 });
 
 test("training", () => {

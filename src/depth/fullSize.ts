@@ -17,7 +17,7 @@ export interface FullSizeOptions extends FusionOptions {
   /** Whether the images show depth at all; if not, it is unknown everywhere. */
   readonly focusChange: boolean;
   /** Its finished depth, if it is to be. */
-  readonly filled: FilledDepth | undefined;
+  readonly finished: FilledDepth | undefined;
   readonly aligned: AlignedStack | undefined;
   /** Planes of the source that are in the estimate. */
   readonly planes: readonly number[];
@@ -28,11 +28,11 @@ export interface FullSizeOptions extends FusionOptions {
 
 /** The result in the size of the files, from the estimate in working size. */
 export async function fullSize(source: StackSource, options: FullSizeOptions): Promise<DepthResult> {
-  const { estimate, focusChange, filled, aligned, planes, prefer, onStage } = options;
+  const { estimate, focusChange, finished, aligned, planes, prefer, onStage } = options;
   const isReady = estimate.probability.width === source.size.width && !aligned && !prefer; // else the frames are read again
   const allInFocus = isReady ? estimate.allInFocus : await fullImage(source, options, options.createFusion);
   const metadata = await source.readMetadata(aligned?.alignment.reference ?? planes[planes.length >> 1] ?? 0);
-  const result = fullMaps(source, { estimate, focusChange, filled, allInFocus, aligned, metadata });
+  const result = fullMaps(source, { estimate, focusChange, finished, allInFocus, aligned, metadata });
   if (!isReady) onStage("enlarge", planes.length + 1, planes.length + 1);
   return result;
 }
@@ -76,17 +76,17 @@ async function fusedImage(source: StackSource, options: FullSizeOptions, createF
   }
 }
 
-interface Maps extends Pick<FullSizeOptions, "estimate" | "focusChange" | "filled" | "aligned"> {
+interface Maps extends Pick<FullSizeOptions, "estimate" | "focusChange" | "finished" | "aligned"> {
   readonly allInFocus: Image;
   readonly metadata: PhotoMetadata;
 }
 
-function fullMaps(source: StackSource, { estimate, focusChange, filled, allInFocus, aligned, metadata }: Maps): DepthResult {
+function fullMaps(source: StackSource, { estimate, focusChange, finished, allInFocus, aligned, metadata }: Maps): DepthResult {
   const { width, height } = source.size;
   const small = { width: estimate.probability.width, height: estimate.probability.height };
   const same = small.width === width && small.height === height;
   const grown = (values: Float32Array): Float32Array => (same ? values : enlarge({ ...small, values }, source.size));
-  const { values } = (filled ?? estimate).depth;
+  const { values } = (finished ?? estimate).depth;
   const depth =
     small.width < width ? guidedEnlarge({ ...small, values }, { small: estimate.allInFocus, guide: allInFocus }) : grown(values);
   const { planes, values: data } = estimate.probability;
@@ -125,9 +125,9 @@ function fullMaps(source: StackSource, { estimate, focusChange, filled, allInFoc
     ...(source.camera ? { camera: source.camera } : {}),
     ...(source.pixelSize === undefined ? {} : { pixelSize: source.pixelSize }),
   };
-  if (!filled) return result;
+  if (!finished) return result;
   const mask = (): Uint8Array =>
-    same ? filled.filled : resizeNearest({ ...small, data: filled.filled }, { ...source.size, into: new Uint8Array(width * height) });
+    same ? finished.filled : resizeNearest({ ...small, data: finished.filled }, { ...source.size, into: new Uint8Array(width * height) });
   return Object.defineProperty(result, "filled", { enumerable: true, get: mask }); // a spread would compute it
 }
 

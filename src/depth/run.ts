@@ -60,7 +60,7 @@ export interface DepthRun {
   /** Which image was taken as the nearest, and why. */
   readonly order: PlaneOrder;
   /** The finished depth and where it is filled, in working size; undefined if `fill` was off. */
-  readonly filled: FilledDepth | undefined;
+  readonly finished: FilledDepth | undefined;
   /** What the network saw: the images in working size, aligned. */
   readonly stack: FocalStack;
   readonly aligned: AlignedStack | undefined;
@@ -92,15 +92,15 @@ export async function runDepthWith(createFusion: CreateStackFusion, given: Stack
   const estimate = focusChange ? estimated : withoutEvidence(estimated, stack);
   const infer = clock();
 
-  const filled = options.fill ? filledDepth(estimate, { aligned, focusChange, onStage }) : undefined;
+  const finished = options.fill ? finishedDepth(estimate, { aligned, focusChange, onStage }) : undefined;
   const fill = clock();
 
   const { prefer } = options;
-  const result = await fullSize(source, { estimate, focusChange, filled, aligned, planes, prefer, createFusion, onStage, signal });
+  const result = await fullSize(source, { estimate, focusChange, finished, aligned, planes, prefer, createFusion, onStage, signal });
   return {
     result,
     estimate,
-    filled,
+    finished,
     source,
     order,
     stack,
@@ -111,8 +111,8 @@ export async function runDepthWith(createFusion: CreateStackFusion, given: Stack
   };
 }
 
-/** Without a change of focus there is nothing to fill from. */
-function filledDepth(
+/** Without a change of focus there is nothing to finish. */
+function finishedDepth(
   estimate: DepthEstimate,
   {
     aligned,
@@ -122,9 +122,9 @@ function filledDepth(
 ): FilledDepth {
   if (!focusChange) return { depth: estimate.depth, filled: new Uint8Array(estimate.depth.values.length) };
   onStage("fill", 0, 1);
-  const filled = finishDepth(estimate, aligned?.valid);
+  const finished = finishDepth(estimate, aligned?.valid);
   onStage("fill", 1, 1);
-  return filled;
+  return finished;
 }
 
 type Prepared = Pick<DepthRun, "source" | "order" | "aligned" | "stack" | "findings"> & {

@@ -262,7 +262,7 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
   const encoding: Record<string, object> = {};
   const { write, end } = createFileWriter(folder);
   let done = 0;
-  const outputs = options.save.filter((name) => name !== "html").filter((name) => name !== "filled" || run.filled); // "all" asks for both
+  const outputs = options.save.filter((name) => name !== "html").filter((name) => name !== "filled" || run.finished); // "all" asks for both
   for await (const { name, file, bytes, encoding: meaning } of encodeOutputs(run.result, outputs, {
     deflate,
     jpeg,
