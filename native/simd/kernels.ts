@@ -792,43 +792,6 @@ export function halveRow(out: usize, upper: usize, lower: usize, count: i32): vo
   }
 }
 
-/**
- * A row of the fast guided filter: slope · brightness + offset, within least and most, all four interpolated along the row as `stretchRow`
- * does. `guide` is a row of the guide; three channels are Rec. 601 luma.
- */
-export function guidedRow(
-  out: usize,
-  guide: usize,
-  slopes: usize,
-  offsets: usize,
-  least: usize,
-  most: usize,
-  lower: usize,
-  shares: usize,
-  next: i32,
-  count: i32,
-  channels: i32,
-): void {
-  const step = (<usize>next) << 2;
-  for (let x = 0; x < count; x++) {
-    const i = (<usize>x) << 2;
-    const at = (<usize>load<u32>(lower + i)) << 2;
-    const share = load<f32>(shares + i);
-    const pixelAt = pixel(guide, x, channels);
-    let brightness = load<f32>(pixelAt);
-    if (channels == 3) brightness = <f32>0.299 * brightness + <f32>0.587 * load<f32>(pixelAt, 4) + <f32>0.114 * load<f32>(pixelAt, 8);
-    const a = load<f32>(slopes + at);
-    const b = load<f32>(offsets + at);
-    const low = load<f32>(least + at);
-    const high = load<f32>(most + at);
-    const slope = a + (load<f32>(slopes + at + step) - a) * share;
-    const model = slope * brightness + (b + (load<f32>(offsets + at + step) - b) * share);
-    const floor = low + (load<f32>(least + at + step) - low) * share;
-    const ceiling = high + (load<f32>(most + at + step) - high) * share;
-    store<f32>(out + i, model < floor ? floor : model > ceiling ? ceiling : model);
-  }
-}
-
 /** `out` = (one − two)². */
 export function squaredDifferences(out: usize, one: usize, two: usize, count: i32): void {
   const bytes = (<usize>count) << 2;

@@ -2,7 +2,7 @@ import type { DepthMap } from "../image/depthMap.ts";
 import { between } from "../image/between.ts";
 import type { Image, Size } from "../image/image.ts";
 import type { DepthEstimate } from "./estimate.ts";
-import { expectedPlanes } from "./maps.ts";
+import { expectedPlanes, LEAST_ERROR } from "./maps.ts";
 
 /** Where a depth is unfounded and restless by so many planes or more, its weight is multiplied by a factor: neighbours are then guesses that err alike. */
 const [RESTLESS, GUESSED] = [0.9, 1e-5];
@@ -13,8 +13,8 @@ const UNCOVERED = 1e-8;
 /** Depth that is unfounded by more than this is marked as filled. */
 const MARKED = 0.5;
 
-/** Errors are taken as at least and at most this many planes: where depth is founded, a large error does not mean that its neighbours are better. */
-const [LEAST_ERROR, MOST_ERROR] = [0.03, 1];
+/** Errors are taken as at most this many planes: where depth is founded, a large error does not mean that its neighbours are better. */
+const MOST_ERROR = 1;
 
 export interface FilledDepth {
   readonly depth: DepthMap;

@@ -3,11 +3,12 @@ import { resized } from "../align/similarity.ts";
 import { DeviceLimitError } from "../engine/errors.ts";
 import type { Image, StoredImage } from "../image/image.ts";
 import { resizeNearest } from "../image/resize.ts";
-import { enlarge, guidedEnlarge } from "../image/upsample.ts";
+import { enlarge } from "../image/upsample.ts";
 import type { DepthResult, DepthUnit } from "../output/result.ts";
 import type { PhotoMetadata, StackSource } from "../stack/stackSource.ts";
 import type { FusionOptions } from "./allInFocus/fusion.ts";
 import type { CreateStackFusion } from "./allInFocus/stackFusion.ts";
+import { enlargeDepth } from "./edges.ts";
 import type { DepthEstimate } from "./estimate.ts";
 import type { FilledDepth } from "./fill.ts";
 import type { OnStage } from "./progress.ts";
@@ -86,9 +87,8 @@ function fullMaps(source: StackSource, { estimate, focusChange, finished, allInF
   const small = { width: estimate.probability.width, height: estimate.probability.height };
   const same = small.width === width && small.height === height;
   const grown = (values: Float32Array): Float32Array => (same ? values : enlarge({ ...small, values }, source.size));
-  const { values } = (finished ?? estimate).depth;
-  const depth =
-    small.width < width ? guidedEnlarge({ ...small, values }, { small: estimate.allInFocus, guide: allInFocus }) : grown(values);
+  const hasEdges = finished !== undefined && small.width < width;
+  const depth = hasEdges ? enlargeDepth({ ...estimate, depth: finished.depth }, allInFocus) : grown((finished ?? estimate).depth.values);
   const { planes, values: data } = estimate.probability;
   const result: DepthResult = {
     depth: {

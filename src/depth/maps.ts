@@ -133,6 +133,9 @@ function forEachPart({ planes, width, height, values }: FocusProbability, use: (
 const confidenceOf = (planesOff: number): number => 1 / (1 + (2 * planesOff) ** 2);
 export const expectedPlanes = (confidence: number): number => Math.sqrt(1 / confidence - 1) / 2;
 
+/** Planes. Where depths are weighed by their expected errors, these are taken as so much at least. */
+export const LEAST_ERROR = 0.03;
+
 /**
  * What the error of each pixel is read from (docs/confidence.md), in planes but for the evidence. With m = Σ p_n n: the standard deviation of p, that times the largest p_n, the deviation of m
  * around the pixel and next to it, evidence in the images there, around it, farther around it and in the barest of the four squares that have a corner at it, and how far the

@@ -1,11 +1,5 @@
 import { boxMean, type Plane } from "./boxFilter.ts";
 
-/** The linear model of a guided filter at each pixel: the output is slope · guide + offset. */
-interface GuidedModel {
-  readonly slope: Float32Array;
-  readonly offset: Float32Array;
-}
-
 interface GuidedOptions {
   readonly radius: number;
   /** ε, in squared guide units. */
@@ -19,16 +13,7 @@ interface GuidedOptions {
  *
  * Returns a function, so that what depends only on the guide is computed once for many planes.
  */
-export function guidedFilter(guide: Plane, options: GuidedOptions): (plane: Plane) => Float32Array {
-  const model = guidedModel(guide, options);
-  return (plane) => {
-    const { slope, offset } = model(plane);
-    return slope.map((a, i) => a * (guide.values[i] as number) + (offset[i] as number));
-  };
-}
-
-/** mean(a) and mean(b) of the guided filter, to apply to a larger guide. */
-export function guidedModel(guide: Plane, { radius, smoothness }: GuidedOptions): (plane: Plane) => GuidedModel {
+export function guidedFilter(guide: Plane, { radius, smoothness }: GuidedOptions): (plane: Plane) => Float32Array {
   const { width, height, values: brightness } = guide;
   const mean = (values: Float32Array): Float32Array => boxMean({ width, height, values }, radius);
   const guideMean = mean(brightness);
@@ -45,7 +30,8 @@ export function guidedModel(guide: Plane, { radius, smoothness }: GuidedOptions)
       slope[i] = a;
       offset[i] = p - a * m;
     }
-    return { slope: mean(slope), offset: mean(offset) };
+    const offsets = mean(offset);
+    return mean(slope).map((a, i) => a * (brightness[i] as number) + (offsets[i] as number));
   };
 }
 

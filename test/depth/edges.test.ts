@@ -1,16 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { edgesOfImage } from "../../src/depth/edges.ts";
+import { createStackFusion } from "../../src/depth/allInFocus/stackFusion.ts";
+import { edgesOfImage, enlargeDepth } from "../../src/depth/edges.ts";
 import { finishDepth } from "../../src/depth/finish.ts";
 import { estimateDepth } from "../../src/depth/estimate.ts";
+import { fullSize, type FullSizeOptions } from "../../src/depth/fullSize.ts";
 import { openRendered } from "../../src/evaluate/renderedSet.ts";
 import { measureImage } from "../../src/evaluate/imageMetrics.ts";
 import { createRenderer } from "../../src/cli/renderHost.ts";
 import { depthMap } from "../../src/image/depthMap.ts";
-import type { Image } from "../../src/image/image.ts";
+import type { Image, Size } from "../../src/image/image.ts";
+import { resize } from "../../src/image/resize.ts";
+import { enlarge } from "../../src/image/upsample.ts";
+import { boundaryF1 } from "../../src/metrics/boundary.ts";
 import { openNetwork } from "../../src/network/node/openNetwork.ts";
+import type { DepthResult } from "../../src/output/result.ts";
 import { createRandom } from "../../src/random.ts";
+import { arraySource } from "../helpers/arraySource.ts";
 
 const [WIDTH, HEIGHT] = [40, 24];
 type At = (x: number, y: number) => number;
@@ -61,13 +68,37 @@ test("the edge may be one of colour alone, and its contrast does not matter", ()
 test("depth that changes by less than the expected error is untouched, to the bit", () => {
   const random = createRandom(3);
   const noisy = across(() => random.uniform());
-  const estimate = { ...estimateOf(ramp, picture(isRight)), error: across(() => 2 / 1.5 + 1e-6) };
-  const depth = { ...estimate.depth, values: estimate.depth.values.map((value, i) => value + 1e-7 * (noisy[i] as number)) };
-  assert.deepEqual(edgesOfImage({ ...estimate, depth }).values, depth.values);
-  const { values } = edgesOfImage({ ...estimate, error: across(() => 1) });
-  assert.notDeepEqual(values, estimate.depth.values);
+  const doubtful = estimateOf(ramp, picture(isRight), () => 2 / 1.5 + 1e-6);
+  const depth = { ...doubtful.depth, values: doubtful.depth.values.map((value, i) => value + 1e-7 * (noisy[i] as number)) };
+  assert.deepEqual(edgesOfImage({ ...doubtful, depth }).values, depth.values);
+  const { values } = edgesOfImage(estimateOf(ramp, picture(isRight), () => 1));
+  assert.notDeepEqual(values, across(ramp));
   for (let i = 0; i < values.length; i++)
     if (ramp((i % WIDTH) - 2, 0) === ramp((i % WIDTH) + 2, 0)) assert.equal(values[i], ramp(i % WIDTH, 0));
+});
+
+test("a jump of less than a quarter of a plane is no edge, however small the expected error", () => {
+  const [sure, of] = [
+    () => 0.05,
+    (height: number): At =>
+      (x) =>
+        1 + (height * (ramp(x, 0) - 1)) / 2,
+  ] as const;
+  const low = estimateOf(of(0.24), picture(isRight), sure);
+  assert.deepEqual(edgesOfImage(low).values, low.depth.values);
+  const high = estimateOf(of(0.26), picture(isRight), sure);
+  assert.deepEqual(
+    edgesOfImage(high).values,
+    across((x) => Math.fround(1 + 0.26 * isRight(x, 0))),
+  );
+});
+
+test("depth that not every frame covers counts nothing", () => {
+  const plain = picture(() => 0.5);
+  const step: At = (x) => (x < 20 ? 1 : 3);
+  const covered = Uint8Array.from({ length: WIDTH * HEIGHT }, (_, i) => Number(i % WIDTH < 20));
+  const { values } = edgesOfImage(estimateOf(step, plain), covered);
+  for (let y = 0; y < HEIGHT; y++) for (let x = 0; x < 22; x++) assert.equal(values[y * WIDTH + x], 1, `${x}, ${y}`); // as far as depths are compared
 });
 
 test("where the image shows no edge, the depth edge stays where it is, and sure pixels outweigh doubtful ones", () => {
@@ -102,6 +133,42 @@ test("every depth is one of those in its 7×7 pixels, and a mirrored stack gives
     }
 });
 
+/** The depth step of the small image at column 20, and a photo that has its edge `edge` photo pixels from the left. */
+const enlarged = ({ width, height }: Size, edge: number, depth: At = (x) => (x < 20 ? 1 : 3)) => {
+  const size = { width, height, channels: 1 as const };
+  const photo: Image = { ...size, data: Float32Array.from({ length: width * height }, (_, i) => Number(i % width >= edge)) };
+  const estimate = {
+    ...estimateOf(
+      depth,
+      picture((x) => Math.min(Math.max(x + 1 - (edge * WIDTH) / width, 0), 1)),
+    ),
+  };
+  return { estimate, photo, values: enlargeDepth(estimate, photo) };
+};
+
+test("enlarged, a depth edge lies on that pixel of the photo where the photo has it", () => {
+  for (const edge of [76, 78, 80, 82, 83]) {
+    const { values, photo } = enlarged({ width: 4 * WIDTH, height: 4 * HEIGHT }, edge);
+    assert.deepEqual(
+      values,
+      photo.data.map((isRightOf) => 1 + 2 * isRightOf),
+      `${edge}`,
+    );
+  }
+});
+
+test("enlarged by any factor, every pixel at an edge has a depth of the small map, and other depth is interpolated", () => {
+  const slope: At = (x) => (x < 20 ? 1 : 3) + 0.001 * x;
+  const size = { width: 97, height: 53 };
+  const { values, estimate } = enlarged(size, 48, slope);
+  const [measured, interpolated] = [new Set(estimate.depth.values), enlarge(estimate.depth, size)];
+  for (let i = 0; i < values.length; i++) {
+    const column = Math.floor((((i % size.width) + 0.5) * WIDTH) / size.width);
+    if (column >= 18 && column <= 21) assert.ok(measured.has(values[i] as number), `${i % size.width}: ${values[i]}`);
+    else assert.equal(values[i], interpolated[i]);
+  }
+});
+
 test("on rendered scenes the finished depth has the better boundaries, and the smaller error", async (context) => {
   const set = await openRendered({ planes: 5, scenes: 4, createRenderer });
   const network = await openNetwork("small", { device: "cpu", threads: 1 });
@@ -119,4 +186,26 @@ test("on rendered scenes the finished depth has the better boundaries, and the s
     assert.ok(boundaryF1Finished > 1.04 * boundaryF1);
     assert.ok(rmsePlanesFinished < 1.01 * rmsePlanes);
   }
+});
+
+test("in full size the finished depth has the photo's edges; what is not finished is interpolated", async (context) => {
+  const set = await openRendered({ planes: 5, scenes: 1, size: 384, createRenderer });
+  const network = await openNetwork("small", { device: "cpu", threads: 1 });
+  context.after(() => network.dispose());
+  const { stack, trueDepth } = await set.sample(0);
+  const [size, small] = [trueDepth, { width: 192, height: 192, filter: "linear" } as const];
+  const estimate = await estimateDepth({ ...stack, images: stack.images.map((image) => resize(image, small)) }, { network });
+  const finished = finishDepth(estimate);
+  const run = (options: Pick<FullSizeOptions, "finished">): Promise<DepthResult> =>
+    fullSize(arraySource(stack), {
+      ...{ ...options, estimate, focusChange: true, aligned: undefined, planes: [0, 1, 2, 3, 4] },
+      ...{ prefer: undefined, createFusion: createStackFusion, onStage: () => undefined, signal: new AbortController().signal },
+    });
+  const [whole, measured] = [await run({ finished }), await run({ finished: undefined })];
+  assert.deepEqual(measured.depth.values, enlarge(estimate.depth, size));
+  assert.deepEqual(whole.depth.values, enlargeDepth({ ...estimate, depth: finished.depth }, whole.allInFocus as Image));
+  const f1 = (values: Float32Array): number => boundaryF1({ depth: depthMap({ ...size, values }), trueDepth });
+  const [edges, interpolated] = [whole.depth.values, enlarge(finished.depth, size)].map(f1) as [number, number];
+  context.diagnostic(`F1 ${interpolated} → ${edges}`);
+  assert.ok(edges > 1.2 * interpolated);
 });

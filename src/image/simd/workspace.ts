@@ -29,7 +29,6 @@ export type Kernels = Readonly<
     | "bandEnergy"
     | "divideByRoot"
     | "halveRow"
-    | "guidedRow"
     | "squaredDifferences"
     | "extendRange"
     | "squareError"
