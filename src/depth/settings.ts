@@ -67,7 +67,7 @@ export const depthSettings = z.strictObject({
     .enum(["on", "off"])
     .optional()
     .describe(
-      "on (default) or off: finish the depth: carry it into areas that the images show too little of, and move its edges to those of the image",
+      "on (default) or off: finish the depth: carry it into areas that the images show too little of, move its edges to those of the image, and smooth its grain",
     ),
   prefer: z
     .enum(PREFERENCES)

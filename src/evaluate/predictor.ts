@@ -15,7 +15,7 @@ export interface Estimate {
   /** The claimed ±e, in the unit of the depth, and the confidence, which follows from it in planes. Networks only. */
   readonly error?: Float32Array;
   readonly confidence?: Float32Array;
-  /** The depth as `dualfocus depth` saves it: its edges where the image has them, unfounded areas filled. Networks only. */
+  /** The depth as `dualfocus depth` saves it: finished. Networks only. */
   readonly finished?: DepthMap;
 }
 
