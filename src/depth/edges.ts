@@ -1,46 +1,46 @@
 import type { DepthMap } from "../image/depthMap.ts";
 import type { Image } from "../image/image.ts";
 import { jointMedian } from "../image/jointMedian.ts";
-import { localRange } from "../image/localRange.ts";
+import { localMinimum, localRange } from "../image/localRange.ts";
 import { enlarge } from "../image/upsample.ts";
 import type { DepthEstimate } from "./estimate.ts";
+import { inEvenScale, type Measured } from "./evenScale.ts";
 import { expectedPlanes, LEAST_ERROR } from "./maps.ts";
 
-/** There is a depth edge at a pixel where the depths around it differ by more than this many times its expected error, and by more than this many planes. */
+/** There is a depth edge where depths differ by more than this many times their expected error, and by more than this many planes. */
 const [SIGNIFICANT, LEAST_JUMP] = [1.5, 0.25];
 
-/** How far from a pixel depths are compared, in pixels: a network leaves edges soft over about four. */
-const AROUND = 2;
+/** How far from a pixel depths are compared: at the working size a network leaves edges soft over about four pixels; in full size they are steps from one of these to the next. */
+const [SOFT, STEP] = [2, 1];
 
 const MEDIAN = { radius: 3, reach: 2, likeness: 0.5 } as const;
 
-type EdgeSource = Pick<DepthEstimate, "depth" | "error" | "confidence" | "allInFocus">;
+type EdgeSource = Measured & Pick<DepthEstimate, "confidence" | "allInFocus">;
 
 /**
- * The depth with its edges where the image has them. A network decides at a quarter of the resolution, so across a depth edge its depth changes gradually, over a few pixels. There each depth
+ * An even depth map with its edges where the image has them. A network decides at a quarter of the resolution, so across a depth edge its depth changes gradually, over a few pixels. There each depth
  * becomes the joint median of those around it, each of which counts 1/√e, with e its expected error in planes: what most pixels of its colour have, and the surest of them. As a median it is a depth that was
- * measured nearby, never one between object and background. All other depth is untouched. `covered` is 0 where a frame was moved out of the image: depth there counts nothing.
+ * measured nearby, not one between object and background. All other depth is untouched. `covered` is 0 where a frame was moved out of the image: depth there counts nothing.
  */
 export function edgesOfImage(source: EdgeSource, covered?: Uint8Array): DepthMap {
   const { depth, confidence, allInFocus } = source;
-  const trust = confidence.map((each, i) => (covered?.[i] === 0 ? 0 : 1 / Math.sqrt(expectedError(each))));
+  const trust = confidence.map((each, i) => (covered?.[i] === 0 ? 0 : 1 / Math.sqrt(Math.max(expectedPlanes(each), LEAST_ERROR))));
   const windowAt = jointMedian({ map: depth, colours: allInFocus, weights: trust }, MEDIAN);
   const values = depth.values.slice();
-  forEachEdge(source, (x, y, i) => {
+  forEachEdge(source, SOFT, (x, y, i) => {
     values[i] = windowAt(x, y)(x, y, allInFocus.data, i * allInFocus.channels);
   });
   return { ...depth, values };
 }
 
-/**
- * Such a depth in the size of `photo`, the all-in-focus image in full size: interpolated, but at depth edges, where each pixel of the photo takes the joint median of the depths around it by its own colour.
- */
-export function enlargeDepth(source: EdgeSource, photo: Image): Float32Array {
-  const { depth, allInFocus } = source;
+/** Finished depth in the size of `photo`, the all-in-focus image in full size: interpolated, but at depth edges each pixel of the photo takes the joint median of the depths around it by its own colour. */
+export function enlargeDepth(depth: DepthMap, estimate: EdgeSource, photo: Image): Float32Array {
+  const { confidence, allInFocus } = estimate;
   const windowAt = jointMedian({ map: depth, colours: allInFocus }, MEDIAN);
   const [across, down] = [photo.width / depth.width, photo.height / depth.height];
   const values = enlarge(depth, photo);
-  forEachEdge(source, (x, y) => {
+  const even = { depth: inEvenScale({ ...estimate, depth }).depth, error: inEvenScale(estimate).error }; // errors belong to the depth as measured
+  forEachEdge({ ...even, confidence }, STEP, (x, y) => {
     const median = windowAt(x, y);
     const [left, right, top, bottom] = [firstOf(x, across), firstOf(x + 1, across), firstOf(y, down), firstOf(y + 1, down)];
     for (let v = top; v < bottom; v++)
@@ -52,17 +52,19 @@ export function enlargeDepth(source: EdgeSource, photo: Image): Float32Array {
   return values;
 }
 
-/** The first pixel of the photo whose centre lies within a pixel of the smaller map. */
+/** The first pixel of the photo whose centre lies within a pixel of the map. */
 const firstOf = (pixel: number, factor: number): number => Math.ceil(pixel * factor - 0.5);
 
-const expectedError = (confidence: number): number => Math.max(expectedPlanes(confidence), LEAST_ERROR);
-
-/** Calls `visit` with each pixel at a depth edge. */
-function forEachEdge({ depth, error, confidence }: EdgeSource, visit: (x: number, y: number, i: number) => void): void {
-  const range = localRange(depth, AROUND);
-  for (let y = 0, i = 0; y < depth.height; y++)
-    for (let x = 0; x < depth.width; x++, i++) {
-      const significant = Math.max(SIGNIFICANT, LEAST_JUMP / expectedError(confidence[i] as number)); // in expected errors
-      if ((range[i] as number) > significant * (error[i] as number)) visit(x, y, i);
-    }
+/** Calls `visit` with each pixel at a depth edge: what the surest of the depths around it takes for one. */
+function forEachEdge(
+  { depth, error, confidence }: Omit<EdgeSource, "allInFocus">,
+  around: number,
+  visit: (x: number, y: number, i: number) => void,
+): void {
+  const { width, height } = depth;
+  const significant = error.map((each, i) => Math.max(SIGNIFICANT, LEAST_JUMP / expectedPlanes(confidence[i] as number)) * each);
+  const least = localMinimum({ width, height, values: significant }, around);
+  const range = localRange(depth, around);
+  for (let y = 0, i = 0; y < height; y++)
+    for (let x = 0; x < width; x++, i++) if ((range[i] as number) > (least[i] as number)) visit(x, y, i);
 }

@@ -25,7 +25,7 @@ export interface FilledDepth {
 /**
  * Areas where depth is unfounded (plain walls, sky, clipped lights) become smooth and continue what was measured around them. With the share u by which a depth d is unfounded,
  * and the surface z through all of them, each weighed by its expected error e in planes as 1/e², it becomes u z + (1 − u) d: founded depth is untouched.
- * Metres are carried on in dioptres, in which a plane in space stays a plane. `covered` is 0 where a frame was moved out of the image.
+ * The map is even (`inEvenScale`): a plane in space stays a plane. `covered` is 0 where a frame was moved out of the image.
  */
 export function fillDepth(source: FillSource, covered?: Uint8Array): FilledDepth {
   const { depth, confidence, unfounded, unrest } = source;
@@ -43,29 +43,19 @@ export function fillDepth(source: FillSource, covered?: Uint8Array): FilledDepth
     isFounded &&= share[i] === 0;
   }
   if (isFounded) return { depth, filled };
-  const { width, height } = depth;
-  const isMetric = depth.space === "depth";
-  const even = isMetric ? reciprocals(depth.values) : depth.values;
-  const surface = fillSurface({ width, height, values: even, weights, guide: source.allInFocus });
-  const [least, most] = rangeOf(even, covered);
+  const { width, height, values } = depth;
+  const surface = fillSurface({ width, height, values, weights, guide: source.allInFocus });
+  const [least, most] = rangeOf(values, covered);
   for (let i = 0; i < pixels; i++) {
     const u = share[i] as number;
     const carried = Math.min(Math.max(surface[i] as number, least), most); // a slope must not lead on beyond all that there is
-    surface[i] = u === 1 ? carried : u * carried + (1 - u) * (even[i] as number);
+    surface[i] = u === 1 ? carried : u * carried + (1 - u) * (values[i] as number);
   }
-  const values = isMetric ? reciprocals(surface) : surface;
-  for (let i = 0; i < pixels; i++) if (share[i] === 0) values[i] = depth.values[i] as number; // untouched
-  return { depth: { ...depth, values }, filled };
+  return { depth: { ...depth, values: surface }, filled };
 }
 
 /** The factor on the weight of a depth that is unfounded by u. */
 const trust = (u: number, unrest: number): number => (u === 0 ? 1 : GUESSED ** (u * Math.min(unrest / RESTLESS, 1)));
-
-function reciprocals(values: Float32Array): Float32Array {
-  const out = new Float32Array(values.length);
-  for (let i = 0; i < values.length; i++) out[i] = 1 / (values[i] as number);
-  return out;
-}
 
 type FillSource = Pick<DepthEstimate, "depth" | "confidence" | "unfounded" | "unrest" | "allInFocus">;
 

@@ -1,6 +1,6 @@
 import { boxMean } from "../image/boxFilter.ts";
 import type { DepthMap } from "../image/depthMap.ts";
-import type { DepthEstimate } from "./estimate.ts";
+import type { Measured } from "./evenScale.ts";
 
 /** Depth is smoothed over this many pixels to each side: a network's grain is that of its logits, four pixels wide. */
 const RADIUS = 3;
@@ -9,21 +9,20 @@ const RADIUS = 3;
 const GRAIN = 0.1;
 
 /**
- * The depth without its grain: variation from pixel to pixel that is far smaller than the expected error e. With m and v the mean and the variance of the depth d around a pixel (Lee 1980),
+ * An even depth map without its grain: variation from pixel to pixel that is far smaller than the expected error e. With m the mean of the depth d around a pixel, and v that of (d − m)²,
  *
- *     z = m + v / (v + σ²) (d − m),    σ = GRAIN e.
+ *     z = m + v / (v + σ²) (d − m),    σ = GRAIN e,
  *
- * Where v is much larger than σ², at depth edges and on whatever has relief, it stays as it is.
+ * as the filter of Lee (1980), but each pixel deviates from its own mean, so that a slope is no variation. Where v is much larger than σ², at depth edges and on whatever has relief, depth stays as it is.
  */
-export function withoutGrain({ depth, error }: Pick<DepthEstimate, "depth" | "error">): DepthMap {
+export function withoutGrain({ depth, error }: Measured): DepthMap {
   const { width, height, values } = depth;
   const mean = (map: Float32Array): Float32Array => boxMean({ width, height, values: map }, RADIUS);
   const means = mean(values);
   const variances = mean(values.map((value, i) => (value - (means[i] as number)) ** 2));
   const smooth = values.map((value, i) => {
     const [m, v] = [means[i] as number, variances[i] as number];
-    const noise = (GRAIN * (error[i] as number)) ** 2;
-    return v > 0 ? m + (v / (v + noise)) * (value - m) : value;
+    return v > 0 ? m + (v / (v + (GRAIN * (error[i] as number)) ** 2)) * (value - m) : value;
   });
   return { ...depth, values: smooth };
 }

@@ -38,15 +38,17 @@ export function jointMedian(
   const most = (2 * radius + 1) ** 2;
   const pixels = new Int32Array(most); // of the window, in increasing order of their values
   const [columns, rows] = [new Int32Array(most), new Int32Array(most)] as const;
+  const near = new Float32Array(most * channels); // their colours
   const [squares, shares] = [new Float64Array(most), new Float64Array(most)] as const;
   let count = 0;
 
   const median: Median = (x, y, asked, at) => {
+    const [least, greatest] = [values[pixels[0] as number] as number, values[pixels[count - 1] as number] as number];
+    if (least === greatest) return least;
     let sum = 0;
-    for (let k = 0; k < count; k++) {
-      const own = (pixels[k] as number) * channels;
+    for (let k = 0, own = 0; k < count; k++) {
       let square = 0;
-      for (let c = 0; c < channels; c++) square += ((data[own + c] as number) - (asked[at + c] as number)) ** 2;
+      for (let c = 0; c < channels; c++, own++) square += ((near[own] as number) - (asked[at + c] as number)) ** 2;
       squares[k] = square;
       sum += square;
     }
@@ -74,9 +76,11 @@ export function jointMedian(
         for (; k > 0 && (values[pixels[k - 1] as number] as number) > (values[j] as number); k--) pixels[k] = pixels[k - 1] as number;
         pixels[k] = j;
       }
-    for (let k = 0; k < count; k++) {
-      rows[k] = Math.floor((pixels[k] as number) / width);
-      columns[k] = (pixels[k] as number) % width;
+    for (let k = 0, own = 0; k < count; k++) {
+      const j = pixels[k] as number;
+      rows[k] = Math.floor(j / width);
+      columns[k] = j % width;
+      for (let c = 0; c < channels; c++, own++) near[own] = data[j * channels + c] as number;
     }
     return median;
   };

@@ -2,9 +2,12 @@ import type { Plane } from "./boxFilter.ts";
 
 /** The greatest difference between two values of the square of side 2 · radius + 1 around each pixel. */
 export function localRange(plane: Plane, radius: number): Float32Array {
-  const least = localExtreme(plane, radius, Math.min);
+  const least = localMinimum(plane, radius);
   return localExtreme(plane, radius, Math.max).map((greatest, i) => greatest - (least[i] as number));
 }
+
+/** The least value of that square. */
+export const localMinimum = (plane: Plane, radius: number): Float32Array => localExtreme(plane, radius, Math.min);
 
 /** The least or greatest value (`choose` is Math.min or Math.max) of that square. */
 function localExtreme({ width, height, values }: Plane, radius: number, choose: typeof Math.min): Float32Array {
