@@ -4,8 +4,10 @@ import { inEvenScale, inScaleOf } from "./evenScale.ts";
 import { fillDepth, type FilledDepth } from "./fill.ts";
 import { withoutGrain } from "./grain.ts";
 
+export type Finishable = Pick<DepthEstimate, "depth" | "error" | "confidence" | "unfounded" | "unrest" | "allInFocus">;
+
 /** A depth map as people want it: its edges where the image has them, plain areas filled, without grain. `covered` is 0 where a frame was moved out of the image. */
-export function finishDepth(estimate: DepthEstimate, covered?: Uint8Array): FilledDepth {
+export function finishDepth(estimate: Finishable, covered?: Uint8Array): FilledDepth {
   const { confidence, unfounded, unrest, allInFocus } = estimate;
   const { depth: measured, error } = inEvenScale(estimate);
   const edges = edgesOfImage({ depth: measured, error, confidence, allInFocus }, covered);

@@ -77,6 +77,13 @@ test("depth that changes by less than the expected error is untouched, to the bi
     if (ramp((i % WIDTH) - 2, 0) === ramp((i % WIDTH) + 2, 0)) assert.equal(values[i], ramp(i % WIDTH, 0));
 });
 
+test("what is an edge for the surest depth within two pixels is one for the doubtful depths beside it", () => {
+  const doubtful: At = (x) => (x < 18 ? 0.1 : 2);
+  const { values } = edgesOfImage(estimateOf(ramp, picture(isRight), doubtful));
+  for (const x of [18, 19]) assert.equal(values[12 * WIDTH + x], 1, String(x)); // column 17 is sure
+  for (const x of [20, 21]) assert.equal(values[12 * WIDTH + x], Math.fround(ramp(x, 12)), String(x));
+});
+
 test("a jump of less than a quarter of a plane is no edge, however small the expected error", () => {
   const [sure, of] = [
     () => 0.05,

@@ -1,19 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { localRange } from "../../src/image/localRange.ts";
+import { localMinimum, localRange } from "../../src/image/localRange.ts";
 import { createRandom } from "../../src/random.ts";
 
-test("the range of the pixels around is what comparing them all gives, at borders too", () => {
+test("the range and the least of the pixels around are what comparing them all gives, at borders too", () => {
   const random = createRandom(4);
   const [width, height] = [7, 5];
   const values = Float32Array.from({ length: width * height }, () => random.uniform());
   for (const radius of [1, 2, 9]) {
-    const expected = values.map((_, i) => {
+    const near = (i: number): Float32Array => {
       const [x, y] = [i % width, Math.floor(i / width)];
-      const near = values.filter((_value, j) => Math.abs((j % width) - x) <= radius && Math.abs(Math.floor(j / width) - y) <= radius);
-      return Math.max(...near) - Math.min(...near);
-    });
-    assert.deepEqual(localRange({ width, height, values }, radius), expected);
+      return values.filter((_, j) => Math.abs((j % width) - x) <= radius && Math.abs(Math.floor(j / width) - y) <= radius);
+    };
+    const least = values.map((_, i) => Math.min(...near(i)));
+    assert.deepEqual(localMinimum({ width, height, values }, radius), least);
+    const ranges = values.map((_, i) => Math.max(...near(i)) - (least[i] as number));
+    assert.deepEqual(localRange({ width, height, values }, radius), ranges);
   }
 });
