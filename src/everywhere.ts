@@ -10,7 +10,7 @@ export { createRandom, type Random, type RandomState } from "./random.ts";
 
 // From a stack to depth
 export type { Preference } from "./depth/allInFocus/prior.ts";
-export { finishDepth } from "./depth/finish.ts";
+export { finishDepth, type Finishable } from "./depth/finish.ts";
 export type { FilledDepth } from "./depth/fill.ts";
 export { estimateDepth, type DepthEstimate, type EstimateOptions } from "./depth/estimate.ts";
 export type { DepthMaps } from "./depth/maps.ts";

@@ -1,26 +1,26 @@
 import type { DepthMap } from "../image/depthMap.ts";
 import type { Image } from "../image/image.ts";
 import { jointMedian } from "../image/jointMedian.ts";
-import { localMinimum, localRange } from "../image/localRange.ts";
+import { localMinimum, localRange } from "../image/localExtremes.ts";
 import { enlarge } from "../image/upsample.ts";
 import type { DepthEstimate } from "./estimate.ts";
-import { inEvenScale, type Measured } from "./evenScale.ts";
+import { evenDepth, evenErrors } from "./evenScale.ts";
 import { expectedPlanes, LEAST_ERROR } from "./maps.ts";
 
 /** There is a depth edge where depths differ by more than this many times their expected error, and by more than this many planes. */
 const [SIGNIFICANT, LEAST_JUMP] = [1.5, 0.25];
 
-/** How far from a pixel depths are compared: at the working size a network leaves edges soft over about four pixels; in full size they are steps from one of these to the next. */
+/** How far from a pixel depths are compared. As measured, edges are soft over about four pixels; finished, they are steps from one pixel of the map to the next. */
 const [SOFT, STEP] = [2, 1];
 
 const MEDIAN = { radius: 3, reach: 2, likeness: 0.5 } as const;
 
-type EdgeSource = Measured & Pick<DepthEstimate, "confidence" | "allInFocus">;
+type EdgeSource = Pick<DepthEstimate, "depth" | "error" | "confidence" | "allInFocus">;
 
 /**
  * An even depth map with its edges where the image has them. A network decides at a quarter of the resolution, so across a depth edge its depth changes gradually, over a few pixels. There each depth
- * becomes the joint median of those around it, each of which counts 1/√e, with e its expected error in planes: what most pixels of its colour have, and the surest of them. As a median it is a depth that was
- * measured nearby, not one between object and background. All other depth is untouched. `covered` is 0 where a frame was moved out of the image: depth there counts nothing.
+ * becomes the joint median of those around it, each of which counts 1/√e, with e its expected error in planes: the depth that most pixels of its colour agree on, the surer ones counting more. As a median it was
+ * measured nearby, and is not one between object and background. All other depth is untouched. `covered` is 0 where a frame was moved out of the image: depth there counts nothing.
  */
 export function edgesOfImage(source: EdgeSource, covered?: Uint8Array): DepthMap {
   const { depth, confidence, allInFocus } = source;
@@ -33,14 +33,16 @@ export function edgesOfImage(source: EdgeSource, covered?: Uint8Array): DepthMap
   return { ...depth, values };
 }
 
-/** Finished depth in the size of `photo`, the all-in-focus image in full size: interpolated, but at depth edges each pixel of the photo takes the joint median of the depths around it by its own colour. */
+/**
+ * The finished depth of an estimate in the size of `photo`, the all-in-focus image in full size: interpolated, but at depth edges each pixel of the photo takes the joint median of the depths around it by its own
+ * colour.
+ */
 export function enlargeDepth(depth: DepthMap, estimate: EdgeSource, photo: Image): Float32Array {
   const { confidence, allInFocus } = estimate;
   const windowAt = jointMedian({ map: depth, colours: allInFocus }, MEDIAN);
   const [across, down] = [photo.width / depth.width, photo.height / depth.height];
   const values = enlarge(depth, photo);
-  const even = { depth: inEvenScale({ ...estimate, depth }).depth, error: inEvenScale(estimate).error }; // errors belong to the depth as measured
-  forEachEdge({ ...even, confidence }, STEP, (x, y) => {
+  forEachEdge({ depth: evenDepth(depth), error: evenErrors(estimate), confidence }, STEP, (x, y) => {
     const median = windowAt(x, y);
     const [left, right, top, bottom] = [firstOf(x, across), firstOf(x + 1, across), firstOf(y, down), firstOf(y + 1, down)];
     for (let v = top; v < bottom; v++)
@@ -55,6 +57,9 @@ export function enlargeDepth(depth: DepthMap, estimate: EdgeSource, photo: Image
 /** The first pixel of the photo whose centre lies within a pixel of the map. */
 const firstOf = (pixel: number, factor: number): number => Math.ceil(pixel * factor - 0.5);
 
+/** In the unit of an expected error, which is also given in planes: so both say how far apart planes are, but for an error of 0. */
+const significantJump = (error: number, planes: number): number => Math.max(SIGNIFICANT, planes > 0 ? LEAST_JUMP / planes : 0) * error;
+
 /** Calls `visit` with each pixel at a depth edge: what the surest of the depths around it takes for one. */
 function forEachEdge(
   { depth, error, confidence }: Omit<EdgeSource, "allInFocus">,
@@ -62,7 +67,7 @@ function forEachEdge(
   visit: (x: number, y: number, i: number) => void,
 ): void {
   const { width, height } = depth;
-  const significant = error.map((each, i) => Math.max(SIGNIFICANT, LEAST_JUMP / expectedPlanes(confidence[i] as number)) * each);
+  const significant = error.map((each, i) => significantJump(each, expectedPlanes(confidence[i] as number)));
   const least = localMinimum({ width, height, values: significant }, around);
   const range = localRange(depth, around);
   for (let y = 0, i = 0; y < height; y++)

@@ -1,22 +1,21 @@
-import type { DepthMap } from "../image/depthMap.ts";
+import type { DepthMap, Space } from "../image/depthMap.ts";
 import type { DepthEstimate } from "./estimate.ts";
 
-/** Depth and its expected errors, in one scale. */
-export type Measured = Pick<DepthEstimate, "depth" | "error">;
-
-/**
- * The same in the scale in which steps of blur are even: dioptres in place of metres, in which a plane in space is a plane, too, and an error is as large on either side of a depth edge. Other scales are even as they are.
+/*
+ * Depth is finished in the scale in which blur changes evenly: dioptres in place of metres, in which a plane in space is a plane, too, and an error is as large on either side of a depth edge. Disparities, positions and
+ * plane indices are even as they are.
  */
-export function inEvenScale({ depth, error }: Measured): Measured {
-  if (depth.space !== "depth") return { depth, error };
-  return {
-    depth: { ...depth, values: reciprocals(depth.values), space: "disparity" },
-    error: error.map((each, i) => each / (depth.values[i] as number) ** 2), // |d(1/x)| = dx / x²
-  };
-}
 
-/** An even depth map in the scale of another. */
-export const inScaleOf = ({ space }: DepthMap, even: DepthMap): DepthMap =>
+/** A depth map in its even scale. */
+export const evenDepth = (depth: DepthMap): DepthMap =>
+  depth.space === "depth" ? { ...depth, values: reciprocals(depth.values), space: "disparity" } : depth;
+
+/** The expected errors of a depth map in its even scale: |d(1/x)| = dx / x². */
+export const evenErrors = ({ depth, error }: Pick<DepthEstimate, "depth" | "error">): Float32Array =>
+  depth.space === "depth" ? error.map((each, i) => each / (depth.values[i] as number) ** 2) : error;
+
+/** An even depth map back in the space that it was in. */
+export const inSpace = (space: Space, even: DepthMap): DepthMap =>
   space === "depth" ? { ...even, values: reciprocals(even.values), space } : even;
 
 function reciprocals(values: Float32Array): Float32Array {

@@ -25,7 +25,7 @@ export interface FilledDepth {
 /**
  * Areas where depth is unfounded (plain walls, sky, clipped lights) become smooth and continue what was measured around them. With the share u by which a depth d is unfounded,
  * and the surface z through all of them, each weighed by its expected error e in planes as 1/e², it becomes u z + (1 − u) d: founded depth is untouched.
- * The map is even (`inEvenScale`): a plane in space stays a plane. `covered` is 0 where a frame was moved out of the image.
+ * The map is even (`evenDepth`): a plane in space stays a plane. `covered` is 0 where a frame was moved out of the image.
  */
 export function fillDepth(source: FillSource, covered?: Uint8Array): FilledDepth {
   const { depth, confidence, unfounded, unrest } = source;
@@ -42,10 +42,10 @@ export function fillDepth(source: FillSource, covered?: Uint8Array): FilledDepth
     weights[i] = isCovered ? trust(u, unrest[i] as number) / error ** 2 : UNCOVERED;
     isFounded &&= share[i] === 0;
   }
-  if (isFounded) return { depth, filled };
   const { width, height, values } = depth;
-  const surface = fillSurface({ width, height, values, weights, guide: source.allInFocus });
   const [least, most] = rangeOf(values, covered);
+  if (isFounded || least > most) return { depth, filled }; // there is nothing to fill, or nothing to fill it from
+  const surface = fillSurface({ width, height, values, weights, guide: source.allInFocus });
   for (let i = 0; i < pixels; i++) {
     const u = share[i] as number;
     const carried = Math.min(Math.max(surface[i] as number, least), most); // a slope must not lead on beyond all that there is

@@ -87,8 +87,8 @@ function fullMaps(source: StackSource, { estimate, focusChange, finished, allInF
   const small = { width: estimate.probability.width, height: estimate.probability.height };
   const same = small.width === width && small.height === height;
   const grown = (values: Float32Array): Float32Array => (same ? values : enlarge({ ...small, values }, source.size));
-  const hasEdges = focusChange && finished && !same;
-  const depth = hasEdges ? enlargeDepth(finished.depth, estimate, allInFocus) : grown((finished ?? estimate).depth.values);
+  const isEnlarged = focusChange && finished && !same;
+  const depth = isEnlarged ? enlargeDepth(finished.depth, estimate, allInFocus) : grown((finished ?? estimate).depth.values);
   const { planes, values: data } = estimate.probability;
   const result: DepthResult = {
     depth: {

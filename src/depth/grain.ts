@@ -1,6 +1,6 @@
 import { boxMean } from "../image/boxFilter.ts";
 import type { DepthMap } from "../image/depthMap.ts";
-import type { Measured } from "./evenScale.ts";
+import type { DepthEstimate } from "./estimate.ts";
 
 /** Depth is smoothed over this many pixels to each side: a network's grain is that of its logits, four pixels wide. */
 const RADIUS = 3;
@@ -15,7 +15,7 @@ const GRAIN = 0.1;
  *
  * as the filter of Lee (1980), but each pixel deviates from its own mean, so that a slope is no variation. Where v is much larger than σ², at depth edges and on whatever has relief, depth stays as it is.
  */
-export function withoutGrain({ depth, error }: Measured): DepthMap {
+export function withoutGrain({ depth, error }: Pick<DepthEstimate, "depth" | "error">): DepthMap {
   const { width, height, values } = depth;
   const mean = (map: Float32Array): Float32Array => boxMean({ width, height, values: map }, RADIUS);
   const means = mean(values);

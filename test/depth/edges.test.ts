@@ -68,8 +68,8 @@ test("the edge may be one of colour alone, and its contrast does not matter", ()
 test("depth that changes by less than the expected error is untouched, to the bit", () => {
   const random = createRandom(3);
   const noisy = across(() => random.uniform());
-  const doubtful = estimateOf(ramp, picture(isRight), () => 2 / 1.5 + 1e-6);
-  const depth = { ...doubtful.depth, values: doubtful.depth.values.map((value, i) => value + 1e-7 * (noisy[i] as number)) };
+  const doubtful = estimateOf(ramp, picture(isRight), () => (2 + 0.002) / 1.5);
+  const depth = { ...doubtful.depth, values: doubtful.depth.values.map((value, i) => value + 1e-3 * (noisy[i] as number)) };
   assert.deepEqual(edgesOfImage({ ...doubtful, depth }).values, depth.values);
   const { values } = edgesOfImage(estimateOf(ramp, picture(isRight), () => 1));
   assert.notDeepEqual(values, across(ramp));
@@ -97,6 +97,14 @@ test("a jump of less than a quarter of a plane is no edge, however small the exp
   assert.deepEqual(
     edgesOfImage(high).values,
     across((x) => Math.fround(1 + 0.26 * isRight(x, 0))),
+  );
+});
+
+test("depth without any expected error has its edges moved, too", () => {
+  const { values } = edgesOfImage(estimateOf(ramp, picture(isRight), () => 0));
+  assert.deepEqual(
+    values,
+    across((x) => (x < 20 ? 1 : 3)),
   );
 });
 
@@ -174,6 +182,14 @@ test("enlarged by any factor, every pixel at an edge has a depth of the small ma
     if (column >= 19 && column <= 20) assert.ok(measured.has(values[i] as number), `${i % size.width}: ${values[i]}`);
     else assert.equal(values[i], interpolated[i]);
   }
+});
+
+test("a photo smaller than the depth map has the depth of its own colours at edges", () => {
+  const { values, photo } = enlarged({ width: WIDTH / 2, height: HEIGHT / 2 }, 10);
+  assert.deepEqual(
+    values,
+    photo.data.map((isRightOf) => 1 + 2 * isRightOf),
+  );
 });
 
 test("on rendered scenes the finished depth has the better boundaries, and the smaller error", async (context) => {

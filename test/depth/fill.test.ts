@@ -113,16 +113,16 @@ test("a plain wall takes the depth of its textured frame, and founded depth is u
     isFar(i % width, Math.floor(i / width)) ? Math.floor(4 * random.uniform()) : 2,
   );
   const values = Float32Array.from({ length: 4 * width * height }, (_, at) => (chosen[at % (width * height)] === Math.floor(at / (width * height)) ? 1 : 0)); // prettier-ignore
-  const stack = { focusDistances: [1, 1.5, 2, 3], space: "depth" } as const;
+  const stack = { focusDistances: [0, 1, 2, 3], space: "index" } as const;
   const options = { average: "dioptres", errorModel: DEFAULT_ERROR_MODEL, signs: focusSigns(planes) } as const;
   const maps = depthMaps({ planes: 4, width, height, values }, stack, options);
-  const depth = depthMap({ width, height, values: maps.depth, space: "depth" });
+  const depth = depthMap({ width, height, values: maps.depth, space: "index" });
   const { depth: found, filled } = fillDepth({ ...maps, depth, allInFocus: texture });
   for (let i = 0; i < found.values.length; i++) {
     const [x, y] = [i % width, Math.floor(i / width)];
     if (x > 56 && x < 104 && y > 46 && y < 74) {
       assert.equal(filled[i], 1, `${x}, ${y} is not marked`);
-      assert.ok(Math.abs((found.values[i] as number) - 2) < 0.25, `wall ${x}, ${y}: ${found.values[i]} m`);
+      assert.ok(Math.abs((found.values[i] as number) - 2) < 0.25, `wall ${x}, ${y}: plane ${found.values[i]}`);
     }
     if (!isWall(x - 8, y - 8) && !isWall(x + 8, y + 8) && !isWall(x, y)) {
       assert.equal(filled[i], 0, `${x}, ${y} is marked`);
@@ -131,22 +131,18 @@ test("a plain wall takes the depth of its textured frame, and founded depth is u
   }
 });
 
-test("where nothing is unfounded the depth is returned as it is, and the all-in-focus image is not computed", () => {
+test("where nothing is unfounded, or no frame covers anything, the depth is returned as it is", () => {
   const none = new Float32Array(12);
-  const depth = depthMap({ width: 4, height: 3, values: none.map((_, i) => 1 + i), space: "depth" });
-  const source = {
-    ...{ depth, confidence: none, unfounded: none, unrest: none },
-    get allInFocus(): never {
-      return assert.fail("nobody needs it");
-    },
-  };
+  const depth = depthMap({ width: 4, height: 3, values: none.map((_, i) => 1 + i), space: "index" });
+  const source = { depth, confidence: none, unfounded: none, unrest: none, allInFocus: grey(4, 3, () => 0.5) };
   assert.equal(fillDepth(source).depth, depth);
+  assert.equal(fillDepth({ ...source, unfounded: none.map(() => 1) }, new Uint8Array(12)).depth, depth);
 });
 
-test("what not all frames cover is carried on but not marked, and metres are carried on in dioptres", () => {
+test("what not all frames cover is carried on but not marked", () => {
   const [width, height] = [64, 48];
   const values = map(grey(width, height, (x) => (x < 32 ? 1 : 9)));
-  const depth = depthMap({ width, height, values, space: "depth" });
+  const depth = depthMap({ width, height, values, space: "index" });
   const none = new Float32Array(width * height);
   const covered = Uint8Array.from(values, (value) => (value === 1 ? 1 : 0));
   const sure = { depth, confidence: none.map(() => 0.95), unfounded: none, unrest: none, allInFocus: grey(width, height, () => 0.5) };
@@ -157,7 +153,7 @@ test("what not all frames cover is carried on but not marked, and metres are car
   );
   found.values.forEach((value, i) => {
     if (i % width < 32) assert.equal(value, 1);
-    else assert.ok(value < 1.001, `pixel ${i}: ${value} m`); // 9 m at 1e-8 of the weight of smoothness
+    else assert.ok(value < 1.001, `pixel ${i}: ${value}`); // plane 9 at 1e-8 of the weight of smoothness
   });
 });
 

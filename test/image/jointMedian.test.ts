@@ -77,4 +77,6 @@ test("on a picture of one colour the median is that of distance and trust, and u
   const median = jointMedian({ map, colours, weights }, { radius: 2, reach: 1, likeness: 0.5 })(2, 0);
   assert.equal(median(2, 0, colours.data, 0), 1);
   assert.equal(median(2.6, 0, colours.data, 0), 2);
+  const untrusted = jointMedian({ map, colours, weights: new Float32Array(5) }, { radius: 2, reach: 1, likeness: 0.5 })(2, 0);
+  assert.equal(untrusted(2, 0, colours.data, 0), 1, "the least value, as nothing counts");
 });

@@ -1,5 +1,5 @@
 import type { Plane } from "../../image/boxFilter.ts";
-import type { Size } from "../../image/image.ts";
+import { localMaximum, localMinimum, maximumAround } from "../../image/localExtremes.ts";
 import { workspace } from "../../image/simd/workspace.ts";
 import type { FocusProbability } from "../../network/focusProbability.ts";
 
@@ -80,8 +80,8 @@ function discountEdges(choice: Float32Array, { planes, width, height, values }: 
   const area = width * height;
   const mean = new Float32Array(area);
   for (let n = 0; n < planes; n++) for (let i = 0; i < area; i++) mean[i] = (mean[i] as number) + n * (values[n * area + i] as number);
-  const farthest = around(mean, { width, height });
-  const nearest = around(mean.map((plane) => planes - plane), { width, height }).map((plane) => planes - plane); // prettier-ignore
+  const map = { width, height, values: mean };
+  const [nearest, farthest] = [localMinimum(map, REACH.pixels), localMaximum(map, REACH.pixels)];
   const [from, to] = prefer === "near" ? [nearest, farthest] : [farthest, nearest];
   for (let i = 0; i < area; i++) {
     const [start, way] = [from[i] as number, (to[i] as number) - (from[i] as number)];
@@ -108,36 +108,9 @@ function nearby({ planes, width, height, values }: FocusProbability): Float32Arr
         kernels.maxInto(most, other, area);
       }
       scoped(() => {
-        out.set(view(greatestAround(most, { width, height }), area), n * area);
+        out.set(view(maximumAround(most, { width, height }, REACH.pixels), area), n * area);
       });
     }
   });
-  return out;
-}
-
-/** The greatest of the values of a map within reach of each pixel. */
-function around(values: Float32Array, size: Size): Float32Array {
-  const { put, view, scoped } = workspace();
-  return scoped(() => view(greatestAround(put(values), size), values.length).slice());
-}
-
-/** The same in the workspace: along rows, then along columns. */
-function greatestAround(address: number, { width, height }: Size): number {
-  const { kernels, take, view } = workspace();
-  const area = width * height;
-  const [rows, out] = [take(area), take(area)];
-  view(rows, area).set(view(address, area));
-  for (let y = 0; y < height; y++) {
-    const at = 4 * y * width;
-    for (let reach = 1; reach <= Math.min(REACH.pixels, width - 1); reach++) {
-      kernels.maxInto(rows + at, address + at + 4 * reach, width - reach);
-      kernels.maxInto(rows + at + 4 * reach, address + at, width - reach);
-    }
-  }
-  view(out, area).set(view(rows, area));
-  for (let reach = 1; reach <= Math.min(REACH.pixels, height - 1); reach++) {
-    kernels.maxInto(out, rows + 4 * reach * width, area - reach * width);
-    kernels.maxInto(out + 4 * reach * width, rows, area - reach * width);
-  }
   return out;
 }

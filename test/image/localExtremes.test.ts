@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { localMinimum, localRange } from "../../src/image/localRange.ts";
+import { localMaximum, localMinimum, localRange } from "../../src/image/localExtremes.ts";
 import { createRandom } from "../../src/random.ts";
 
-test("the range and the least of the pixels around are what comparing them all gives, at borders too", () => {
+test("the greatest, the least and the range of the pixels around are what comparing them all gives, at borders too", () => {
   const random = createRandom(4);
   const [width, height] = [7, 5];
   const values = Float32Array.from({ length: width * height }, () => random.uniform());
@@ -15,7 +15,9 @@ test("the range and the least of the pixels around are what comparing them all g
     };
     const least = values.map((_, i) => Math.min(...near(i)));
     assert.deepEqual(localMinimum({ width, height, values }, radius), least);
-    const ranges = values.map((_, i) => Math.max(...near(i)) - (least[i] as number));
+    const greatest = values.map((_, i) => Math.max(...near(i)));
+    assert.deepEqual(localMaximum({ width, height, values }, radius), greatest);
+    const ranges = greatest.map((value, i) => value - (least[i] as number));
     assert.deepEqual(localRange({ width, height, values }, radius), ranges);
   }
 });
