@@ -40,9 +40,9 @@ export interface AlignedStack {
  */
 export async function alignStack(stack: FocalStack, options: AlignOptions = {}): Promise<AlignedStack> {
   const { images, focusDistances, space } = focalStack(stack);
-  const { width, height } = images[0] as Image;
+  const { width, height, channels } = images[0] as Image;
   const { equalizeExposure = true, alignment: given, aligned, files, ...rest } = options;
-  if (given) checkFits(given, { planes: images.length, width, height });
+  if (given) checkFits(given, { planes: images.length, width, height, channels });
   const alignment = given ?? (await estimateAlignment(images.map((image) => workingFrame(image)), { focusDistances, space, ...rest })); // prettier-ignore
   const planes = usablePlanes(alignment, files);
   const frames = planes.map((n) => alignment.frames[n] as FrameAlignment);

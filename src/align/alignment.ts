@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { describeIssues, DualFocusError } from "../errors.ts";
 import type { Gain } from "./exposure.ts";
-import type { Size } from "../image/image.ts";
+import type { Image, Size } from "../image/image.ts";
 import { resized, type Similarity } from "./similarity.ts";
 
 /** The alignment of one frame to the reference. */
@@ -73,13 +73,26 @@ export function parseAlignment(text: string, where = "alignment"): Alignment {
   return { width, height, reference, frames: frames as FrameAlignment[] };
 }
 
-/** Throws if the alignment is for another number of planes or another image size. `name` is the alignment's in the error. */
-export function checkFits(alignment: Alignment, stack: Size & { readonly planes: number }, name = "the alignment"): void {
+interface StackShape extends Size {
+  readonly planes: number;
+  /** Of its images, where they have been read. */
+  readonly channels?: Image["channels"];
+}
+
+/** Throws if the alignment is for another number of planes, image size or number of channels. `name` is the alignment's in the error. */
+export function checkFits(alignment: Alignment, stack: StackShape, name = "the alignment"): void {
   const { width, height, frames } = alignment;
   if (width !== stack.width || height !== stack.height || frames.length !== stack.planes)
     throw new DualFocusError(
       "alignment-mismatch",
       `${name}: is for ${frames.length} planes of ${width}×${height}, the stack has ${stack.planes} of ${stack.width}×${stack.height}`,
+    );
+  const { channels } = stack;
+  const other = channels && frames.find(({ gain }) => gain.length !== channels)?.gain.length;
+  if (other)
+    throw new DualFocusError(
+      "alignment-mismatch",
+      `${name}: is for images of ${other} ${other === 1 ? "channel" : "channels"}, the stack has images of ${channels}`,
     );
 }
 

@@ -4,7 +4,7 @@ import { isLength } from "../stack/quantity.ts";
 import { isImageName, type Unit } from "../stack/stackFormat.ts";
 import { UserError, type ExitCode } from "../system/userError.ts";
 
-const ALIGN_FILE = "--align takes auto, off, or the alignment.json of a run with images of the same number and size";
+const ALIGN_FILE = "--align takes auto, off, or the alignment.json of a run with images of the same number, size and colours";
 
 const WRITE_REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: "make room, or choose another -o",

@@ -1,6 +1,6 @@
 import { alignImage } from "../align/alignedRows.ts";
 import { alignStack, type AlignedStack, type AlignOptions } from "../align/align.ts";
-import { formatAlignment, resizeAlignment, type Alignment } from "../align/alignment.ts";
+import { checkFits, formatAlignment, resizeAlignment, type Alignment } from "../align/alignment.ts";
 import { estimateAlignment } from "../align/estimate.ts";
 import { workingFrame } from "../align/workingFrame.ts";
 import { inspectStack, type CheckOptions, type StackReport } from "../check/checkStack.ts";
@@ -20,11 +20,17 @@ export interface FrameOptions {
 }
 
 /** The alignment of the frames: by their content, or saved earlier, in pixels of the files. */
-export const frameAlignment = async (
+export async function frameAlignment(
   stack: FocalStack,
   source: StackSource,
   { align, ...options }: FrameOptions & { readonly align: "auto" | Alignment },
-): Promise<Alignment> => (align === "auto" ? estimateFrames(stack, source, options) : resizeAlignment(align, stack.images[0] as Image));
+): Promise<Alignment> {
+  if (align === "auto") return estimateFrames(stack, source, options);
+  const { width, height, channels } = stack.images[0] as Image;
+  const alignment = resizeAlignment(align, { width, height });
+  checkFits(alignment, { planes: stack.images.length, width, height, channels }, `${source.name}: the alignment`);
+  return alignment;
+}
 
 /** The images that can be aligned, in place: for the stack check, and for the network after it. */
 export const placedImages = ({ images }: FocalStack, { frames }: Alignment): (Image | undefined)[] =>

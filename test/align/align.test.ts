@@ -130,6 +130,13 @@ test("an alignment for another stack, or a file that is none, is refused", async
     alignStack(stack, { alignment: { ...SIZE, reference: 0, frames } }),
     /for 3 planes of 256×192, the stack has 5 of 256×192/,
   );
+  const grey = stack.images.map(() => ({ transform: IDENTITY, gain: [1.2], ok: true }));
+  await assert.rejects(alignStack(stack, { alignment: { ...SIZE, reference: 0, frames: grey } }), (error: unknown) => {
+    assert.ok(error instanceof DualFocusError);
+    assert.equal(error.code, "alignment-mismatch");
+    assert.equal(error.message, "the alignment: is for images of 1 channel, the stack has images of 3");
+    return true;
+  });
   assert.throws(() => parseAlignment("{", "a.json"), /a\.json: not JSON/);
   assert.throws(() => parseAlignment(`{"version":1}`, "a.json"), /a\.json: not a saved alignment.*width/s);
   assert.throws(() => parseAlignment(formatAlignment({ ...SIZE, reference: 3, frames })), /reference must be one of the frames/);

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { inspectFrames } from "../../src/depth/frames.ts";
+import type { Alignment } from "../../src/align/alignment.ts";
+import { IDENTITY } from "../../src/align/similarity.ts";
+import { frameAlignment, inspectFrames } from "../../src/depth/frames.ts";
 import { readWorking } from "../../src/depth/working.ts";
 import { boxMean } from "../../src/image/boxFilter.ts";
 import type { Image } from "../../src/image/image.ts";
@@ -9,6 +11,7 @@ import { resize } from "../../src/image/resize.ts";
 import { createRandom } from "../../src/random.ts";
 import type { StackSource } from "../../src/stack/stackSource.ts";
 import { arraySource } from "../helpers/arraySource.ts";
+import { texture } from "../helpers/texturedStack.ts";
 
 const size = { width: 640, height: 480 };
 
@@ -40,4 +43,20 @@ test("before no change of focus is stated the photos are looked at in a larger s
     await inspectFrames(whole, source, { ...options, alignment: undefined });
     assert.equal(reads.length, 9); // interpolated ones would show nothing more
   }
+});
+
+test("a saved alignment meets the stack in the size of its images, and is refused if it equalises other channels than they have", async () => {
+  const images = [1, 2].map((seed): Image => texture({ width: 32, height: 24, seed }));
+  const stack = { images, focusDistances: [1, 2], space: "depth" } as const;
+  const aligned = (gain: number[]): Promise<Alignment> => {
+    const frames = images.map(() => ({ transform: { ...IDENTITY, shift: [8, 4] }, gain, ok: true }) as const);
+    const align = { width: 128, height: 96, reference: 0, frames };
+    return frameAlignment(stack, arraySource(stack), { align, onStage: () => undefined, signal: new AbortController().signal });
+  };
+  const { width, height, frames } = await aligned([1.2, 1, 0.9]);
+  assert.deepEqual([width, height, frames[1]?.transform.shift, frames[1]?.gain], [32, 24, [2, 1], [1.2, 1, 0.9]]);
+  await assert.rejects(aligned([1.2]), {
+    code: "alignment-mismatch",
+    message: "memory: the alignment: is for images of 1 channel, the stack has images of 3",
+  });
 });

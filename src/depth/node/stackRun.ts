@@ -61,7 +61,7 @@ export interface StackOptions {
   /** Longer side of what the network sees; "auto": `WORKING_SIDE`, or more if planes differ by too little blur. */
   readonly size: number | "full" | "auto";
   readonly save: readonly SavedName[];
-  /** Carry depth into areas that the images show too little of; default: on. */
+  /** Finish the depth: move its edges to those of the image, fill plain areas, smooth its grain; default: on. */
   readonly fill?: "on" | "off" | undefined;
   /** Of color.png; default: turbo. */
   readonly colors?: ColorMap;
@@ -205,11 +205,11 @@ const FLOAT_MAPS: readonly SavedName[] = ["depth", "npy", "error"];
 const leastBytes = ({ width, height }: Size, save: readonly SavedName[]): number =>
   4 * width * height * save.filter((name) => FLOAT_MAPS.includes(name)).length;
 
-async function alignSetting(align: string, { files, size }: StackSource): Promise<"auto" | "off" | Alignment> {
+async function alignSetting(align: string, { files, size, channels }: StackSource): Promise<"auto" | "off" | Alignment> {
   if (align === "auto" || align === "off") return align;
   const alignment = await readingInput(align, "bad-alignment-file", async () => parseAlignment(await readFile(align, "utf8"), align));
   await readingInput(align, "alignment-mismatch", () => {
-    checkFits(alignment, { planes: files.length, ...size }, align);
+    checkFits(alignment, { planes: files.length, ...size, channels }, align);
   });
   return alignment;
 }
