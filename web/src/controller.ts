@@ -53,7 +53,7 @@ interface Context {
   readonly store: Store;
   readonly client: Client;
   /** Running tasks that can be cancelled. */
-  readonly tasks: { opening: AbortController; checking: AbortController; running: AbortController };
+  readonly tasks: { opening: AbortController; editing: AbortController; checking: AbortController; running: AbortController };
   /** What was opened last, to be stored with its result. */
   opened: (UnpackedFiles & { readonly stack: number; readonly name: string }) | undefined;
 }
@@ -62,7 +62,12 @@ export function createController(store: Store, client: Client): Controller {
   const context: Context = {
     store,
     client,
-    tasks: { opening: new AbortController(), checking: new AbortController(), running: new AbortController() },
+    tasks: {
+      opening: new AbortController(),
+      editing: new AbortController(),
+      checking: new AbortController(),
+      running: new AbortController(),
+    },
     opened: undefined,
   };
   const { get, dispatch } = store;
@@ -225,11 +230,14 @@ async function edit(context: Context, draft: Draft): Promise<void> {
     return;
   }
   tasks.checking.abort();
+  tasks.editing.abort(); // the answer to an earlier change would undo this one
+  tasks.editing = new AbortController();
+  const { signal } = tasks.editing;
   try {
-    store.dispatch({ kind: "focused", stack: await client.call("focus", read.choice) });
+    store.dispatch({ kind: "focused", stack: await client.call("focus", read.choice, { signal }) });
     void check(context);
   } catch (error) {
-    store.dispatch({ kind: "unfocused", problem: problemOf(error) });
+    if (!(error instanceof Cancelled)) store.dispatch({ kind: "unfocused", problem: problemOf(error) });
   }
 }
 
