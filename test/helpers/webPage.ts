@@ -9,6 +9,7 @@ import { openSite } from "../../src/cli/webSite.ts";
 import type { Image } from "../../src/image/image.ts";
 import { decodePng, encodePng } from "../../src/io/png.ts";
 import { TEST_IDS, type View } from "../../web/src/contract.ts";
+import type { CallName } from "../../web/src/worker/protocol.ts";
 import { CHROMIUM, GPU, QUIET } from "./browser.ts";
 
 /** How long a step may take [ms]: machines that test are busy, and everything here is computed without a graphics card. */
@@ -86,6 +87,48 @@ async function visit(
 
 export const find = (page: Page, id: string) => page.getByTestId(id);
 
+/** A visit's `script` with which a test can follow what the page asks of its worker, and keep answers from the page. */
+export const WATCHED_WORKER = `{
+  const [open, held, kept] = [new Map(), new Set(), []];
+  window.watchedWorker = {
+    open, // call by id, until the page has its answer
+    hold: (call) => void held.add(call),
+    release: () => {
+      held.clear();
+      for (const deliver of kept.splice(0)) deliver();
+    },
+  };
+  window.Worker = class extends Worker {
+    constructor(...from) {
+      super(...from);
+      this.addEventListener("message", (event) => {
+        const { data, isTrusted } = event;
+        if (!open.has(data?.id) || "event" in data) return;
+        if (isTrusted && "answer" in data && held.has(open.get(data.id))) {
+          event.stopImmediatePropagation();
+          kept.push(() => this.dispatchEvent(new MessageEvent("message", { data })));
+        } else open.delete(data.id);
+      });
+    }
+    postMessage(request, ...rest) {
+      if (request?.call !== undefined) open.set(request.id, request.call);
+      super.postMessage(request, ...rest);
+    }
+  };
+}`;
+
+/** Keeps the worker's answers to these calls from the page, which waits for them, until what this returns is called. Needs `WATCHED_WORKER`. */
+export async function holdAnswers(page: Page, call: CallName): Promise<() => Promise<void>> {
+  await page.evaluate(`watchedWorker.hold("${call}")`);
+  return () => page.evaluate("watchedWorker.release()");
+}
+
+/** Waits until the page has the answers to all these calls. Needs `WATCHED_WORKER`. */
+export async function answered(page: Page, call: CallName): Promise<void> {
+  type Watched = typeof globalThis & { readonly watchedWorker: { readonly open: ReadonlyMap<number, CallName> } };
+  await page.waitForFunction((name) => ![...(globalThis as Watched).watchedWorker.open.values()].includes(name), call);
+}
+
 /** Waits until the network can be used; says on which device. */
 export async function ready(page: Page): Promise<{ device: string | null; threads: string | null; reason: string }> {
   const engine = find(page, TEST_IDS.engine);
@@ -155,9 +198,20 @@ export async function download(page: Page, id: string): Promise<{ name: string; 
 /** A picture of an element, to see whether it changed. */
 export const look = async (page: Page, id: string): Promise<string> => (await find(page, id).screenshot()).toString("base64");
 
+/** Reads until what is read is wanted, or the patience ends; returns what was read last. */
+export async function readUntil<T>(read: () => Promise<T>, isWanted: (value: T) => boolean): Promise<T> {
+  const limit = performance.now() + PATIENCE;
+  let value = await read();
+  while (!isWanted(value) && performance.now() < limit) value = await read();
+  return value;
+}
+
 /** Waits until an element looks other than `before`. */
 export async function changed(page: Page, id: string, before: string): Promise<string> {
-  const limit = performance.now() + PATIENCE;
-  for (let now = await look(page, id); performance.now() < limit; now = await look(page, id)) if (now !== before) return now;
-  throw new Error(`${id} still looks the same`);
+  const now = await readUntil(
+    () => look(page, id),
+    (each) => each !== before,
+  );
+  if (now === before) throw new Error(`${id} still looks the same`);
+  return now;
 }

@@ -1,12 +1,28 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { BufferSource, Input, WEBM } from "mediabunny";
 import type { Page } from "playwright-core";
 import sharp from "sharp";
 
 import { decodeNpy } from "../../src/io/npy.ts";
 import { TEST_IDS } from "../../web/src/contract.ts";
-import { download, drop, find, finished, openStand, ready, show, SMALL_SIDE, smallStack, type Visit } from "../helpers/webPage.ts";
+import {
+  answered,
+  download,
+  drop,
+  find,
+  finished,
+  holdAnswers,
+  openStand,
+  readUntil,
+  ready,
+  show,
+  SMALL_SIDE,
+  smallStack,
+  WATCHED_WORKER,
+  type Visit,
+} from "../helpers/webPage.ts";
 
 // Nothing lost, nothing hidden: one visit, on a stack without distances.
 const stand = await openStand();
@@ -14,7 +30,7 @@ const images = smallStack().filter(({ name }) => name.endsWith(".png"));
 let visit: Visit;
 let page: Page;
 before(async () => {
-  visit = await stand.visit({ viewport: { width: 1280, height: 800 } });
+  visit = await stand.visit({ viewport: { width: 1280, height: 800 }, script: WATCHED_WORKER });
   page = visit.page;
   await ready(page);
 });
@@ -28,6 +44,13 @@ const checked = (): Promise<void> => page.locator(`[data-testid="${TEST_IDS.find
 /** The files of the images in the setup, in their order. */
 const order = (): Promise<string[]> =>
   page.locator(`[data-testid="${TEST_IDS.planes}"] .plane-name`).evaluateAll((all) => all.map((each) => each.getAttribute("title") ?? ""));
+
+/** The page shows this order, and goes on showing it once its worker has answered: only then does the next change meet a page at rest. */
+async function assertOrder(wanted: readonly string[]): Promise<void> {
+  await readUntil(order, (now) => isDeepStrictEqual(now, wanted));
+  await answered(page, "focus");
+  assert.deepEqual(await order(), wanted);
+}
 
 const names = images.map(({ name }) => name);
 /** The same in the order that the check finds. */
@@ -52,17 +75,20 @@ test("unknown order is called unknown; images move, leave and come back, by mous
   assert.match((await page.locator(".order").textContent()) ?? "", /(Order unknown|Nearest first, probably).*taken as nearest, because/s);
   first = await order();
   assert.deepEqual([...first].sort(), [...names].sort());
+  const [one, two, three, ...rest] = first as [string, string, string, ...string[]];
   await find(page, TEST_IDS.turn).click();
-  assert.deepEqual(await order(), [...first].reverse());
+  await assertOrder([...first].reverse());
   assert.match((await page.locator(".order").textContent()) ?? "", /in the order you chose/);
   await find(page, TEST_IDS.turn).click();
+  await assertOrder(first);
 
   await find(page, `${TEST_IDS.handle}0`).focus();
   await page.keyboard.press("ArrowRight");
-  assert.deepEqual((await order()).slice(0, 2), [first[1], first[0]]);
+  await assertOrder([two, one, three, ...rest]);
   await page.keyboard.press("ArrowLeft"); // the focus moved with the image
-  assert.deepEqual(await order(), first);
+  await assertOrder(first);
 
+  await checked(); // what it finds changes the layout
   const [from, to] = await Promise.all(
     [0, 2].map(async (n) => (await find(page, `${TEST_IDS.handle}${n}`).boundingBox()) ?? { x: 0, y: 0 }),
   );
@@ -70,13 +96,13 @@ test("unknown order is called unknown; images move, leave and come back, by mous
   await page.mouse.down();
   await page.mouse.move((to?.x ?? 0) + 60, (to?.y ?? 0) + 60, { steps: 4 });
   await page.mouse.up();
-  assert.deepEqual((await order()).slice(0, 3), [first[1], first[2], first[0]]);
+  await assertOrder([two, three, one, ...rest]);
   await page.keyboard.press("Escape");
 
   await find(page, `${TEST_IDS.leaveOut}2`).click();
-  assert.equal((await order()).length, names.length - 1);
-  await find(page, `${TEST_IDS.putBack}${names.indexOf(first[0] ?? "")}`).click();
-  assert.deepEqual(await order(), first);
+  await assertOrder([two, three, ...rest]);
+  await find(page, `${TEST_IDS.putBack}${names.indexOf(one)}`).click();
+  await assertOrder(first);
 });
 
 test("Find depth, the progress and Cancel are in view at every width, however many images there are", { timeout: 300_000 }, async () => {
@@ -97,6 +123,7 @@ test("Find depth, the progress and Cancel are in view at every width, however ma
     await page.setViewportSize(size);
     assert.ok(await isInView(TEST_IDS.run), `Find depth at ${size.width}`);
   }
+  const release = await holdAnswers(page, "run"); // however fast it is, it has not ended when Cancel is looked for
   await find(page, TEST_IDS.run).click();
   await find(page, TEST_IDS.cancel).waitFor();
   for (const size of sizes) {
@@ -107,13 +134,16 @@ test("Find depth, the progress and Cancel are in view at every width, however ma
   }
   await find(page, TEST_IDS.cancel).click();
   await find(page, TEST_IDS.run).waitFor();
+  await release();
 });
 
 test("one bar that never falls, a first look on the way, thumbnails whatever was cancelled", { timeout: 300_000 }, async () => {
   await find(page, TEST_IDS.startOver).click();
   await drop(page, images);
+  const release = await holdAnswers(page, "run");
   await find(page, TEST_IDS.run).click(); // while the check is at its beginning
   await find(page, TEST_IDS.cancel).click();
+  await release();
   await checked();
   await page.waitForFunction((id) => document.querySelectorAll(`[data-testid="${id}"] img.thumbnail`).length === 7, TEST_IDS.planes);
   await page.evaluate((id) => {
@@ -161,6 +191,7 @@ test("a sweep of the focus is saved as a film and as an animation", { timeout: 3
 test("near and far are turned without running again: the depth is mirrored", { timeout: 300_000 }, async () => {
   const straight = await depthOf();
   await find(page, TEST_IDS.turn).click();
+  await page.locator(`[data-testid="${TEST_IDS.turn}"][title^="${first.at(-1) ?? ""} counts as the nearest"]`).waitFor();
   const turned = await depthOf();
   turned.forEach((value, i) => {
     assert.ok(Math.abs(value - (images.length - 1 - (straight[i] as number))) < 1e-5);
@@ -179,7 +210,8 @@ test(
     await page.goForward();
     await finished(page);
     const before = await depthOf();
-    await page.waitForFunction(() => indexedDB.databases().then((all) => all.some(({ name }) => name === "dualfocus")));
+    // Once it is stored, the page lets itself be left without a question.
+    await page.waitForFunction(() => window.dispatchEvent(new Event("beforeunload", { cancelable: true })));
     await page.reload();
     await finished(page);
     assert.deepEqual(await depthOf(), before);

@@ -5,13 +5,25 @@ import type { Page } from "playwright-core";
 import { encodePng } from "../../src/io/png.ts";
 import { createRandom } from "../../src/random.ts";
 import { TEST_IDS } from "../../web/src/contract.ts";
-import { drop, exampleFiles, find, finished, openStand, ready, show, smallStack, type Visit } from "../helpers/webPage.ts";
+import {
+  drop,
+  exampleFiles,
+  find,
+  finished,
+  holdAnswers,
+  openStand,
+  ready,
+  show,
+  smallStack,
+  WATCHED_WORKER,
+  type Visit,
+} from "../helpers/webPage.ts";
 
 const stand = await openStand();
 let visit: Visit;
 let page: Page;
 before(async () => {
-  visit = await stand.visit();
+  visit = await stand.visit({ script: WATCHED_WORKER });
   page = visit.page;
   await ready(page);
 });
@@ -92,10 +104,12 @@ test("a run stops when told to, and the next one still works", { timeout: 300_00
   await startAnew();
   await drop(page, desk);
   const run = find(page, TEST_IDS.run);
+  const release = await holdAnswers(page, "run"); // however fast it is, it has not ended when Cancel is clicked
   await run.click();
   await find(page, TEST_IDS.progress).waitFor();
   await find(page, TEST_IDS.cancel).click();
   await run.waitFor();
+  await release();
   assert.equal(await find(page, TEST_IDS.result).count(), 0);
   await startAnew();
   await drop(page, smallStack());
