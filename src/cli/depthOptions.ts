@@ -39,7 +39,7 @@ export const colorsOption = (): Option =>
 export const fillOption = (): Option =>
   new Option(
     "--fill <on|off>",
-    "finish the depth: carry it into areas that the images show too little of (plain walls), move its edges to those of the image, and smooth its grain",
+    "finish the depth: move its edges to those of the image, fill areas that the images show too little of (plain walls), and smooth its grain",
   )
     .choices(["on", "off"])
     .default("on");

@@ -77,7 +77,7 @@ function describeBeyond({ beyond: { nearer, farther }, planes }: DepthDocument):
   ].filter(({ share }) => share >= LEAST_SHARE);
   if (shares.length === 0) return [];
   const found = shares.map(({ share, where }) => `${where}: ${percent(share)} of the image`).join("; at ");
-  const advice = planes === 2 ? "depth between only two planes is hardly measured; a third image, focused between them, would help" : "images focused beyond that plane would show how far it is"; // prettier-ignore
+  const advice = planes === 2 ? "two planes hardly measure the depth between them; a third image, focused between them, would help" : "images focused beyond that plane would show how far it is"; // prettier-ignore
   return [`at ${found} (--save beyond marks it; ${advice})`];
 }
 

@@ -95,7 +95,7 @@ const usage = (average: Average): Record<string, string> => ({
       : "depth = sum(probability * focusDistances)",
   workingSize:
     "dualfocus depth runs the network on images of 768 pixels on the longer side, larger (up to twice) where a step between planes adds less than 4 pixels of blur, and resizes the result; " +
-    "it combines that with a second run on images reduced to half of that or less (docs/depth.md, Two sizes)",
+    "where these have 576 or more, it combines that with a second run on images reduced to 384 pixels, or a third if that is more (docs/depth.md, Two sizes)",
 });
 
 function averaged(model: Model, { model: name, averageWith: otherName }: ExportOptions): Model {

@@ -28,7 +28,7 @@ export interface DepthDocument extends ResultSummary {
   readonly working: Size;
   /** Which image was taken as the nearest, and why. */
   readonly order: PlaneOrder;
-  /** Whether depth was to be carried into areas that the images show too little of. */
+  /** Whether depth was to be finished: edges moved, plain areas filled, grain smoothed. */
   readonly fill: "on" | "off";
   /** Share of the pixels whose depth was carried in from around them; absent with `--fill off`. */
   readonly filled?: number;

@@ -28,7 +28,7 @@ export interface DepthRunOptions {
   readonly inspection?: StackReport | undefined;
   /** Exchanges near and far where no focus distances give the order. Default: false. */
   readonly reverse?: boolean;
-  /** Finish the depth: carry it into areas that the images show too little of, move its edges to those of the image, and smooth its grain. Default: true. */
+  /** Finish the depth: move its edges to those of the image, fill plain areas, smooth its grain. Default: true. */
   readonly fill?: boolean;
   /** Which side wins in the all-in-focus image at edges that are seen through: the object or what lies behind it. Default: the sharper one. */
   readonly prefer?: Preference | undefined;

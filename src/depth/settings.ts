@@ -67,7 +67,7 @@ export const depthSettings = z.strictObject({
     .enum(["on", "off"])
     .optional()
     .describe(
-      "on (default) or off: finish the depth: carry it into areas that the images show too little of, move its edges to those of the image, and smooth its grain",
+      "on (default) or off: finish the depth: move its edges to those of the image, fill areas that the images show too little of (plain walls), and smooth its grain",
     ),
   prefer: z
     .enum(PREFERENCES)

@@ -67,8 +67,7 @@ export const render = {
 /**
  * Ours, the recipe of the latest runs, for stacks that `render` does not hold: as phones take them, objects in front of bare backgrounds, bare
  * walls, what a network is shown of sweeps of many planes, and scenes in the size of photos (docs/datasets.md). About a fifth of the stacks
- * are phones', a fifth are from sweeps. What came of 24 minutes on
- * half of an H200: docs/runs.md, "More small crops".
+ * are phones', a fifth are from sweeps. What came of 24 minutes on half of an H200: docs/runs.md, "More small crops".
  */
 export const renderPhone = {
   ...render,

@@ -140,7 +140,7 @@ test("with two images nobody is sent beyond them: a third between them is advise
   assert.equal(run.code, 0, run.err);
   assert.match(
     run.out,
-    /at the (first|last) plane.*depth between only two planes is hardly measured; a third image, focused between them, would help\)/,
+    /at the (first|last) plane.*two planes hardly measure the depth between them; a third image, focused between them, would help\)/,
   );
   assert.doesNotMatch(run.out, /beyond that plane/);
 });

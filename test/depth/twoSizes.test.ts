@@ -7,7 +7,7 @@ import type { Image } from "../../src/image/image.ts";
 import { resize } from "../../src/image/resize.ts";
 import type { DepthNetwork } from "../../src/network/depthNetwork.ts";
 import { byCue, type ErrorModel } from "../../src/network/facts.ts";
-import type { FocusProbability } from "../../src/network/focusProbability.ts";
+import type { FocusProbability, PredictOptions } from "../../src/network/focusProbability.ts";
 import { createRandom } from "../../src/random.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
 import { assertClose } from "../helpers/close.ts";
@@ -129,14 +129,9 @@ test("weights follow the evidence around a pixel, not its own", () => {
   assertClose([at(50)], [0.7]);
 });
 
-interface Seen {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((done: number, of: number) => void) | undefined;
-}
-
 /** A network that finds the last plane in reduced images and the second in whole ones, and calls `onRun` at each run with the width of what it sees. */
 function twoMinded({ runs = 1, onRun }: { runs?: number; onRun?: (width: number) => void }): DepthNetwork {
-  const predict = ({ images: [first] }: FocalStack, { signal, onProgress }: Seen = {}): Promise<FocusProbability> =>
+  const predict = ({ images: [first] }: FocalStack, { signal, onProgress }: PredictOptions = {}): Promise<FocusProbability> =>
     Promise.resolve().then(() => {
       const { width, height } = first as Image;
       for (let done = 1; done <= runs; done++) {

@@ -84,7 +84,7 @@ const STAGE_WORDS: Readonly<Record<StageName, string>> = {
   align: "Aligning the images",
   check: "Checking the images",
   infer: "Estimating depth",
-  fill: "Finishing edges and plain areas",
+  fill: "Finishing the depth",
   enlarge: "Computing full-size maps",
   write: "Writing",
 };
