@@ -1,4 +1,4 @@
-// Makes docs/depth-real.jpg: photographed stacks, each as its nearest plane, the depth as measured (--fill off), the same with unfounded areas filled, and the sharpest plane by the modified Laplacian, as
+// Makes docs/depth-real.jpg: photographed stacks, each as its nearest plane, the depth as measured (--fill off), the same finished, and the sharpest plane by the modified Laplacian, as
 // photo stackers find it. node --import tsx scripts/realPicture.ts FOLDER[:shown]... : the photo itself appears where ":shown" is added;
 // else, for stacks that may not be passed on, the confidence. With --before FILE, the depth as those weights measure it comes before ours.
 import { parseArgs } from "node:util";
