@@ -102,7 +102,7 @@ export function SceneView({ result: view, state: { look }, controller }: ResultP
 function LeftOutNote({ share }: { share: number }): VNode {
   return (
     <p class="quiet" data-testid={TEST_IDS.sceneLeftOut}>
-      {percentText(share)} of the image is left out{IS_STANDALONE ? "" : ", here and in the saved model"}: its depth is not certain enough.
+      Here{IS_STANDALONE ? "" : " and in the saved model"}, {percentText(share)} of the image is left out: its depth is not certain enough.
     </p>
   );
 }
