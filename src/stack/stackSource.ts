@@ -108,7 +108,7 @@ export function inFocusOrder(source: StackSource, order: readonly number[]): Sta
 /** The largest size of the same shape with at most `maxPixels`. */
 export function scaledSize({ width, height }: Size, maxPixels: number): Size {
   const factor = Math.min(1, Math.sqrt(maxPixels / (width * height)));
-  const side = (length: number): number => Math.max(1, Math.floor(length * factor));
+  const side = (length: number): number => Math.max(1, Math.floor(length * factor * (1 + 1e-9))); // rounding may have left 767.999…
   return factor === 1 ? { width, height } : { width: side(width), height: side(height) };
 }
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boxMean } from "../../src/image/boxFilter.ts";
 import type { Image, Size } from "../../src/image/image.ts";
-import { enlargedTo, goodEnlargement, wellSized } from "../../src/depth/working.ts";
+import { enlargedTo, goodEnlargement, wellSized, workingPixels } from "../../src/depth/working.ts";
 import { createRandom } from "../../src/random.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
-import type { StackSource } from "../../src/stack/stackSource.ts";
+import { scaledSize, type StackSource } from "../../src/stack/stackSource.ts";
 
 const size = { width: 192, height: 128 };
 
@@ -32,6 +32,14 @@ test("the less blur a step adds, the larger the network sees the stack, up to tw
   assert.equal(goodEnlargement(stackBlurredBy(1)), 4 / (4 * Math.sqrt(2 / 3)));
   assert.equal(goodEnlargement(stackBlurredBy(0.5)), 4 / (4 * Math.sqrt(1 / 3)));
   assert.equal(goodEnlargement(stackBlurredBy(0.25)), 2);
+});
+
+test("the longer side of what the network sees is the one asked for, to the pixel, and a panorama's shorter side is 32", () => {
+  const seen = (shown: Size): Size => scaledSize(shown, workingPixels(shown));
+  assert.deepEqual(seen({ width: 1437, height: 958 }), { width: 768, height: 512 }); // 1437 · 2 / 3 = 958
+  assert.deepEqual(seen({ width: 78, height: 3222 }), { width: 32, height: 1321 }); // 3222 · 32 / 78 = 1321.8
+  for (let width = 769; width < 8000; width += 13)
+    for (const height of [width, Math.round(width / 1.5)]) assert.equal(seen({ width, height }).width, 768, `${width}×${height}`);
 });
 
 test("a stack without any texture is left as it is, and so is one that would take too long", () => {
