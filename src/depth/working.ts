@@ -70,7 +70,8 @@ export async function wellSized(
   const size = { width: Math.round(width * enlargement), height: Math.round(height * enlargement) };
   const isWhole = known.images.every((image) => image.width === source.size.width && image.height === source.size.height);
   const read = isWhole ? known : await readWorking(source, { ...options, workingSide: Math.max(size.width, size.height) });
-  const larger = { ...read, images: read.images.map((image) => enlargedTo(image, size)) };
+  const hasPixels = source.size.width >= size.width && source.size.height >= size.height; // then rounding alone keeps what is read from this size
+  const larger = hasPixels ? read : { ...read, images: read.images.map((image) => resize(image, { ...size, filter: "lanczos" })) };
   if (!aligned) return { aligned, stack: larger };
   const again = await alignStack(larger, { alignment: resizeAlignment(aligned.alignment, larger.images[0] as Image) });
   return { aligned: again, stack: again.stack };
@@ -97,7 +98,3 @@ export function goodEnlargement({ images }: Pick<FocalStack, "images">): number 
   const wanted = Math.min(GOOD_STEP / (Math.max(step, 0.1) * factor), MOST, affordable);
   return wanted < LEAST ? 1 : wanted;
 }
-
-/** The image in this size at least, interpolated if the file is smaller. */
-export const enlargedTo = (image: Image, { width, height }: Size): Image =>
-  image.width >= width && image.height >= height ? image : { ...image, ...resize(image, { width, height, filter: "lanczos" }) };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boxMean } from "../../src/image/boxFilter.ts";
 import type { Image, Size } from "../../src/image/image.ts";
-import { enlargedTo, goodEnlargement, wellSized, workingPixels } from "../../src/depth/working.ts";
+import { goodEnlargement, wellSized, workingPixels } from "../../src/depth/working.ts";
 import { createRandom } from "../../src/random.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
 import { scaledSize, type StackSource } from "../../src/stack/stackSource.ts";
@@ -50,27 +50,35 @@ test("a stack without any texture is left as it is, and so is one that would tak
   assert.equal(goodEnlargement({ images: many }), 1);
 });
 
-test("pictures smaller than wanted are interpolated, others left alone", () => {
-  const ramp: Image = { width: 20, height: 2, channels: 1, data: Float32Array.from({ length: 40 }, (_, i) => i % 20) };
-  const large = enlargedTo(ramp, { width: 40, height: 4 });
-  assert.deepEqual([large.width, large.height, large.channels, large.data.length], [40, 4, 1, 160]);
-  assert.ok(Math.abs((large.data[20] as number) - 9.75) < 0.02, "halfway pixels lie between their neighbours");
-  assert.equal(enlargedTo(ramp, { width: 20, height: 2 }), ramp);
-});
+/** What `wellSized` makes of a stack whose files have this size, and what it read of them. */
+async function sized(images: readonly Image[], shown: Size): Promise<{ seen: Image; files: Image[] }> {
+  const read: FocalStack = { images, focusDistances: [1, 2], space: "depth" };
+  const files: Image[] = [];
+  const readScaled = (_: number, maxPixels: number): Promise<Image> => {
+    const { width, height } = scaledSize(shown, maxPixels);
+    files.push({ width, height, channels: 1, data: new Float32Array(width * height).fill(0.5) });
+    return Promise.resolve(files.at(-1) as Image);
+  };
+  const source = { ...read, size: shown, files: ["a", "b"], readScaled } as unknown as StackSource;
+  const options = { workingSide: "auto", onStage: () => undefined, signal: new AbortController().signal } as const;
+  const { stack } = await wellSized({ aligned: undefined, stack: read, read }, source, options);
+  return { seen: stack.images[1] as Image, files };
+}
 
 test("images that were read whole are enlarged, not read again", async () => {
-  const { images } = stackBlurredBy(0.25);
-  const read: FocalStack = { images, focusDistances: [1, 2], space: "depth" };
-  const reads: number[] = [];
-  const sized = async (shown: Size): Promise<Size> => {
-    const readScaled = (plane: number): Promise<Image> => (reads.push(plane), Promise.resolve(images[plane] as Image));
-    const source = { ...read, size: shown, files: ["a", "b"], readScaled } as unknown as StackSource;
-    const options = { workingSide: "auto", onStage: () => undefined, signal: new AbortController().signal } as const;
-    const { stack } = await wellSized({ aligned: undefined, stack: read, read }, source, options);
-    return stack.images[1] as Image;
-  };
-  assert.equal((await sized(size)).width, 2 * size.width);
-  assert.deepEqual(reads, []);
-  await sized({ width: 4 * size.width, height: 4 * size.height }); // the files are larger than what was read
-  assert.deepEqual(reads, [0, 1]);
+  const { seen, files } = await sized(stackBlurredBy(0.25).images, size);
+  assert.deepEqual([seen.width, seen.height, seen.data.length, files.length], [384, 256, 384 * 256, 0]);
+});
+
+test("files that have the pixels are read again and left as they are, a pixel lower than wanted where reading rounds down", async () => {
+  const { seen, files } = await sized(stackBlurredBy(1).images, { width: 768, height: 512 });
+  // 192 × 128 times √1.5 is 235.2 × 156.8; 512 · 235 / 768 = 156.7
+  assert.deepEqual([seen.width, seen.height, files.length], [235, 156, 2]);
+  assert.equal(seen, files[1]);
+});
+
+test("files that lack pixels are read whole and enlarged", async () => {
+  const { seen, files } = await sized(stackBlurredBy(0.25).images, { width: 288, height: 192 });
+  assert.deepEqual([files[1]?.width, files[1]?.height], [288, 192]);
+  assert.deepEqual([seen.width, seen.height, seen.data[5000]], [384, 256, 0.5]);
 });
