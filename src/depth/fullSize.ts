@@ -1,7 +1,7 @@
 import type { AlignedStack } from "../align/align.ts";
 import { resized } from "../align/similarity.ts";
 import { DeviceLimitError } from "../engine/errors.ts";
-import type { Image, StoredImage } from "../image/image.ts";
+import type { Image, Size, StoredImage } from "../image/image.ts";
 import { resizeNearest } from "../image/resize.ts";
 import { enlarge } from "../image/upsample.ts";
 import type { DepthResult, DepthUnit } from "../output/result.ts";
@@ -30,13 +30,15 @@ export interface FullSizeOptions extends FusionOptions {
 /** The result in the size of the files, from the estimate in working size. */
 export async function fullSize(source: StackSource, options: FullSizeOptions): Promise<DepthResult> {
   const { estimate, focusChange, finished, aligned, planes, prefer, onStage } = options;
-  const isReady = estimate.probability.width === source.size.width && !aligned && !prefer; // else the frames are read again
+  const isReady = isSameSize(estimate.probability, source.size) && !aligned && !prefer; // else the frames are read again
   const allInFocus = isReady ? estimate.allInFocus : await fullImage(source, options, options.createFusion);
   const metadata = await source.readMetadata(aligned?.alignment.reference ?? planes[planes.length >> 1] ?? 0);
   const result = fullMaps(source, { estimate, focusChange, finished, allInFocus, aligned, metadata });
   if (!isReady) onStage("enlarge", planes.length + 1, planes.length + 1);
   return result;
 }
+
+const isSameSize = (one: Size, other: Size): boolean => one.width === other.width && one.height === other.height;
 
 /** The all-in-focus image. Memory holds its pyramid, one plane, and the next plane, which is decoded meanwhile. */
 async function fullImage(source: StackSource, options: FullSizeOptions, createFusion: CreateStackFusion): Promise<Image> {
@@ -85,7 +87,7 @@ interface Maps extends Pick<FullSizeOptions, "estimate" | "focusChange" | "finis
 function fullMaps(source: StackSource, { estimate, focusChange, finished, allInFocus, aligned, metadata }: Maps): DepthResult {
   const { width, height } = source.size;
   const small = { width: estimate.probability.width, height: estimate.probability.height };
-  const same = small.width === width && small.height === height;
+  const same = isSameSize(small, source.size);
   const grown = (values: Float32Array): Float32Array => (same ? values : enlarge({ ...small, values }, source.size));
   const isEnlarged = focusChange && finished && !same;
   const depth = isEnlarged ? enlargeDepth(finished.depth, estimate, allInFocus) : grown((finished ?? estimate).depth.values);
