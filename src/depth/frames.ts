@@ -106,8 +106,17 @@ export function planeNames({ files }: StackSource): string[] {
 export const knownOrder = ({ name }: StackSource): DualFocusError =>
   new DualFocusError("reverse-known-order", `${name}: its focus distances give the order, so it cannot be reversed`, { facts: { name } });
 
+/** The images from near to far; their plane indices are those of their places. */
+export const sortedStack = (stack: FocalStack, { planes }: PlaneOrder): FocalStack => ({
+  ...stack,
+  images: planes.map((plane) => stack.images[plane] as Image),
+});
+
+/** An alignment of the planes from near to far in the order of the files. */
+export const inFileOrder = (alignment: Alignment, { planes }: PlaneOrder): Alignment =>
+  inOrder(alignment, planes.map((_, plane) => planes.indexOf(plane))); // prettier-ignore
+
 /** The alignment that was used, in pixels and in the order of the files, for a later run. */
 export function savedAlignment({ aligned, order }: { aligned: AlignedStack; order: PlaneOrder }, size: Size): string {
-  const fileOrder = order.planes.map((_, plane) => order.planes.indexOf(plane));
-  return formatAlignment(resizeAlignment(inOrder(aligned.alignment, fileOrder), size));
+  return formatAlignment(resizeAlignment(inFileOrder(aligned.alignment, order), size));
 }

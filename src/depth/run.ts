@@ -3,7 +3,6 @@ import type { Alignment } from "../align/alignment.ts";
 import type { StackReport } from "../check/checkStack.ts";
 import { hasFocusChange, type Finding } from "../check/finding.ts";
 import { inOrder, type PlaneOrder } from "../check/planeOrder.ts";
-import type { Image } from "../image/image.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
 import type { DepthResult } from "../output/result.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
@@ -13,7 +12,16 @@ import { createStackFusion, type CreateStackFusion } from "./allInFocus/stackFus
 import { estimateDepth, type DepthEstimate } from "./estimate.ts";
 import type { FilledDepth } from "./fill.ts";
 import { finishDepth } from "./finish.ts";
-import { alignFrames, estimateFrames, frameAlignment, hasKnownOrder, inspectFrames, knownOrder, placedImages } from "./frames.ts";
+import {
+  alignFrames,
+  estimateFrames,
+  frameAlignment,
+  hasKnownOrder,
+  inspectFrames,
+  knownOrder,
+  placedImages,
+  sortedStack,
+} from "./frames.ts";
 import { fullSize } from "./fullSize.ts";
 import type { OnStage } from "./progress.ts";
 import { readWorking, wellSized } from "./working.ts";
@@ -164,7 +172,7 @@ async function inFocusSequence(working: FocalStack, given: StackSource, options:
   const { order, findings } = options.inspection ?? (await inspect());
   onFindings(findings, order);
   const source = inFocusOrder(given, order.planes);
-  const sorted = { ...working, images: order.planes.map((plane) => working.images[plane] as Image) };
+  const sorted = sortedStack(working, order);
   // Neighbours in focus align best: once the frames are sorted, they are compared again.
   const inFocus = order.sorted && alignment === "auto" ? await estimateFrames(sorted, source, { onStage, signal }) : undefined;
   if (inFocus) return { source, order, findings, sorted, how: { alignment: inFocus, aligned: undefined }, align };

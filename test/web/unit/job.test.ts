@@ -3,26 +3,34 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
+import { warpImage } from "../../../src/align/apply.ts";
 import type { Image } from "../../../src/image/image.ts";
+import { encodePng } from "../../../src/io/png.ts";
 import type { DepthNetwork } from "../../../src/network/depthNetwork.ts";
 import type { FocalStack } from "../../../src/stack/focalStack.ts";
 import type { NetworkEngine } from "../../../web/src/worker/engine.ts";
 import { firstLook } from "../../../web/src/worker/firstLook.ts";
 import { checkJob, openJob, refocusJob, runJob, type Caller, type Job } from "../../../web/src/worker/job.ts";
 import type { Event } from "../../../web/src/worker/protocol.ts";
+import { slantedStack } from "../../helpers/texturedStack.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "..", "examples", "breathing");
 
-/** The images of the hand-held example, whose focus breathing shows which end is near; named from far to near. No thumbnails: they need a browser. */
-async function farFirst(caller: Caller): Promise<Job> {
-  const names = readdirSync(folder).filter((name) => name.startsWith("plane_"));
-  const files = names.map((name, n) => {
-    const path = `${String(names.length - 1 - n).padStart(2, "0")}.png`;
-    return { path, file: new File([readFileSync(join(folder, name))], path) };
+/** Photos in this order, without distances. No thumbnails: they need a browser. */
+async function opened(name: string, photos: readonly Uint8Array[], caller: Caller): Promise<Job> {
+  const files = photos.map((photo, n) => {
+    const path = `${String(n).padStart(2, "0")}.png`;
+    return { path, file: new File([Uint8Array.from(photo)], path) };
   });
-  const job = await openJob({ name: "far first", files, notes: [] }, caller);
+  const job = await openJob({ name, files, notes: [] }, caller);
   for (const frame of job.source.frames) job.shown.add(frame);
   return job;
+}
+
+/** The images of the hand-held example, whose focus breathing shows which end is near, from far to near. */
+function farFirst(caller: Caller): Promise<Job> {
+  const names = readdirSync(folder).filter((name) => name.startsWith("plane_"));
+  return opened("far first", names.reverse().map((name) => readFileSync(join(folder, name))), caller); // prettier-ignore
 }
 
 class Enough extends Error {}
@@ -65,8 +73,8 @@ test("a first look at a stack of unknown order waits for it, and then has the ne
 
 test("a run takes the alignment and the findings over from the check, unless something changed since", { timeout: 120_000 }, async () => {
   const checking = listening();
-  const opened = await farFirst(checking.caller);
-  const { job, answer } = await checkJob(opened, true, checking.caller);
+  const unchecked = await farFirst(checking.caller);
+  const { job, answer } = await checkJob(unchecked, true, checking.caller);
   assert.deepEqual(checking.stages(), ["open", "read", "align", "check"]);
   assert.equal(answer.order.certainty === "unknown", false);
   const stagesOf = async (each: Job, align: boolean): Promise<{ stages: string[]; seen: FocalStack[] }> => {
@@ -76,12 +84,30 @@ test("a run takes the alignment and the findings over from the check, unless som
   };
   const kept = await stagesOf(job, true);
   assert.deepEqual(kept.stages, []); // alignment and findings were there
-  const fresh = await stagesOf(opened, true);
+  const fresh = await stagesOf(unchecked, true);
   assert.deepEqual(fresh.stages, ["align", "check"]);
   assert.deepEqual(kept.seen[0]?.images, fresh.seen[0]?.images);
   assert.deepEqual((await stagesOf(job, false)).stages, ["check"]);
   const turned = await refocusJob(job, { unit: "index", order: [...job.source.frames].reverse() });
   assert.deepEqual((await stagesOf(turned, true)).stages, ["check"]);
+});
+
+test("shuffled photos are aligned in the order they are sorted into after a check, too", { timeout: 120_000 }, async () => {
+  const { stack } = slantedStack({ width: 192, height: 128, planes: 7, blurPerPlane: 1 });
+  const shaken = stack.images.map((image, n) =>
+    warpImage(image, { scale: 1, angle: 0, shift: [3 * Math.sin(2 * n + 1), 3 * Math.cos(3 * n + 1)] }),
+  );
+  const shuffled = [3, 0, 5, 2, 6, 1, 4].map((n) => encodePng(shaken[n] as Image));
+  const { caller } = listening();
+  const unchecked = await opened("shuffled", shuffled, caller);
+  const { job, answer } = await checkJob(unchecked, true, caller);
+  assert.ok(answer.order.sorted);
+  const seenBy = async (each: Job): Promise<FocalStack | undefined> => {
+    const { network, seen } = watching();
+    await assert.rejects(runJob(each, { align: true, engine: engineOf(network), caller }), Enough);
+    return seen[0];
+  };
+  assert.deepEqual((await seenBy(job))?.images, (await seenBy(unchecked))?.images);
 });
 
 test("an opening that is cancelled is rejected, whether images are still unread or all of them known", async () => {

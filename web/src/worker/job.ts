@@ -2,7 +2,7 @@ import { reorderAlignment, resizeAlignment, type Alignment } from "../../../src/
 import type { StackReport } from "../../../src/check/checkStack.ts";
 import type { PlaneOrder } from "../../../src/check/planeOrder.ts";
 import { describeRun } from "../../../src/depth/document.ts";
-import { estimateFrames, inspectFrames, savedAlignment } from "../../../src/depth/frames.ts";
+import { estimateFrames, inFileOrder, inspectFrames, savedAlignment, sortedStack } from "../../../src/depth/frames.ts";
 import { runDepth, type DepthRun, type DepthRunOptions } from "../../../src/depth/run.ts";
 import { readWorking } from "../../../src/depth/working.ts";
 import type { Listing } from "../../../src/stack/listing.ts";
@@ -143,7 +143,10 @@ export async function checkJob(job: Job, align: boolean, caller: Caller): Promis
   const report = await inspectFrames(working, source, { ...options, alignment: small });
   const { findings, order } = report;
   job.order.announce(order);
-  const alignment = job.alignment ?? (small && resizeAlignment(small, source.size));
+  // As in a run without a check: frames that had to be sorted are compared again, since neighbours in focus align best.
+  const inFocus =
+    small && !known && order.sorted ? inFileOrder(await estimateFrames(sortedStack(working, order), source, options), order) : small;
+  const alignment = job.alignment ?? (inFocus && resizeAlignment(inFocus, source.size));
   return { job: { ...job, alignment, inspection: { ...report, align } }, answer: { findings, order } };
 }
 
