@@ -165,7 +165,10 @@ const COMPARED = 5;
 /** Evidence that noise alone does not reach, even enlarged, and the share of the pixels that must have it: a detail of ten pixels across. */
 const STRONG = { evidence: 0.5, share: 2e-4 } as const;
 
-/** How far evidence reaches: the window of the energies, the largest blur, which is done twice, and Lanczos' radius in frames that were moved. */
+/**
+ * How far evidence reaches: the window of the energies, the largest blur, which is done twice, and Lanczos' radius in frames that were moved. Of
+ * panoramas so thin that little or nothing would be left between two such borders, the middle third is judged.
+ */
 const REACH = WINDOW + 2 * BLURS[2] + 3;
 
 interface Doubtful {
@@ -177,7 +180,8 @@ interface Doubtful {
 
 /** Says so if no part of the scene is sharper in one frame than in another: depth would be made up. */
 export function checkFocusChange(frames: readonly Plane[], { transforms = [], darkest = 0 }: Doubtful = {}): Finding[] {
-  const inner = commonArea(transforms.filter(hasMoved), frames[0] as Plane, REACH);
+  const [first] = frames as readonly [Plane];
+  const inner = commonArea(transforms.filter(hasMoved), first, Math.min(REACH, Math.floor(Math.min(first.width, first.height) / 3)));
   for (const { values } of darkest > 0 ? frames : [])
     for (let i = 0; i < inner.length; i++) if ((values[i] as number) < darkest) inner[i] = 0;
   const some = choosePlanes(frames.length, Math.min(COMPARED, frames.length)).map((n) => frames[n] as Plane);

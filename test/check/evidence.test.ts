@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { checkFocusChange, detailMismatch, focusEvidence, focusSigns } from "../../src/check/evidence.ts";
+import type { Finding } from "../../src/check/finding.ts";
 import { boxMean, type Plane } from "../../src/image/boxFilter.ts";
 import { createRandom, type Random } from "../../src/random.ts";
 
@@ -123,4 +124,38 @@ test("images that are too dark all over to show anything are no change of focus"
     values: Float32Array.from({ length: 64 * 48 }, () => 0.01 * random.uniform()),
   }));
   assert.equal(checkFocusChange(dark, { darkest: 0.05 })[0]?.code, "no-focus-change");
+});
+
+/** Frames of `height` rows that start `shifts` rows below those of a taller scene, moved back in place: beyond their ends the outermost row is repeated. */
+function handHeld(scenes: readonly Plane[], { height, shifts }: { height: number; shifts: readonly number[] }): Finding[] {
+  const { width } = scenes[0] as Plane;
+  const most = Math.max(...shifts);
+  const frames = scenes.map(({ values: scene }, n): Plane => {
+    const [first, last] = [most + (shifts[n] as number), most + (shifts[n] as number) + height - 1];
+    const rows = Array.from({ length: height }, (_, y) => Math.min(Math.max(most + y, first), last) * width);
+    return { width, height, values: Float32Array.from(rows.flatMap((row) => [...scene.subarray(row, row + width)])) };
+  });
+  return checkFocusChange(frames, { transforms: shifts.map((shift) => ({ scale: 1, angle: 0, shift: [0, -shift] })) });
+}
+
+test("the border that alignment repeats is no evidence, in panoramas of few rows either, whose middle still shows a change of focus", () => {
+  const random = createRandom(7);
+  for (const { height, most } of [
+    { height: 24, most: 2 },
+    { height: 32, most: 3 },
+    { height: 64, most: 6 },
+  ]) {
+    const shifts = [-most, -1, 0, 2, most];
+    const sized = (at: (row: number) => number): Plane => {
+      const [width, rows] = [256, height + 2 * most];
+      return { width, height: rows, values: Float32Array.from({ length: width * rows }, (_, i) => at(Math.floor(i / width))) };
+    };
+    const texture = sized(() => 0.5 + 0.1 * normal(random));
+    const atEdge = sized((row) => (row < most + 2 ? 0.5 + 0.1 * normal(random) : 0.5)); // in some frames less of it, or none
+    const noise = (): Plane => sized(() => 0.5 + 0.1 * normal(random));
+    for (const still of [shifts.map(() => texture), shifts.map(() => atEdge), shifts.map(noise)])
+      assert.equal(handHeld(still, { height, shifts }).length, 1, `${height} rows`);
+    const swept = [2, 1, 0, 1, 2].map((radius) => ({ ...texture, values: boxMean(texture, radius) }));
+    assert.deepEqual(handHeld(swept, { height, shifts }), [], `${height} rows`);
+  }
 });
