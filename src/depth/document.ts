@@ -6,6 +6,7 @@ import type { Average, NetworkFacts } from "../network/facts.ts";
 import { validFraction, validRange } from "../output/result.ts";
 import type { ResultSummary } from "../output/resultJson.ts";
 import type { StackSource } from "../stack/stackSource.ts";
+import { beyondUnfilled } from "./fill.ts";
 import type { DepthRun } from "./run.ts";
 import type { TruthErrors } from "./node/truth.ts";
 
@@ -20,7 +21,7 @@ export interface DepthDocument extends ResultSummary {
   readonly focusChange: boolean;
   /** Mean ±e of the pixels that every image covers, in the unit of the depth; null if there are none. */
   readonly expectedError: number | null;
-  /** Shares of the pixels at the first plane or nearer, and at the last or farther: how far beyond, no one can tell. */
+  /** Shares of the pixels at the first plane or nearer, and at the last or farther: how far beyond, no one can tell. Filled pixels are neither. */
   readonly beyond: { readonly nearer: number; readonly farther: number };
   /** The longer side that was asked for; absent where there is no choice. */
   readonly size?: number | "full" | "auto";
@@ -52,6 +53,7 @@ export function describeRun(run: DepthRun, { model, network, align, seconds }: R
   const { depth, unit } = result;
   const working = run.stack.images[0] as Size;
   const focusChange = hasFocusChange(run.findings);
+  const beyond = beyondUnfilled(run.estimate.beyond, run.finished);
   return {
     model,
     network: factsOf(network),
@@ -69,7 +71,7 @@ export function describeRun(run: DepthRun, { model, network, align, seconds }: R
     range: focusChange ? validRange(depth) : null,
     validFraction: validFraction(depth),
     expectedError: meanError(run),
-    beyond: { nearer: shareOf(run.estimate.beyond, -1), farther: shareOf(run.estimate.beyond, 1) },
+    beyond: { nearer: shareOf(beyond, -1), farther: shareOf(beyond, 1) },
     fill: run.finished ? "on" : "off",
     ...(run.finished ? { filled: shareOf(run.finished.filled, 1) } : {}),
     invalidFocusTrend: run.estimate.invalidFocusTrend,

@@ -22,6 +22,10 @@ export interface FilledDepth {
   readonly filled: Uint8Array;
 }
 
+/** What is marked as beyond the planes in finished depth: what is filled in is no longer the depth of an end. */
+export const beyondUnfilled = (beyond: Int8Array, finished: Pick<FilledDepth, "filled"> | undefined): Int8Array =>
+  finished ? beyond.map((side, i) => (finished.filled[i] ? 0 : side)) : beyond;
+
 /**
  * Areas where depth is unfounded (plain walls, sky, clipped lights) become smooth and continue what was measured around them. With the share u by which a depth d is unfounded,
  * and the surface z through all of them, each weighed by its expected error e in planes as 1/e², it becomes u z + (1 − u) d: founded depth is untouched.

@@ -10,7 +10,7 @@ import type { FusionOptions } from "./allInFocus/fusion.ts";
 import type { CreateStackFusion } from "./allInFocus/stackFusion.ts";
 import { enlargeDepth } from "./edges.ts";
 import type { DepthEstimate } from "./estimate.ts";
-import type { FilledDepth } from "./fill.ts";
+import { beyondUnfilled, type FilledDepth } from "./fill.ts";
 import type { OnStage } from "./progress.ts";
 
 export interface FullSizeOptions extends FusionOptions {
@@ -112,9 +112,8 @@ function fullMaps(source: StackSource, { estimate, focusChange, finished, allInF
       return grown(estimate.error);
     },
     get beyond() {
-      return same
-        ? estimate.beyond
-        : resizeNearest({ ...small, data: estimate.beyond }, { ...source.size, into: new Int8Array(width * height) });
+      const beyond = beyondUnfilled(estimate.beyond, finished);
+      return same ? beyond : resizeNearest({ ...small, data: beyond }, { ...source.size, into: new Int8Array(width * height) });
     },
     get planeIndex() {
       const into = new Uint16Array(same ? 0 : width * height);

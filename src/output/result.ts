@@ -13,7 +13,7 @@ export interface DepthResult {
   readonly confidence?: Float32Array;
   /** Expected error ±e in the unit of the depth: about 68 % of the pixels lie within it. How far beyond the planes a pixel lies is no part of it. */
   readonly error?: Float32Array;
-  /** −1 at the first plane or nearer, +1 at the last or farther, else 0. */
+  /** −1 at the first plane or nearer, +1 at the last or farther, else 0, as where it is filled. */
   readonly beyond?: Int8Array;
   /** 1 where the images show too little to measure, so that more than half of the depth was carried in from around; absent if nothing was to be filled. */
   readonly filled?: Uint8Array;
