@@ -261,8 +261,9 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
   const files: Record<string, string> = {};
   const encoding: Record<string, object> = {};
   const { write, end } = createFileWriter(folder);
-  let done = 0;
   const outputs = options.save.filter((name) => name !== "html").filter((name) => name !== "filled" || run.finished); // "all" asks for both
+  const of = outputs.length + (viewer ? 1 : 0) + 1; // result.json comes last, whether or not there was a mesh to write
+  let done = 0;
   for await (const { name, file, bytes, encoding: meaning } of encodeOutputs(run.result, outputs, {
     deflate,
     jpeg,
@@ -273,30 +274,35 @@ async function writeResults(folder: string, writing: Writing): Promise<DepthDocu
     signal.throwIfAborted();
     files[name] = file;
     encoding[name] = meaning;
-    onStage("write", (done += 1), options.save.length);
+    onStage("write", (done += 1), of);
   }
   if (viewer) {
-    const facts = {
-      name: basename(resolve(source.name)),
-      planes: run.planes.length,
-      focusDistances: run.stack.focusDistances,
-      focusChange: hasFocusChange(run.findings),
-    };
-    await write(RESULT_PAGE, await makeResultPage(run.result, facts, { viewer, jpeg }));
+    await write(RESULT_PAGE, await pageOf(writing, viewer));
     files["html"] = RESULT_PAGE;
-    onStage("write", done + 1, options.save.length);
+    onStage("write", done + 1, of);
   }
   if (run.aligned) {
     await write("alignment.json", savedAlignment({ aligned: run.aligned, order: run.order }, source.size));
     files["alignment"] = "alignment.json";
   }
   const notes = emptyModels(run.result, options.save);
-  notes.forEach(onNote);
   const errors = trueDepth && hasFocusChange(run.findings) && compareWithTruth(run.result.depth, trueDepth.map, trueDepth.file);
   const summary = describe(writing, { files, encoding, notes, write: (performance.now() - before) / 1000, ...(errors ? { errors } : {}) });
   await write("result.json", encodeResultJson({ ...summary }));
   await end();
+  onStage("write", of, of);
+  notes.forEach(onNote);
   return summary;
+}
+
+function pageOf({ source, run }: Writing, viewer: PageViewer): Promise<string> {
+  const facts = {
+    name: basename(resolve(source.name)),
+    planes: run.planes.length,
+    focusDistances: run.stack.focusDistances,
+    focusChange: hasFocusChange(run.findings),
+  };
+  return makeResultPage(run.result, facts, { viewer, jpeg });
 }
 
 /** What there is to say about models in which nothing is left. */
