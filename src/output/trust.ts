@@ -24,5 +24,7 @@ export function doubtfulFraction(result: DepthResult, least = LEAST_CONFIDENCE):
 export function vouchedOnly(result: DepthResult, least = LEAST_CONFIDENCE): DepthResult {
   const doubtful = doubtfulPixels(result, least);
   if (!doubtful.includes(1)) return result;
-  return { ...result, depth: { ...result.depth, valid: result.depth.valid.map((valid, pixel) => (doubtful[pixel] ? 0 : valid)) } };
+  const depth = { ...result.depth, valid: result.depth.valid.map((valid, pixel) => (doubtful[pixel] ? 0 : valid)) };
+  const maps = Object.getOwnPropertyDescriptors(result); // a spread would compute those that nobody may read
+  return Object.defineProperties({} as DepthResult, { ...maps, depth: { value: depth, enumerable: true } });
 }

@@ -26,6 +26,15 @@ test("what is vouched for keeps its depth; the given result is not changed", () 
   assert.equal(vouchedOnly(result, 0), result);
 });
 
+test("maps that are computed when they are read are computed for nobody who does not read them", () => {
+  const reads: string[] = [];
+  const lazy = Object.defineProperties({ ...result }, Object.fromEntries(["error", "beyond", "filled"].map((name) => [name, { enumerable: true, get: () => reads.push(name) }]))); // prettier-ignore
+  const vouched = vouchedOnly(lazy);
+  assert.deepEqual(reads, []);
+  assert.deepEqual([vouched.filled, vouched.confidence, Object.keys(vouched)], [1, confidence, Object.keys(lazy)]);
+  assert.deepEqual(reads, ["filled"]);
+});
+
 test("points leave doubtful depth out unless asked not to", async () => {
   const points = async (leastConfidence?: number): Promise<string | undefined> => {
     for await (const { bytes } of encodeOutputs(result, ["ply"], leastConfidence === undefined ? {} : { leastConfidence }))
