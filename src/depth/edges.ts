@@ -20,7 +20,8 @@ type EdgeSource = Pick<DepthEstimate, "depth" | "error" | "confidence" | "allInF
 /**
  * An even depth map with its edges where the image has them. A network decides at a quarter of the resolution, so across a depth edge its depth changes gradually, over a few pixels. There each depth
  * becomes the joint median of those around it, each of which counts 1/√e, with e its expected error in planes: the depth that most pixels of its colour agree on, the surer ones counting more. As a median it was
- * measured nearby, and is not one between object and background. All other depth is untouched. `covered` is 0 where a frame was moved out of the image: depth there counts nothing.
+ * measured nearby, and is not one between object and background. All other depth is untouched. `covered` is 0 where a frame was moved out of the image: depth there counts nothing,
+ * and stays what it is until it is filled.
  */
 export function edgesOfImage(source: EdgeSource, covered?: Uint8Array): DepthMap {
   const { depth, confidence, allInFocus } = source;
@@ -28,7 +29,7 @@ export function edgesOfImage(source: EdgeSource, covered?: Uint8Array): DepthMap
   const windowAt = jointMedian({ map: depth, colours: allInFocus, weights: trust }, MEDIAN);
   const values = depth.values.slice();
   forEachEdge(source, SOFT, (x, y, i) => {
-    values[i] = windowAt(x, y)(x, y, allInFocus.data, i * allInFocus.channels);
+    if (covered?.[i] !== 0) values[i] = windowAt(x, y)(x, y, allInFocus.data, i * allInFocus.channels);
   });
   return { ...depth, values };
 }
