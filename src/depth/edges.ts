@@ -4,7 +4,7 @@ import { jointMedian } from "../image/jointMedian.ts";
 import { localMinimum, localRange } from "../image/localExtremes.ts";
 import { enlarge } from "../image/upsample.ts";
 import type { DepthEstimate } from "./estimate.ts";
-import { evenDepth, evenErrors } from "./evenScale.ts";
+import { evenDepth, evenErrors, valuesInSpace } from "./evenScale.ts";
 import { expectedPlanes, LEAST_ERROR } from "./maps.ts";
 
 /** There is a depth edge where depths differ by more than this many times their expected error, and by more than this many planes. */
@@ -35,15 +35,16 @@ export function edgesOfImage(source: EdgeSource, covered?: Uint8Array): DepthMap
 }
 
 /**
- * The finished depth of an estimate in the size of `photo`, the all-in-focus image in full size: interpolated, but at depth edges each pixel of the photo takes the joint median of the depths around it by its own
- * colour.
+ * The finished depth of an estimate in the size of `photo`, the all-in-focus image in full size: interpolated in its even scale, but at depth edges each pixel of the photo takes the joint median of the depths
+ * around it by its own colour.
  */
 export function enlargeDepth(depth: DepthMap, estimate: EdgeSource, photo: Image): Float32Array {
   const { confidence, allInFocus } = estimate;
-  const windowAt = jointMedian({ map: depth, colours: allInFocus }, MEDIAN);
+  const even = evenDepth(depth);
+  const windowAt = jointMedian({ map: even, colours: allInFocus }, MEDIAN);
   const [across, down] = [photo.width / depth.width, photo.height / depth.height];
-  const values = enlarge(depth, photo);
-  forEachEdge({ depth: evenDepth(depth), error: evenErrors(estimate), confidence }, STEP, (x, y) => {
+  const values = enlarge(even, photo);
+  forEachEdge({ depth: even, error: evenErrors(estimate), confidence }, STEP, (x, y) => {
     const median = windowAt(x, y);
     const [left, right, top, bottom] = [firstOf(x, across), firstOf(x + 1, across), firstOf(y, down), firstOf(y + 1, down)];
     for (let v = top; v < bottom; v++)
@@ -52,7 +53,7 @@ export function enlargeDepth(depth: DepthMap, estimate: EdgeSource, photo: Image
         values[j] = median((u + 0.5) / across - 0.5, (v + 0.5) / down - 0.5, photo.data, j * photo.channels);
       }
   });
-  return values;
+  return valuesInSpace(depth.space, values);
 }
 
 /** The first pixel of the photo whose centre lies within a pixel of the map. */

@@ -15,8 +15,9 @@ export const evenErrors = ({ depth, error }: Pick<DepthEstimate, "depth" | "erro
   depth.space === "depth" ? error.map((each, i) => each / (depth.values[i] as number) ** 2) : error;
 
 /** An even depth map back in the space that it was in. */
-export const inSpace = (space: Space, even: DepthMap): DepthMap =>
-  space === "depth" ? { ...even, values: reciprocals(even.values), space } : even;
+export const inSpace = (space: Space, even: DepthMap): DepthMap => ({ ...even, values: valuesInSpace(space, even.values), space });
+
+export const valuesInSpace = (space: Space, even: Float32Array): Float32Array => (space === "depth" ? reciprocals(even) : even);
 
 function reciprocals(values: Float32Array): Float32Array {
   const out = new Float32Array(values.length);

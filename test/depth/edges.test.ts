@@ -18,6 +18,7 @@ import { openNetwork } from "../../src/network/node/openNetwork.ts";
 import type { DepthResult } from "../../src/output/result.ts";
 import { createRandom } from "../../src/random.ts";
 import { arraySource } from "../helpers/arraySource.ts";
+import { assertClose } from "../helpers/close.ts";
 
 const [WIDTH, HEIGHT] = [40, 24];
 type At = (x: number, y: number) => number;
@@ -189,6 +190,20 @@ test("enlarged by any factor, every pixel at an edge has a depth of the small ma
     if (column >= 19 && column <= 20) assert.ok(measured.has(values[i] as number), `${i % size.width}: ${values[i]}`);
     else assert.equal(values[i], interpolated[i]);
   }
+});
+
+test("a wall that recedes in metres stays plane when it is enlarged: its dioptres rise evenly", () => {
+  const photo: Image = { width: 3 * WIDTH, height: 2 * HEIGHT, channels: 1, data: new Float32Array(6 * WIDTH * HEIGHT).fill(0.5) };
+  const dioptres = (x: number): number => 2 - 0.045 * x;
+  const measured = estimateOf(
+    (x) => 1 / dioptres(x),
+    picture(() => 0.5),
+    () => 10,
+  ); // so doubtful that nothing is an edge
+  const wall = { ...measured, depth: { ...measured.depth, space: "depth" as const } };
+  const values = enlargeDepth(wall.depth, wall, photo);
+  const expected = values.map((_, i) => 1 / dioptres(Math.min(Math.max(((i % photo.width) + 0.5) / 3 - 0.5, 0), WIDTH - 1)));
+  assertClose(values, expected, 1e-6);
 });
 
 test("a photo smaller than the depth map has the depth of its own colours at edges", () => {
