@@ -1,5 +1,6 @@
 import type { Image, StoredImage } from "../image/image.ts";
-import { forEachRow, imageRows, OVERRUN, type PictureRows, type Span } from "../image/rows.ts";
+import { lanczos } from "../image/resize.ts";
+import { imageRows, OVERRUN, type PictureRows, type Span } from "../image/rows.ts";
 import type { Size } from "../image/image.ts";
 import { workspace } from "../image/simd/workspace.ts";
 import { type Linear, linearOf, type Similarity } from "./similarity.ts";
@@ -8,12 +9,9 @@ import { type Linear, linearOf, type Similarity } from "./similarity.ts";
 const TAPS = 6;
 const PHASES = 1024;
 
-const sinc = (x: number): number => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x));
-
 /** [PHASES + 1, TAPS]: weights of the pixels from two before to three after a position between two pixels; they sum to 1. */
 const WEIGHTS = new Float32Array((PHASES + 1) * TAPS);
 for (let phase = 0; phase <= PHASES; phase++) {
-  const lanczos = (x: number): number => sinc(x) * (Math.abs(x) < 3 ? sinc(x / 3) : 0);
   const taps = [-2, -1, 0, 1, 2, 3].map((tap) => lanczos(tap - phase / PHASES));
   const sum = taps.reduce((total, weight) => total + weight);
   WEIGHTS.set(taps.map((weight) => weight / sum), phase * TAPS); // prettier-ignore
@@ -21,22 +19,10 @@ for (let phase = 0; phase <= PHASES; phase++) {
 
 export const LANCZOS = { taps: TAPS, phases: PHASES, weights: WEIGHTS } as const;
 
-/** The frame resampled to the reference; `commonArea` tells where it is defined. */
-export function warpImage(image: Image, transform: Similarity): Image {
-  const { width, height, channels } = image;
-  const data = new Float32Array(width * height * channels);
-  withWarpedRows(image, transform, (rows) => {
-    forEachRow(rows, image, (row, y) => {
-      data.set(row, y * width * channels);
-    });
-  });
-  return { width, height, channels, data };
-}
-
 /**
- * The same row by row: pixel p takes the value at T(p). Two passes (Catmull and Smith 1980), along rows and then along columns, twelve taps
- * instead of thirty-six; only the rows in use are kept between them. Beyond the frame's edge the outermost pixels are repeated. The rows
- * exist as long as `use` runs.
+ * The frame resampled to the reference, row by row: pixel p takes the value at T(p); `commonArea` tells where it is defined. Two passes
+ * (Catmull and Smith 1980), along rows and then along columns, twelve taps instead of thirty-six; only the rows in use are kept between
+ * them. Beyond the frame's edge the outermost pixels are repeated. The rows exist as long as `use` runs.
  */
 export function withWarpedRows<T>(image: Image | StoredImage, transform: Similarity, use: (rows: PictureRows) => T): T {
   const { width, height, channels } = image;
@@ -61,7 +47,7 @@ export function withWarpedRows<T>(image: Image | StoredImage, transform: Similar
 export function linearOfWarp(transform: Similarity): Linear {
   const t = linearOf(transform);
   if (!(t.a > 0.1))
-    throw new RangeError(`warpImage: a rotation by ${((transform.angle * 180) / Math.PI).toFixed(0)}° is too large for an alignment`);
+    throw new RangeError(`linearOfWarp: a rotation by ${((transform.angle * 180) / Math.PI).toFixed(0)}° is too large for an alignment`);
   return t;
 }
 

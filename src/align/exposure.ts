@@ -1,5 +1,5 @@
 import type { Image } from "../image/image.ts";
-import { forEachRow, imageRows, type PictureRows } from "../image/rows.ts";
+import type { PictureRows } from "../image/rows.ts";
 import { workspace } from "../image/simd/workspace.ts";
 import { decodeSrgb, encodeSrgb } from "../image/srgb.ts";
 import { linearOf, resized, type Similarity } from "./similarity.ts";
@@ -91,23 +91,9 @@ const mix = (values: Float32Array, one: number, two: number, share: number): num
 /** Steps of the table. */
 export const TABLE = 4096;
 
-/** The image with each channel's linear light multiplied by its gain. */
-export function applyGain(image: Image, gain: Gain): Image {
-  const { width, channels } = image;
-  const data = new Float32Array(image.data.length);
-  workspace().scoped(() => {
-    withGainRows(imageRows(image), channels, gain, (rows) => {
-      forEachRow(rows, image, (row, y) => {
-        data.set(row, y * width * channels);
-      });
-    });
-  });
-  return { ...image, data };
-}
-
 /**
- * The same row by row, with a lookup table: computing a power per sample would cost more than the warp. The rows exist as long as `use`
- * runs.
+ * Rows with each channel's linear light multiplied by its gain, by a lookup table: computing a power per sample would cost more than the warp.
+ * They exist as long as `use` runs.
  */
 export function withGainRows<T>(rows: PictureRows, channels: Image["channels"], gain: Gain, use: (rows: PictureRows) => T): T {
   const { kernels, put, scoped } = workspace();

@@ -18,7 +18,8 @@ import {
 } from "./dataset.ts";
 import { readDepth } from "./readDepth.ts";
 import { readBytes, readImage } from "../stack/node/diskFiles.ts";
-import { resize, resizeNearest } from "../image/resize.ts";
+import { resizeNearest } from "../image/nearest.ts";
+import { resize } from "../image/resize.ts";
 
 const LAYOUT = `  DIR/metadata.txt                                                     run_1<TAB>6D3E<TAB>metres, one line per focus run
   DIR/val/val_0001/focus_stack/img_run_1_motor_6D3E_aperture_F2.8.jpg
@@ -100,8 +101,7 @@ function fitImage(image: Image, frame: Size): Image {
 
 function fitDepth(depth: DepthMap, { width, height, frame }: { width: number; height: number; frame: { height: number } }): DepthMap {
   const wide = depth.height === frame.height ? depth.width : Math.floor((depth.width * frame.height) / depth.height);
-  const into = new Float32Array(wide * frame.height);
-  const values = resizeNearest({ ...depth, data: depth.values }, { width: wide, height: frame.height, into });
+  const values = resizeNearest(depth.values, depth, { width: wide, height: frame.height });
   const valid = Uint8Array.from(values, (value) => (value >= 0.01 && value <= 1000 ? 1 : 0));
   const scaled = depthMap({ width: wide, height: frame.height, values, valid, space: "depth" });
   return cropDepth(scaled, centralWindow(scaled, { width, height }));

@@ -2,7 +2,7 @@ import type { AlignedStack } from "../align/align.ts";
 import { resized } from "../align/similarity.ts";
 import { DeviceLimitError } from "../engine/errors.ts";
 import type { Image, Size, StoredImage } from "../image/image.ts";
-import { resizeNearest } from "../image/resize.ts";
+import { resizeNearest } from "../image/nearest.ts";
 import { enlarge } from "../image/upsample.ts";
 import type { DepthResult, DepthUnit } from "../output/result.ts";
 import type { PhotoMetadata, StackSource } from "../stack/stackSource.ts";
@@ -89,6 +89,8 @@ function fullMaps(source: StackSource, { estimate, focusChange, finished, allInF
   const small = { width: estimate.probability.width, height: estimate.probability.height };
   const same = isSameSize(small, source.size);
   const grown = (values: Float32Array): Float32Array => (same ? values : enlarge({ ...small, values }, source.size));
+  const nearest = <T extends Int8Array | Uint8Array | Uint16Array>(values: T): T =>
+    same ? values : resizeNearest(values, small, source.size);
   const isEnlarged = focusChange && finished && !same;
   const depth = isEnlarged ? enlargeDepth(finished.depth, estimate, allInFocus) : grown((finished ?? estimate).depth.values);
   const { planes, values: data } = estimate.probability;
@@ -112,12 +114,10 @@ function fullMaps(source: StackSource, { estimate, focusChange, finished, allInF
       return grown(estimate.error);
     },
     get beyond() {
-      const beyond = beyondUnfilled(estimate.beyond, finished);
-      return same ? beyond : resizeNearest({ ...small, data: beyond }, { ...source.size, into: new Int8Array(width * height) });
+      return nearest(beyondUnfilled(estimate.beyond, finished));
     },
     get planeIndex() {
-      const into = new Uint16Array(same ? 0 : width * height);
-      return same ? estimate.planeIndex : resizeNearest({ ...small, data: estimate.planeIndex }, { ...source.size, into });
+      return nearest(estimate.planeIndex);
     },
     allInFocus,
     bits: source.bits,
@@ -127,9 +127,7 @@ function fullMaps(source: StackSource, { estimate, focusChange, finished, allInF
     ...(source.pixelSize === undefined ? {} : { pixelSize: source.pixelSize }),
   };
   if (!finished) return result;
-  const mask = (): Uint8Array =>
-    same ? finished.filled : resizeNearest({ ...small, data: finished.filled }, { ...source.size, into: new Uint8Array(width * height) });
-  return Object.defineProperty(result, "filled", { enumerable: true, get: mask }); // a spread would compute it
+  return Object.defineProperty(result, "filled", { enumerable: true, get: () => nearest(finished.filled) }); // a spread would compute it
 }
 
 /** 1 where every frame covers the pixel. */

@@ -9,10 +9,13 @@ interface Raster extends Size {
 
 const sinc = (x: number): number => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x));
 
+/** Lanczos' kernel of radius 3. */
+export const lanczos = (x: number): number => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0);
+
 /** `linear` is torchvision's antialiased bilinear, `lanczos` Pillow's (radius 3). Both widen with the reduction, against aliasing. */
 const FILTERS = {
   linear: { radius: 1, at: (x: number) => Math.max(0, 1 - Math.abs(x)) },
-  lanczos: { radius: 3, at: (x: number) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0) },
+  lanczos: { radius: 3, at: lanczos },
 } as const;
 
 type Filter = keyof typeof FILTERS;
@@ -35,19 +38,6 @@ export function resize<T extends Raster>(raster: T, { width, height, filter }: S
     }
   });
   return { ...raster, width, height, data };
-}
-
-/** The value of the pixel that contains each new pixel's centre: for depth, which must not be mixed across edges. */
-export function resizeNearest<T extends ArrayLike<number> & { [index: number]: number }>(
-  { width, height, data }: Size & { data: T },
-  target: Size & { into: T },
-): T {
-  for (let y = 0; y < target.height; y++) {
-    const row = Math.floor(((y + 0.5) * height) / target.height) * width;
-    for (let x = 0; x < target.width; x++)
-      target.into[y * target.width + x] = data[row + Math.floor(((x + 0.5) * width) / target.width)] as number;
-  }
-  return target.into;
 }
 
 /** Addresses of rows resampled to `width`, each when it is first needed; the last `kept` are kept. */

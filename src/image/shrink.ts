@@ -1,5 +1,6 @@
 import type { DepthMap } from "./depthMap.ts";
 import type { Image, Size } from "./image.ts";
+import { resizeNearest } from "./nearest.ts";
 
 /** The size with the same aspect ratio whose longer side is at most `side`. */
 export function sizeWithin({ width, height }: Size, side: number): Size {
@@ -33,19 +34,8 @@ const span = (i: number, from: number, to: number): [number, number] => {
   return [first, Math.max(first + 1, Math.floor(((i + 1) * from) / to))];
 };
 
-/** The value at each new pixel's centre: depth must not be mixed across edges. */
-export function pick<T extends Float32Array | Int8Array | Uint8Array | Uint16Array>(values: T, from: Size, size: Size): T {
-  const picked = values.slice(0, size.width * size.height) as T;
-  for (let i = 0; i < picked.length; i++) {
-    const [x, y] = [i % size.width, Math.floor(i / size.width)];
-    const row = Math.floor(((y + 0.5) * from.height) / size.height);
-    picked[i] = values[row * from.width + Math.floor(((x + 0.5) * from.width) / size.width)] as number;
-  }
-  return picked;
-}
-
-/** As `pick`. Never enlarges. */
+/** The depth at each new pixel's centre. Never enlarges. */
 export function shrinkDepth(depth: DepthMap, size: Size): DepthMap {
   if (size.width >= depth.width && size.height >= depth.height) return depth;
-  return { ...depth, ...size, values: pick(depth.values, depth, size), valid: pick(depth.valid, depth, size) };
+  return { ...depth, ...size, values: resizeNearest(depth.values, depth, size), valid: resizeNearest(depth.valid, depth, size) };
 }

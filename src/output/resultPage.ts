@@ -1,6 +1,7 @@
 import { deflateSync, inflateSync } from "fflate";
 
-import { pick, shrinkDepth, shrinkImage, sizeWithin } from "../image/shrink.ts";
+import { resizeNearest } from "../image/nearest.ts";
+import { shrinkDepth, shrinkImage, sizeWithin } from "../image/shrink.ts";
 import { integers } from "../io/png.ts";
 import { bytesToSrgb } from "../io/profileColours.ts";
 import { depthCode, type DepthCode } from "./depthCode.ts";
@@ -186,10 +187,10 @@ export function shrinkResult(result: DepthResult, side = SIDE): DepthResult {
     depth: shrinkDepth(depth, size),
     ...(camera ? { camera: { ...camera, pixelPitch: camera.pixelPitch * grown } } : {}),
     ...(pixelSize === undefined ? {} : { pixelSize: pixelSize * grown }),
-    ...(error ? { error: pick(error, depth, size) } : {}),
-    ...(confidence ? { confidence: pick(confidence, depth, size) } : {}),
-    ...(beyond ? { beyond: pick(beyond, depth, size) } : {}),
-    ...(filled ? { filled: pick(filled, depth, size) } : {}),
-    ...(planeIndex ? { planeIndex: pick(planeIndex, depth, size) } : {}),
+    ...(error ? { error: resizeNearest(error, depth, size) } : {}),
+    ...(confidence ? { confidence: resizeNearest(confidence, depth, size) } : {}),
+    ...(beyond ? { beyond: resizeNearest(beyond, depth, size) } : {}),
+    ...(filled ? { filled: resizeNearest(filled, depth, size) } : {}),
+    ...(planeIndex ? { planeIndex: resizeNearest(planeIndex, depth, size) } : {}),
   };
 }

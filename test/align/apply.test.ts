@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { withAlignedRows } from "../../src/align/alignedRows.ts";
-import { commonArea, warpImage } from "../../src/align/apply.ts";
-import { applyGain, exposureGain } from "../../src/align/exposure.ts";
+import { commonArea } from "../../src/align/apply.ts";
+import { exposureGain } from "../../src/align/exposure.ts";
 import { applyToPoint, IDENTITY, type Similarity } from "../../src/align/similarity.ts";
 import { workingFrame } from "../../src/align/workingFrame.ts";
 import type { Image } from "../../src/image/image.ts";
@@ -10,6 +10,7 @@ import { OVERRUN } from "../../src/image/rows.ts";
 import { workspace } from "../../src/image/simd/workspace.ts";
 import { decodeSrgb } from "../../src/image/srgb.ts";
 import { texture } from "../helpers/texturedStack.ts";
+import { applyGain, warpImage } from "../helpers/warp.ts";
 
 const size = { width: 80, height: 60 };
 

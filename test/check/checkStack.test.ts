@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { applyGain } from "../../src/align/exposure.ts";
-import { warpImage } from "../../src/align/apply.ts";
 import { IDENTITY } from "../../src/align/similarity.ts";
 import { checkStack } from "../../src/check/checkStack.ts";
 import { checkMotion } from "../../src/check/motion.ts";
@@ -11,6 +9,7 @@ import type { Image } from "../../src/image/image.ts";
 import { createRandom } from "../../src/random.ts";
 import type { FocalStack } from "../../src/stack/focalStack.ts";
 import { gaussianBlur, slantedStack, texture } from "../helpers/texturedStack.ts";
+import { applyGain, warpImage } from "../helpers/warp.ts";
 
 const SIZE = { width: 208, height: 144 };
 const PLANES = 7;

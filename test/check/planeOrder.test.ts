@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { warpImage } from "../../src/align/apply.ts";
 import { inspectStack, type StackReport } from "../../src/check/checkStack.ts";
 import type { Image } from "../../src/image/image.ts";
 import { readImage } from "../../src/stack/node/diskFiles.ts";
 import { createRandom } from "../../src/random.ts";
 import { gaussianBlur, slantedStack, texture } from "../helpers/texturedStack.ts";
+import { warpImage } from "../helpers/warp.ts";
 
 const SIZE = { width: 208, height: 144 };
 const PLANES = 7;

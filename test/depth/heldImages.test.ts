@@ -4,12 +4,12 @@ import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-import { warpImage } from "../../src/align/apply.ts";
 import { runDepth } from "../../src/depth/run.ts";
 import type { Image } from "../../src/image/image.ts";
 import type { DepthNetwork } from "../../src/network/depthNetwork.ts";
 import { arraySource } from "../helpers/arraySource.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
+import { warpImage } from "../helpers/warp.ts";
 
 test("a stack that is sorted is held once aligned, not a second time as the stack check saw it", async () => {
   const { stack } = slantedStack({ width: 320, height: 224, planes: 5 });

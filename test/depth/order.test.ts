@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { parseAlignment } from "../../src/align/alignment.ts";
-import { warpImage } from "../../src/align/apply.ts";
 import { decodeNpy } from "../../src/io/npy.ts";
 import { encodePng } from "../../src/io/png.ts";
 import type { DepthDocument } from "../../src/depth/node/stackRun.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { runCommand } from "../helpers/command.ts";
 import { slantedStack } from "../helpers/texturedStack.ts";
+import { warpImage } from "../helpers/warp.ts";
 
 const root = temporaryFolder();
 const { stack } = slantedStack({ width: 160, height: 112, planes: 5 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resize, resizeNearest } from "../../src/image/resize.ts";
+import { resize } from "../../src/image/resize.ts";
 import { assertClose } from "../helpers/close.ts";
 
 const ramp = { width: 6, height: 1, channels: 1, data: Float32Array.of(0, 1, 2, 3, 4, 5) };
@@ -26,9 +26,4 @@ test("a constant stays constant and the same size changes nothing, per channel",
     );
     assert.deepEqual(resize({ width: 7, height: 5, channels: 3, data }, { width: 7, height: 5, filter }).data, data);
   }
-});
-
-test("nearest takes whole values from the pixel under each centre", () => {
-  const into = new Float32Array(3);
-  assert.deepEqual(resizeNearest(ramp, { width: 3, height: 1, into }), Float32Array.of(1, 3, 5));
 });

@@ -5,7 +5,8 @@ import type { Canvas } from "../../src/output/canvas.ts";
 import { paintDepth, type Coloring } from "../../src/output/colorPicture.ts";
 import { colorTable } from "../../src/output/colorMap.ts";
 import type { DepthResult } from "../../src/output/result.ts";
-import { pick, shrinkDepth, shrinkImage, sizeWithin } from "../../src/image/shrink.ts";
+import { resizeNearest } from "../../src/image/nearest.ts";
+import { shrinkDepth, shrinkImage, sizeWithin } from "../../src/image/shrink.ts";
 import type { Region } from "./state/viewport.ts";
 
 /** Pixels for a canvas: four bytes each. */
@@ -31,7 +32,7 @@ export function depthSource({ depth }: Pick<DepthResult, "depth">, { range, hatc
     paint(region = { left: 0, top: 0, width, height }) {
       const part = { ...depth, ...sizeOf(region), values: cut(depth.values, depth, region), valid: cut(depth.valid, depth, region) };
       const size = sizeWithin(region, SHOWN_SIDE);
-      const marks = hatched && { hatched: pick(cut(hatched, depth, region), region, size) };
+      const marks = hatched && { hatched: resizeNearest(cut(hatched, depth, region), region, size) };
       return opaque(paintDepth({ depth: shrinkDepth(part, size), range }, { ...coloring, ...marks }));
     },
   };

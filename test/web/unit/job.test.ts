@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { warpImage } from "../../../src/align/apply.ts";
 import type { Image } from "../../../src/image/image.ts";
 import { encodePng } from "../../../src/io/png.ts";
 import type { DepthNetwork } from "../../../src/network/depthNetwork.ts";
@@ -13,6 +12,7 @@ import { firstLook } from "../../../web/src/worker/firstLook.ts";
 import { checkJob, openJob, refocusJob, runJob, type Caller, type Job } from "../../../web/src/worker/job.ts";
 import type { Event } from "../../../web/src/worker/protocol.ts";
 import { slantedStack } from "../../helpers/texturedStack.ts";
+import { warpImage } from "../../helpers/warp.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "..", "examples", "breathing");
 
