@@ -1,4 +1,5 @@
 import type { DepthMap } from "../image/depthMap.ts";
+import { discMedians } from "../image/discMedian.ts";
 import type { Image } from "../image/image.ts";
 import { jointMedian } from "../image/jointMedian.ts";
 import { localMinimum, localRange } from "../image/localExtremes.ts";
@@ -14,6 +15,9 @@ const [SIGNIFICANT, LEAST_JUMP] = [1.5, 0.25];
 const [SOFT, STEP] = [2, 1];
 
 const MEDIAN = { radius: 3, reach: 2, likeness: 0.5 } as const;
+
+/** Radius of the discs, in pixels of the map, whose median an outline in full size takes last. */
+const OUTLINE = 0.75;
 
 type EdgeSource = Pick<DepthEstimate, "depth" | "error" | "confidence" | "allInFocus">;
 
@@ -36,7 +40,7 @@ export function edgesOfImage(source: EdgeSource, covered?: Uint8Array): DepthMap
 
 /**
  * The finished depth of an estimate in the size of `photo`, the all-in-focus image in full size: interpolated in its even scale, but at depth edges each pixel of the photo takes the joint median of the depths
- * around it by its own colour.
+ * around it by its own colour. Grain and texture would leave teeth along outlines, so the plain median of what lies around it there is taken last.
  */
 export function enlargeDepth(depth: DepthMap, estimate: EdgeSource, photo: Image): Float32Array {
   const { confidence, allInFocus } = estimate;
@@ -44,6 +48,7 @@ export function enlargeDepth(depth: DepthMap, estimate: EdgeSource, photo: Image
   const windowAt = jointMedian({ map: even, colours: allInFocus }, MEDIAN);
   const [across, down] = [photo.width / depth.width, photo.height / depth.height];
   const values = enlarge(even, photo);
+  const outlines: number[] = [];
   forEachEdge({ depth: even, error: evenErrors(estimate), confidence }, STEP, (x, y) => {
     const median = windowAt(x, y);
     const [left, right, top, bottom] = [firstOf(x, across), firstOf(x + 1, across), firstOf(y, down), firstOf(y + 1, down)];
@@ -51,8 +56,12 @@ export function enlargeDepth(depth: DepthMap, estimate: EdgeSource, photo: Image
       for (let u = left; u < right; u++) {
         const j = v * photo.width + u;
         values[j] = median((u + 0.5) / across - 0.5, (v + 0.5) / down - 0.5, photo.data, j * photo.channels);
+        outlines.push(j);
       }
   });
+  const { width, height } = photo;
+  const smooth = discMedians({ width, height, values }, outlines, OUTLINE * Math.max(across, down));
+  for (let k = 0; k < outlines.length; k++) values[outlines[k] as number] = smooth[k] as number;
   return valuesInSpace(depth.space, values);
 }
 

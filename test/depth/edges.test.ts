@@ -192,6 +192,24 @@ test("enlarged by any factor, every pixel at an edge has a depth of the small ma
   }
 });
 
+test("enlarged, grain of the photo leaves no teeth along an outline", () => {
+  const factor = 4;
+  const size = { width: factor * WIDTH, height: factor * HEIGHT, channels: 1 as const };
+  const random = createRandom(17);
+  const edge = 80;
+  const clean = Float32Array.from({ length: size.width * size.height }, (_, i) => Number(i % size.width >= edge));
+  const grainy = clean.map((value) => value + 0.5 * random.normal());
+  const estimate = estimateOf((x) => (x < 20 ? 1 : 3), picture(isRight));
+  const values = enlargeDepth(estimate.depth, estimate, { ...size, data: grainy });
+  let [wrong, astray] = [0, 0];
+  for (let i = 0; i < values.length; i++) {
+    if (values[i] !== 1 + 2 * (clean[i] as number)) wrong += 1;
+    if (values[i] !== 1 + 2 * (clean[i] as number) && Math.abs((i % size.width) + 0.5 - edge) > 2) astray += 1;
+  }
+  assert.equal(astray, 0, "no pixel more than two from the outline is on its other side");
+  assert.ok(wrong < 0.5 * size.height, `${wrong} pixels on the other side along ${size.height} rows`);
+});
+
 test("a wall that recedes in metres stays plane when it is enlarged: its dioptres rise evenly", () => {
   const photo: Image = { width: 3 * WIDTH, height: 2 * HEIGHT, channels: 1, data: new Float32Array(6 * WIDTH * HEIGHT).fill(0.5) };
   const dioptres = (x: number): number => 2 - 0.045 * x;
