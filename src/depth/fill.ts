@@ -4,7 +4,7 @@ import type { Image, Size } from "../image/image.ts";
 import type { DepthEstimate } from "./estimate.ts";
 import { expectedPlanes, LEAST_ERROR } from "./maps.ts";
 
-/** Where a depth is unfounded and restless by so many planes or more, its weight is multiplied by a factor: neighbours are then guesses that err alike. */
+/** Where a depth is unfounded and restless by this many planes or more, its weight is multiplied by a factor: neighbours are then guesses that err alike. */
 const [RESTLESS, GUESSED] = [0.9, 1e-5];
 
 /** The weight of depth that not every frame covers. */

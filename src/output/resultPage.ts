@@ -178,12 +178,12 @@ export async function makeResultPage(
 
 /** The maps of the result, no larger than the page's side; lengths per pixel grow with it. */
 export function shrinkResult(result: DepthResult, side = SIDE): DepthResult {
-  const { depth, camera, pixelSize, error, confidence, beyond, filled, planeIndex } = result;
-  const size = sizeWithin(depth, side);
-  if (size.width === depth.width) return result;
+  const size = sizeWithin(result.depth, side);
+  if (size.width === result.depth.width) return result;
+  const { depth, camera, pixelSize, error, confidence, beyond, filled, planeIndex, ...others } = result; // reads each map, which may compute it, once
   const grown = depth.width / size.width;
   return {
-    ...result,
+    ...others,
     depth: shrinkDepth(depth, size),
     ...(camera ? { camera: { ...camera, pixelPitch: camera.pixelPitch * grown } } : {}),
     ...(pixelSize === undefined ? {} : { pixelSize: pixelSize * grown }),

@@ -48,6 +48,24 @@ test("plane indices above 255 become 255 in the page, whether its maps are shrun
   }
 });
 
+test("maps that are computed when they are read are computed once for a smaller page, and not at all for one of their size", () => {
+  const reads: string[] = [];
+  const names = ["error", "beyond", "planeIndex"] as const;
+  const lazy: DepthResult = { ...result };
+  for (const name of names)
+    Object.defineProperty(lazy, name, {
+      enumerable: true,
+      get() {
+        reads.push(name);
+        return result[name];
+      },
+    });
+  assert.equal(shrinkResult(lazy, width), lazy);
+  assert.deepEqual(reads, []);
+  assert.equal(shrinkResult(lazy, 3).error?.length, 3 * 2);
+  assert.deepEqual(reads.sort(), [...names].sort());
+});
+
 test("the page is one file that asks for nothing, whatever its name and script contain", () => {
   const data = encodePageData(result, options);
   const html = resultPage(data, { script: 'const end = "</script>";', style: "a{}" });
