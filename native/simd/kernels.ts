@@ -908,13 +908,12 @@ export function planeMoments(means: usize, deviations: usize, tails: usize, p: u
 }
 
 /**
- * Depth, its standard deviation under p and the plane of the largest p, as a f32, at each pixel. `even` are the focus distances as they are
+ * Depth and its standard deviation under p at each pixel. `even` are the focus distances as they are
  * averaged, `distances` as they are, both f64; depth is the mean, or with `isReciprocal` its reciprocal.
  */
 export function depthOfPlanes(
   depths: usize,
   spreads: usize,
-  peaks: usize,
   p: usize,
   stride: i32,
   planes: i32,
@@ -926,15 +925,9 @@ export function depthOfPlanes(
   const bytes = (<usize>count) << 2;
   for (let i: usize = 0; i < bytes; i += 4) {
     let sum: f64 = 0;
-    let peak = 0;
-    let most: f32 = load<f32>(p + i);
     for (let n = 0; n < planes; n++) {
       const share = load<f32>(p + <usize>(n * stride) + i);
       sum += <f64>share * load<f64>(even + ((<usize>n) << 3));
-      if (share > most) {
-        most = share;
-        peak = n;
-      }
     }
     const depth = isReciprocal ? 1 / sum : sum;
     let square: f64 = 0;
@@ -944,7 +937,6 @@ export function depthOfPlanes(
     }
     store<f32>(depths + i, <f32>depth);
     store<f32>(spreads + i, <f32>Math.sqrt(square));
-    store<f32>(peaks + i, <f32>peak);
   }
 }
 

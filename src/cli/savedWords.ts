@@ -14,7 +14,7 @@ export const SAVED_WORDS: Readonly<Record<SavedName | "alignment", string>> = {
   error: "expected error of depth, 32-bit floats",
   beyond: "marks what may lie in front of the first or behind the last plane",
   filled: "white where depth was filled in from its surroundings, black where measured, grey where unknown",
-  index: "plane in which each pixel is sharpest, from 1",
+  index: "image focused nearest to the depth of each pixel, from 1, near to far",
   ply: "coloured points",
   glb: "textured 3-D mesh",
   probability: "focus probability of every plane, for NumPy",

@@ -11,6 +11,7 @@ import type { CreateStackFusion } from "./allInFocus/stackFusion.ts";
 import { enlargeDepth } from "./edges.ts";
 import type { DepthEstimate } from "./estimate.ts";
 import { beyondUnfilled, type FilledDepth } from "./fill.ts";
+import { nearestPlanes } from "./nearestPlanes.ts";
 import type { OnStage } from "./progress.ts";
 
 export interface FullSizeOptions extends FusionOptions {
@@ -33,7 +34,7 @@ export async function fullSize(source: StackSource, options: FullSizeOptions): P
   const isReady = isSameSize(estimate.probability, source.size) && !aligned && !prefer; // else the frames are read again
   const allInFocus = isReady ? estimate.allInFocus : await fullImage(source, options, options.createFusion);
   const metadata = await source.readMetadata(aligned?.alignment.reference ?? planes[planes.length >> 1] ?? 0);
-  const result = fullMaps(source, { estimate, focusChange, finished, allInFocus, aligned, metadata });
+  const result = fullMaps(source, { estimate, focusChange, finished, allInFocus, aligned, metadata, planes });
   if (!isReady) onStage("enlarge", planes.length + 1, planes.length + 1);
   return result;
 }
@@ -79,12 +80,12 @@ async function fusedImage(source: StackSource, options: FullSizeOptions, createF
   }
 }
 
-interface Maps extends Pick<FullSizeOptions, "estimate" | "focusChange" | "finished" | "aligned"> {
+interface Maps extends Pick<FullSizeOptions, "estimate" | "focusChange" | "finished" | "aligned" | "planes"> {
   readonly allInFocus: Image;
   readonly metadata: PhotoMetadata;
 }
 
-function fullMaps(source: StackSource, { estimate, focusChange, finished, allInFocus, aligned, metadata }: Maps): DepthResult {
+function fullMaps(source: StackSource, { estimate, focusChange, finished, allInFocus, aligned, metadata, planes }: Maps): DepthResult {
   const { width, height } = source.size;
   const small = { width: estimate.probability.width, height: estimate.probability.height };
   const same = isSameSize(small, source.size);
@@ -93,7 +94,6 @@ function fullMaps(source: StackSource, { estimate, focusChange, finished, allInF
     same ? values : resizeNearest(values, small, source.size);
   const isEnlarged = focusChange && finished && !same;
   const depth = isEnlarged ? enlargeDepth(finished.depth, estimate, allInFocus) : grown((finished ?? estimate).depth.values);
-  const { planes, values: data } = estimate.probability;
   const result: DepthResult = {
     depth: {
       width,
@@ -117,12 +117,13 @@ function fullMaps(source: StackSource, { estimate, focusChange, finished, allInF
       return nearest(beyondUnfilled(estimate.beyond, finished));
     },
     get planeIndex() {
-      return nearest(estimate.planeIndex);
+      const used = planes.map((plane) => source.focusDistances[plane] as number);
+      return nearestPlanes(result.depth, used).map((n) => planes[n] as number);
     },
     allInFocus,
     bits: source.bits,
     ...metadata,
-    probability: { planes, width: small.width, height: small.height, data },
+    probability: { planes: planes.length, ...small, data: estimate.probability.values },
     ...(source.camera ? { camera: source.camera } : {}),
     ...(source.pixelSize === undefined ? {} : { pixelSize: source.pixelSize }),
   };

@@ -23,8 +23,6 @@ export interface DepthMaps {
   readonly unfounded: Float32Array;
   /** The standard deviation of Σ p_n n around the pixel, in planes: large at depth edges, and where the network guesses. */
   readonly unrest: Float32Array;
-  /** The plane with the largest p. */
-  readonly planeIndex: Uint16Array;
   /** −1 at the first plane or nearer, +1 at the last or farther, else 0. The depth is that of the end plane; how far beyond is unknown, and no part of `error`. */
   readonly beyond: Int8Array;
 }
@@ -61,7 +59,7 @@ export function depthMaps(
   const scale = depthScale(focusDistances, { space, average });
   const cues = errorCues(probability, signs);
   const planesOff = expectedErrors(errorModel, cues);
-  const { depth, spread, planeIndex } = depthOfPlanes(probability, focusDistances, scale);
+  const { depth, spread } = depthOfPlanes(probability, focusDistances, scale);
   const pixels = depth.length;
   const [error, confidence] = [new Float32Array(pixels), new Float32Array(pixels)] as const;
   const whole = stackFactor(errorModel, { doubt: stackDoubt(planesOff, probability.planes), mismatch: signs.mismatch });
@@ -71,7 +69,7 @@ export function depthMaps(
     confidence[i] = confidenceOf(off);
   }
   const unfounded = curveSums([{ values: cues.surroundings, curve: { at: [0, LITTLE_EVIDENCE], levels: [1, 0] } }]);
-  return { depth, spread, error, confidence, unfounded, unrest: cues.unrest, planeIndex, beyond: beyondPlanes(probability) };
+  return { depth, spread, error, confidence, unfounded, unrest: cues.unrest, beyond: beyondPlanes(probability) };
 }
 
 /** −1 where nearly all of p is on the first plane, 1 on the last. */
@@ -83,24 +81,24 @@ function beyondPlanes({ planes, width, height, values: p }: FocusProbability): I
   return beyond;
 }
 
-/** D̂ (eq. 6), the standard deviation of the focus distance under p, and the plane of the largest p, the first on a tie. */
+/** D̂ (eq. 6), and the standard deviation of the focus distance under p. */
 function depthOfPlanes(
   probability: FocusProbability,
   focusDistances: readonly number[],
   { even, isReciprocal }: DepthScale,
-): Pick<DepthMaps, "depth" | "spread" | "planeIndex"> {
+): Pick<DepthMaps, "depth" | "spread"> {
   const pixels = probability.width * probability.height;
   const { kernels, take, put, view, scoped } = workspace();
-  const [depth, spread, planeIndex] = [new Float32Array(pixels), new Float32Array(pixels), new Uint16Array(pixels)] as const;
+  const [depth, spread] = [new Float32Array(pixels), new Float32Array(pixels)] as const;
   scoped(() => {
     const scales = [put(Float64Array.from(even)), put(Float64Array.from(focusDistances)), Number(isReciprocal)] as const;
-    const rooms = [take(PART), take(PART), take(PART)] as const;
+    const rooms = [take(PART), take(PART)] as const;
     forEachPart(probability, ({ start, count, address, stride }) => {
       kernels.depthOfPlanes(...rooms, address, stride, probability.planes, count, ...scales);
-      for (const [k, map] of [depth, spread, planeIndex].entries()) map.set(view(rooms[k] as number, count), start);
+      for (const [k, map] of [depth, spread].entries()) map.set(view(rooms[k] as number, count), start);
     });
   });
-  return { depth, spread, planeIndex };
+  return { depth, spread };
 }
 
 /** Pixels at a time, so that they stay in the processor's cache. */

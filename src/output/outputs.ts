@@ -244,7 +244,7 @@ function encodeIndex({ depth, planeIndex }: DepthResult): Encoded | undefined {
   for (const plane of planeIndex) if (plane > largest) largest = plane;
   const data = largest < 255 ? new Uint8Array(planeIndex.length) : new Uint16Array(planeIndex.length);
   for (let pixel = 0; pixel < data.length; pixel++) data[pixel] = isKnown(depth, pixel) ? (planeIndex[pixel] as number) + 1 : 0;
-  const text = { meaning: "plane index, 1 is the nearest, 0 is unknown" };
+  const text = { meaning: "image focused nearest to the depth, 1 is the nearest of the stack, 0 is unknown" };
   return {
     png: { width: depth.width, height: depth.height, channels: 1, data, text },
     encoding: { first: 1, invalid: 0 },

@@ -25,7 +25,7 @@ export interface DepthResult {
   readonly exif?: Uint8Array;
   /** Its ICC profile: how the numbers of the all-in-focus image look. Without one they are sRGB. */
   readonly profile?: Uint8Array;
-  /** The plane in which each pixel is sharpest, from 0, near to far. */
+  /** The plane that is focused nearest to the depth of each pixel: its place, from 0, among all images from near to far, those that were left out included. */
   readonly planeIndex?: Uint8Array | Uint16Array;
   /** Focus probability [planes, height, width], in its own size. */
   readonly probability?: { readonly planes: number; readonly width: number; readonly height: number; readonly data: Float32Array };

@@ -23,7 +23,7 @@ function estimateOf({ width, height }: Size): DepthEstimate {
   const values = map(1).map((value, i) => (i % width < width / 2 ? value : 2));
   return {
     ...{ depth: depthMap({ width, height, values, space: "depth" }), error: map(0.01), confidence: map(0.99), spread: map(0) },
-    ...{ unfounded: map(0), unrest: map(0), planeIndex: new Uint16Array(width * height), beyond: new Int8Array(width * height) },
+    ...{ unfounded: map(0), unrest: map(0), beyond: new Int8Array(width * height) },
     ...{ probability: { planes: 2, width, height, values: new Float32Array(2 * width * height).fill(0.5) }, invalidFocusTrend: 0 },
     allInFocus: waves({ width, height }),
   };
@@ -51,4 +51,15 @@ test("a working size that differs from the files in one side only gives maps and
         for (const x of [5, 34]) assert.ok(Math.abs((result.depth.values[y * files.width + x] as number) - (x < 20 ? 1 : 2)) < 1e-6);
     }
   }
+});
+
+test("the plane nearest to the depth is that of the finished depth, numbered among all images, those left out included", async () => {
+  const size = { width: 12, height: 8 };
+  const images = [0, 1, 2].map(() => waves(size));
+  const estimate = estimateOf(size); // 1 m and 2 m
+  const { planeIndex } = await fullSize(arraySource({ images, focusDistances: [1, 1.4, 2], space: "depth" }), {
+    ...{ estimate, finished: undefined, focusChange: true, aligned: undefined, planes: [0, 2], prefer: undefined },
+    ...{ createFusion: createStackFusion, onStage: () => undefined, signal: new AbortController().signal },
+  });
+  assert.deepEqual([planeIndex?.[0], planeIndex?.[size.width - 1]], [0, 2]);
 });

@@ -21,7 +21,7 @@ const LABELS: Readonly<Record<OutputName, string>> = {
   error: "Expected error of the depth, floating-point TIFF",
   beyond: "Pixels at the end of the planes or beyond, PNG",
   filled: "Pixels whose depth was carried in from around, PNG",
-  index: "Sharpest plane of every pixel, PNG",
+  index: "Image focused nearest to every pixel, PNG",
   ply: "Coloured points, PLY",
   glb: "Textured surface, glTF binary",
   probability: "Focus probability over the planes, NumPy array",

@@ -31,7 +31,7 @@ export function turnedResult(view: ViewResult): ViewResult {
     result: {
       ...result,
       depth: { ...depth, values: depth.values.map(mirrored) },
-      ...(planeIndex ? { planeIndex: planeIndex.map((plane) => planes.length - 1 - plane) } : {}),
+      ...(planeIndex ? { planeIndex: planeIndex.map((plane) => frames - 1 - plane) } : {}),
       ...(beyond ? { beyond: beyond.map((side) => -side) } : {}),
       ...(probability ? { probability: { ...probability, data: reversedPlanes(probability.data, probability.planes) } } : {}),
       ...(range ? { range: [mirrored(range[1]), mirrored(range[0])] } : {}),

@@ -18,7 +18,7 @@ export function Readout({ view, pixel: { x, y }, largest }: { view: ViewResult; 
         ],
         ["Error", errorText(error?.[at] ?? NaN, { unit, largest })],
         ["Confidence", `${Math.round(100 * (confidence?.[at] ?? 0))} %`],
-        ["Sharpest in", `plane ${(planeIndex?.[at] ?? 0) + 1} of ${view.planes.length}`],
+        ["Nearest focus", `plane ${(planeIndex?.[at] ?? 0) + 1}`],
       ]
     : [["Depth", "unknown: not covered by all images"]];
   return (
