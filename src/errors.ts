@@ -78,6 +78,9 @@ export const ERRORS = {
   "bad-setting": { kind: "usage", remedy: "correct the setting" },
   diverged: { kind: "input" },
 
+  // What was asked for
+  "bad-option": { kind: "usage", remedy: "correct what the message names" },
+
   // Where results go
   "page-not-built": { kind: "resource", remedy: "install the package again, or run npm run build in its folder" },
   "output-not-empty": { kind: "usage" },

@@ -107,7 +107,7 @@ export async function run(args: readonly string[]): Promise<number> {
     await command.parseAsync(args, { from: "user" });
     return 0;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // commander has printed its message
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : await reportUsage(error, args);
     return await report(error);
   }
 }
@@ -124,6 +124,16 @@ function describeOption({ description, argChoices, defaultValue, envVar }: Optio
     ...(envVar === undefined ? [] : [`env: ${envVar}`]),
   ];
   return notes.length === 0 ? description : `${description} (${notes.join("; ")})`;
+}
+
+/** commander has printed its message; with `--json` it is a document on stdout, too. */
+async function reportUsage({ message }: CommanderError, args: readonly string[]): Promise<number> {
+  if (args.includes("--json")) {
+    const { usageDocument } = await import("./words.ts");
+    const command = COMMAND_NAMES.find((name) => name === args[0]);
+    process.stdout.write(`${JSON.stringify({ error: usageDocument(message, command) })}\n`);
+  }
+  return 2;
 }
 
 async function report(error: unknown): Promise<number> {

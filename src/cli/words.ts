@@ -48,6 +48,7 @@ export const remedyOf = remedies({
   "network-unsupported": "use --device cuda, or a network with solver cosine",
   "device-unavailable": "use --device cpu",
   "no-dataset-folder": "give it with --data DIR (docs/datasets.md)",
+  "bad-option": ({ command = "" }) => `dualfocus ${command === "" ? "" : `${String(command)} `}--help explains the options`,
   diverged: ({ checkpoint }) =>
     checkpoint === true
       ? "the last checkpoint is intact: add --resume --set learningRate.from=… with a lower rate"
@@ -91,6 +92,10 @@ export function errorDocument(failure: unknown): {
     exitCode: known?.exitCode ?? 1,
   };
 }
+
+/** What commander says about an option or an argument, as `--json` prints it. */
+export const usageDocument = (message: string, command = ""): ReturnType<typeof errorDocument> =>
+  errorDocument(new DualFocusError("bad-option", message.replace(/^error: /, ""), { facts: { command } }));
 
 const FINDING_REMEDIES: Readonly<Partial<Record<FindingCode, (finding: Finding) => string>>> = {
   unaligned: ({ severity, remedy }) =>

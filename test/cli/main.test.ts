@@ -47,3 +47,16 @@ test("wrong usage of a command leads to that command's help", async (context) =>
     assert.match(err, new RegExp(`\\(dualfocus ${args[0]} --help explains the options\\)\n$`));
   }
 });
+
+test("with --json wrong usage is a document on stdout, too", async (context) => {
+  const of = async (...args: string[]): Promise<unknown> => {
+    const { code, out, err } = await runCommand(context, ...args);
+    assert.deepEqual([code, /^error: /.test(err)], [2, true]);
+    return (JSON.parse(out) as { error: unknown }).error;
+  };
+  const remedy = "dualfocus depth --help explains the options";
+  const message = "option '--unit <UNIT>' argument 'furlong' is invalid. Allowed choices are m, cm, mm, um, dpt, disparity, index.";
+  assert.deepEqual(await of("depth", "stack", "--unit", "furlong", "--json"), { code: "bad-option", message, remedy, exitCode: 2 });
+  assert.deepEqual(await of("depth", "--json"), { code: "bad-option", message: "missing required argument 'stack'", remedy, exitCode: 2 });
+  assert.match(JSON.stringify(await of("deep", "--json")), /"unknown command 'deep'.*"dualfocus --help explains the options"/);
+});
