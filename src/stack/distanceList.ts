@@ -16,12 +16,16 @@ const DECIMAL_COMMA = /^[+-]?\d+,\d+\s*[^\d\s,;]*$/;
 
 const POINT = "decimals are written with a point, such as 0.5; a comma and a space separate numbers";
 
-/** `"0.5, 0.65m, inf"`: a list typed by the user. The error names the word that is not a number. */
+/** `"10 mm, 11 mm"` → `"10mm, 11mm"`. */
+const joinUnits = (text: string): string =>
+  text.replaceAll(/(?<=[\d.∞])\s+([^\s\d,;+.-]+)(?![^\s,;])/g, (gap, word: string) => (parseUnit(word) ? word : gap));
+
+/** `"0.5, 0.65 m, inf"`: a list typed by the user. The error names the word that is not a number. */
 export function parseDistances(text: string): Quantity[] {
   const parts = text.trim().split(/[\s;]+/);
   const commaDecimal = parts.length > 1 ? parts.find((part) => DECIMAL_COMMA.test(part)) : undefined; // a comma alone separates numbers
   if (commaDecimal !== undefined) throw invalidDistance(commaDecimal, POINT);
-  const words = text.trim().split(/[\s,;]+/);
+  const words = joinUnits(text.trim()).split(/[\s,;]+/);
   if (COMMA_DECIMALS.test(text) && new Set(words).size < words.length) throw ambiguousCommas(text, "a number is in it twice");
   return words.map((word) => {
     const quantity = parseQuantity(word);

@@ -60,9 +60,20 @@ test("a list as typed is read, and the error names the word that is not a number
   assert.throws(() => parseDistances("1,two,3"), /“two” is not a focus distance/);
 });
 
+test("a unit may stand apart from its number", () => {
+  const mm = [10, 11, 12].map((value) => ({ value, unit: "mm" }));
+  for (const text of ["10 mm,11 mm,12 mm", "10 mm, 11 mm, 12 mm", "10 mm 11 mm 12 mm", "10 mm;11mm; 12\u00a0mm", "10mm 11mm 12mm"])
+    assert.deepEqual(parseDistances(text), mm, text);
+  assert.deepEqual(typedDistances("10 mm + 1 mm", 3), mm);
+  const quantities = (text: string): unknown => parseDistanceFile(text).entries.map(({ quantity }) => quantity);
+  assert.deepEqual(quantities("a.jpg,10 mm\nb.jpg,11 mm\nc.jpg,12 mm"), mm);
+  assert.deepEqual(parseDistances("4. D 2 dpt inf"), [{ value: 4, unit: "dpt" }, { value: 2, unit: "dpt" }, { value: Infinity }]);
+  assert.throws(() => parseDistances("10 mm, 11 apples"), /“apples” is not a focus distance/);
+});
+
 test("a decimal comma is refused with a hint, and a comma between whole numbers separates them", () => {
   const point = /decimals are written with a point/;
-  for (const text of ["0,5 0,7 1,0", "0,5;0,7", "0,5; 0,7m; 1", "1; 0,5", "50,5mm 60,5mm", "0,5 m 0,7 m"])
+  for (const text of ["0,5 0,7 1,0", "0,5;0,7", "0,5; 0,7m; 1", "1; 0,5", "50,5mm 60,5mm", "0,5 m 0,7 m", "50,5 mm,60,5 mm", "0,5 m"])
     assert.throws(() => parseDistances(text), (error) => error instanceof DualFocusError && error.code === "distances-invalid" && point.test(error.message), text); // prettier-ignore
   assert.throws(() => parseDistances("150,5mm+0,1mm"), point);
   assert.throws(() => parseDistances("150mm+0,1mm"), point);
