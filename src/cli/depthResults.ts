@@ -23,9 +23,19 @@ const unitName = (unit: string): string => (unit === "index" ? "(plane index)" :
 
 const UNFOCUSED = "no focus change found";
 
+/** To the place of the second significant digit of its error: 5.99 where that is 0.16. */
+function rounded(value: number, error: number | null): string {
+  if (!error) return number(value);
+  const place = Number(error.toExponential(1).split("e")[1]) - 1;
+  return (Math.round(value / 10 ** place) * 10 ** place).toFixed(Math.max(-place, 0));
+}
+
 /** The range of depth, in this unit, or that there is none. */
-const describeRange = ({ findings, range }: DepthDocument, { factor, name: unit }: ReturnType<typeof printed>): string =>
-  hasFocusChange(findings) && range ? `${number(factor * range[0])} to ${number(factor * range[1])} ${unit}` : UNFOCUSED;
+function describeRange({ findings, range, expectedError }: DepthDocument, { factor, name: unit }: ReturnType<typeof printed>): string {
+  if (!hasFocusChange(findings) || !range) return UNFOCUSED;
+  const [least, greatest] = range.map((depth) => rounded(factor * depth, expectedError && factor * expectedError));
+  return `${least} to ${greatest} ${unit}`;
+}
 
 /** One stack's result, for people. */
 export function describeResult(document: DepthDocument, output: string, asked?: Unit): string {
@@ -33,8 +43,8 @@ export function describeResult(document: DepthDocument, output: string, asked?: 
   const isFocused = hasFocusChange(document.findings);
   const lengths = printed(document, asked);
   const { factor, name: unit } = lengths;
-  const about =
-    expectedError === null ? "" : `, ±${(factor * expectedError).toPrecision(2)} ${document.unit === "index" ? "planes" : unit} on average`;
+  const error = expectedError && factor * expectedError;
+  const about = error === null ? "" : `, ±${rounded(error, error)} ${document.unit === "index" ? "planes" : unit} on average`;
   const depth = isFocused ? `depth ${describeRange(document, lengths)}${about}` : UNFOCUSED;
   const lines = [
     `${planes} planes, ${width}×${height}; ${depth}`,
