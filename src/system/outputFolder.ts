@@ -97,9 +97,10 @@ export async function makeFolder(
   try {
     await mkdir(folder, { mode });
   } catch (cause) {
+    if (errnoOf(cause) === "ENOTDIR") throw underFile(called, cause);
     const present = errnoOf(cause) === "EEXIST" ? await stat(folder) : undefined;
     if (!present) throw unusable(called, `cannot be created: ${reasonOf(cause)}`, cause);
-    if (!present.isDirectory()) throw unusable(called, "is a file, not a folder", cause);
+    if (!present.isDirectory()) throw underFile(called, cause);
     await access(folder, constants.W_OK).catch((denied: unknown) => {
       throw unusable(called, "is not writable", denied); // reported now, not after the work whose results go there
     });
@@ -119,7 +120,7 @@ async function contents(folder: string): Promise<string[] | undefined> {
   try {
     return await readdir(folder);
   } catch (cause) {
-    if (errnoOf(cause) === "ENOTDIR") throw unusable(folder, "is a file, not a folder", cause);
+    if (errnoOf(cause) === "ENOTDIR") throw underFile(folder, cause);
     if (isMissing(cause)) return undefined;
     throw unusable(folder, reasonOf(cause), cause);
   }
@@ -127,3 +128,7 @@ async function contents(folder: string): Promise<string[] | undefined> {
 
 const unusable = (folder: string, reason: string, cause: unknown): DualFocusError =>
   new DualFocusError("output-unusable", `${folder}: ${reason}`, { facts: { folder }, cause });
+
+/** This is a file, or is under one, which the error names. */
+const underFile = (folder: string, cause: unknown): DualFocusError =>
+  existsSync(folder) ? unusable(folder, "is a file, not a folder", cause) : underFile(dirname(folder), cause);

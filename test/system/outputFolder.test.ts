@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { asUserError } from "../../src/cli/words.ts";
-import { fillFolder } from "../../src/system/outputFolder.ts";
+import { fillFolder, makeFolder } from "../../src/system/outputFolder.ts";
 import { put, temporaryFolder } from "../data/files.ts";
 import { runCommand } from "../helpers/command.ts";
 
@@ -72,6 +72,16 @@ test("where no folder can be made, the error names the one asked for", { skip: !
   for (const folder of ["/proc/none", "/proc/none/out"]) {
     const message = `${folder}: cannot be created: there is no such file or folder`;
     await assert.rejects(fillFolder(folder, gentle, writeTwo), { code: "output-unusable", message });
+  }
+});
+
+test("a file where a folder should be is named, however far above it is", async () => {
+  const file = join(root, "a file");
+  put(file, "");
+  const refusal = { code: "output-unusable", message: `${file}: is a file, not a folder` };
+  for (const folder of [file, join(file, "out"), join(file, "deep", "out")]) {
+    await assert.rejects(fillFolder(folder, gentle, writeTwo), refusal);
+    await assert.rejects(makeFolder(folder), refusal);
   }
 });
 
