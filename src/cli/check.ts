@@ -5,7 +5,7 @@ import type { PlaneOrder } from "../check/planeOrder.ts";
 import { hasKnownOrder, inspectFrames, knownOrder, planeNames } from "../depth/frames.ts";
 import type { Image } from "../image/image.ts";
 import { DualFocusError } from "../errors.ts";
-import { distanceTexts } from "../stack/quantity.ts";
+import { distanceTexts, unitSymbol } from "../stack/quantity.ts";
 import type { FocusSource, Unit } from "../stack/stackFormat.ts";
 import { inFocusOrder } from "../stack/stackSource.ts";
 import { withStack, type StackSource } from "../stack/node/openStack.ts";
@@ -161,7 +161,7 @@ function planeTable(planes: readonly PlaneLine[]): string[] {
   const rows = planes.map(({ plane, file, unit, source, sharpness, inFocus, shift, scale }) => [
     String(plane),
     file,
-    unit === "index" ? "-" : `${distances[plane]} ${unit}`,
+    unit === "index" ? "-" : `${distances[plane]} ${unitSymbol(unit)}`,
     SOURCES[source] ?? source,
     sharpness === undefined ? "-" : sharpness.toFixed(2),
     inFocus === undefined ? "-" : `${(100 * inFocus).toFixed(0)} %`,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { hasFocusChange } from "../check/finding.ts";
 import { placed, type DepthDocument } from "../depth/node/stackRun.ts";
-import { isLength, PER_METRE } from "../stack/quantity.ts";
+import { isLength, PER_METRE, unitSymbol } from "../stack/quantity.ts";
 import { naturalOrder, type Unit } from "../stack/stackFormat.ts";
 import { errnoOf, reasonOf } from "../system/errno.ts";
 import { UserError } from "../system/userError.ts";
@@ -16,7 +16,7 @@ const number = (value: number | null): string => (value === null || Number.isNaN
 /** Lengths are printed in the unit that was asked for, or else in which the distances were given; files are in metres. */
 function printed({ unit, distances }: Pick<DepthDocument, "unit" | "distances">, asked?: Unit): { factor: number; name: string } {
   const wanted = [asked, distances[0]?.unit].filter((each) => each !== undefined).find(isLength);
-  return unit === "m" && wanted ? { factor: PER_METRE[wanted], name: wanted } : { factor: 1, name: unitName(unit) };
+  return unit === "m" && wanted ? { factor: PER_METRE[wanted], name: unitSymbol(wanted) } : { factor: 1, name: unitName(unit) };
 }
 
 const unitName = (unit: string): string => (unit === "index" ? "(plane index)" : unit);

@@ -71,6 +71,9 @@ export function unify(quantities: readonly Quantity[], fallback: Unit): { values
   return anyInfinity ? { values: metres.map((value) => 1 / value), unit: "dpt" } : { values: metres, unit: "m" };
 }
 
+/** The unit as people write it. */
+export const unitSymbol = (unit: string): string => (unit === "um" ? "µm" : unit);
+
 /** As few digits as give the number back, six at most. */
 export const numberText = (value: number): string => String(Number(value.toPrecision(6)));
 

@@ -22,3 +22,8 @@ test("the range of depth is rounded to the place of the second digit of its erro
   assert.equal(depthLine({ unit: "m", range: [-0.0004, 1.2], expectedError: 0.16 }, "mm"), "depth 0 to 1200 mm, ±160 mm on average");
   assert.equal(depthLine({ unit: "m", range: [0.5753, 1.291], expectedError: null }, "m"), "depth 0.5753 to 1.291 m");
 });
+
+test("micrometres are printed as µm", () => {
+  const depth = { unit: "m", range: [5.2e-6, 12.9e-6], expectedError: 4e-7 } as const;
+  assert.equal(depthLine(depth, "um"), "depth 5.20 to 12.90 µm, ±0.40 µm on average");
+});
