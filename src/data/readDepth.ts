@@ -16,6 +16,8 @@ interface StoredMap extends Size {
   /** Units per step, where the file states them, and the value of step 0. */
   readonly scale?: number;
   readonly offset?: number;
+  /** As `depth16.png` states it. */
+  readonly unit?: string | undefined;
   /** The stored number that means an unknown value. */
   readonly invalid?: number;
 }
@@ -23,20 +25,29 @@ interface StoredMap extends Size {
 /**
  * Reads npy, png, tif, exr (channel Z, Y or R) or pfm. Floats are in the unit of `space` (metres for depth and position); integers are millimetres
  * unless a PNG's text chunks `scale` and `offset` give the unit per step and the first value; `scale` overrides both. Depth is valid where finite and above 0, the others where finite.
+ * Where depth is asked for, a PNG whose chunk `unit` says dioptres is converted, and one of plane indices or disparity is refused, unless `relative`.
  */
-export async function readDepth(file: string, space: Space, { scale }: { scale?: number } = {}): Promise<DepthMap> {
+export async function readDepth(
+  file: string,
+  space: Space,
+  { scale, relative = false }: { readonly scale?: number; readonly relative?: boolean } = {},
+): Promise<DepthMap> {
   const stored = await readMap(file);
   if (stored.width * stored.height !== stored.data.length || stored.data.length === 0)
     throw new FormatError(`${file}: says ${stored.width}×${stored.height} pixels but holds ${stored.data.length} values`);
   const factor = scale ?? stored.scale ?? (stored.integer && (space === "depth" || space === "position") ? 0.001 : 1);
-  const { offset = 0, invalid } = scale === undefined ? stored : {};
+  const { offset = 0, invalid, unit } = scale === undefined ? stored : {};
+  if (space === "depth" && !relative && (unit === "index" || unit === "disparity"))
+    throw new FormatError(`${file}: holds ${unit === "index" ? "plane indices" : "disparity"}, but depth in metres is needed`);
+  const isReciprocal = space === "depth" && unit === "dpt";
   const { width, height, data } = stored;
   const [values, valid] = [new Float32Array(data.length), new Uint8Array(data.length)];
   const least = space === "depth" ? 0 : -Infinity;
   // A plain loop: `from` with a function takes ten times as long, which a set of hundreds of pairs feels.
   for (let i = 0; i < data.length; i++) {
-    const value = data[i] as number;
-    values[i] = value === invalid ? NaN : value * factor + offset;
+    const code = data[i] as number;
+    const value = code === invalid ? NaN : code * factor + offset;
+    values[i] = isReciprocal ? 1 / value : value;
     valid[i] = Number(Number.isFinite(values[i]) && (values[i] as number) > least);
   }
   return depthMap({ width, height, values, valid, space });
@@ -56,7 +67,8 @@ async function readMap(file: string): Promise<StoredMap> {
       if (channels !== 1) throw new FormatError(`${file}: expected a grey image, got ${channels} channels`);
       const scale = Number(text.scale);
       const offset = Number(text.offset ?? 0);
-      const coded = scale > 0 ? { scale, offset, ...(text.invalid === undefined ? {} : { invalid: Number(text.invalid) }) } : {};
+      const invalid = text.invalid === undefined ? {} : { invalid: Number(text.invalid) };
+      const coded = scale > 0 ? { scale, offset, unit: text.unit, ...invalid } : {};
       return { width, height, data, integer: true, ...coded };
     }
     case ".tif":

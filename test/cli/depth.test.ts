@@ -63,7 +63,7 @@ test("the shipped macro stack comes out within 3 % of its exact depth, in every 
   assert.equal(files["depth16"], "depth16.png", "names in result.json do not depend on where the folder lies");
   assert.deepEqual({ ...written, files: document.files }, document);
   const [float] = await decodeTiff(readFileSync(join(output, "depth.tif")));
-  const { values } = await readDepth(join(output, "depth16.png"), "depth");
+  const { values } = await readDepth(join(output, "depth16.png"), "depth", { relative: true });
   const known = Array.from(float?.data ?? []).findIndex(Number.isFinite);
   assert.ok(Math.abs((values[known] as number) - (float?.data[known] as number)) < 1e-5);
 });

@@ -14,7 +14,7 @@ import { depthCode } from "../../src/output/depthCode.ts";
 import { availableOutputs, DEFAULT_OUTPUTS, encodeOutputs, OUTPUT_NAMES } from "../../src/output/outputs.ts";
 import type { EncodeJpeg, OutputFile, OutputName } from "../../src/output/outputs.ts";
 import { validFraction, validRange } from "../../src/output/result.ts";
-import type { DepthResult } from "../../src/output/result.ts";
+import type { DepthResult, DepthUnit } from "../../src/output/result.ts";
 import { encodeResultJson } from "../../src/output/resultJson.ts";
 import { createRandom } from "../../src/random.ts";
 import { put, temporaryFolder } from "../data/files.ts";
@@ -88,6 +88,29 @@ test("our own reader takes scale, offset and unknown pixels from the PNG", async
   const read = await readDepth(join(folder, "depth16.png"), "depth");
   assert.deepEqual(read.valid, valid);
   for (const [i, value] of flat.values.entries()) if (valid[i]) assert.ok(Math.abs((read.values[i] as number) - value) < 6e-8);
+});
+
+test("where metres are needed, our own reader converts dioptres and refuses plane indices", async () => {
+  const folder = temporaryFolder();
+  const saved = async (unit: DepthUnit): Promise<string> => {
+    const file = join(folder, `${unit}.png`);
+    put(
+      file,
+      (await encode("depth16", { ...result, unit, depth: { ...result.depth, values: values.map((value) => 0.5 + value / 1000) } })).bytes,
+    );
+    return file;
+  };
+  const read = await readDepth(await saved("dpt"), "depth");
+  assert.deepEqual(read.valid, valid);
+  for (const [i, value] of values.entries())
+    if (valid[i]) assert.ok(Math.abs((read.values[i] as number) - 1 / (0.5 + value / 1000)) < 1e-5);
+  const planes = await saved("index");
+  await assert.rejects(readDepth(planes, "depth"), {
+    code: "bad-file",
+    message: `${planes}: holds plane indices, but depth in metres is needed`,
+  });
+  assert.equal((await readDepth(planes, "depth", { relative: true })).space, "depth");
+  assert.equal((await readDepth(planes, "depth", { scale: 0.001 })).space, "depth");
 });
 
 test("TIFF, EXR and NPY hold the very floats, NaN where nothing is known", async () => {

@@ -28,7 +28,10 @@ const unusable = (file: string, reason: string, cause?: unknown): DualFocusError
 
 /** Reads the truth for a result of this kind and size. For plane numbers it is taken as metric. */
 export async function readTruth(file: string, result: Pick<DepthMap, "width" | "height" | "space">): Promise<DepthMap> {
-  const truth = await readingInput(file, "truth-unusable", () => readDepth(file, result.space === "index" ? "depth" : result.space));
+  const isRelative = result.space === "index";
+  const truth = await readingInput(file, "truth-unusable", () =>
+    readDepth(file, isRelative ? "depth" : result.space, { relative: isRelative }),
+  );
   if (truth.width !== result.width || truth.height !== result.height)
     throw new DualFocusError(
       "truth-size-differs",
