@@ -82,6 +82,7 @@ test("every format is downloaded and read back, alone and from the zip", { timeo
   assert.match(zip.name, /\.zip$/);
   const inside = unzipSync(zip.bytes);
   assert.deepEqual(inside["depth.npy"], new Uint8Array(bytesOf("npy")));
+  assert.match(strFromU8(inside["result.html"] as Uint8Array), /^<!doctype html>/);
   const document = JSON.parse(strFromU8(inside["result.json"] as Uint8Array)) as { unit: string; planes: number; files: object };
   assert.deepEqual([document.unit, document.planes], ["m", focus.length]);
   assert.deepEqual(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { strFromU8, unzipSync } from "fflate";
+import { strFromU8, strToU8, unzipSync } from "fflate";
 
 import { decodeNpy } from "../../../src/io/npy.ts";
 import { decodePng } from "../../../src/io/png.ts";
@@ -52,12 +52,14 @@ async function archive(input: ArchiveInput): Promise<{ files: Record<string, Uin
   return { files: unzipSync(Buffer.concat(chunks)), shares };
 }
 
-test("the zip holds every output, the alignment, and a result.json that names them all", async () => {
-  const { files, shares } = await archive({ result, summary, alignmentJson: "{}" });
-  assert.deepEqual(Object.keys(files).sort(), [...Object.values(WITHOUT_CANVAS), "alignment.json", "result.json"].sort());
+test("the zip holds every output, the page, the alignment, and a result.json that names them all", async () => {
+  const { files, shares } = await archive({ result, summary, alignmentJson: "{}", page: strToU8("<!doctype html>") });
+  const others = ["alignment.json", "result.html", "result.json"];
+  assert.deepEqual(Object.keys(files).sort(), [...Object.values(WITHOUT_CANVAS), ...others].sort());
+  assert.equal(strFromU8(files["result.html"] as Uint8Array), "<!doctype html>");
   assert.equal(shares.at(-1), 1);
   const document = JSON.parse(strFromU8(files["result.json"] as Uint8Array)) as Record<string, Record<string, unknown>>;
-  assert.deepEqual(document["files"], { ...WITHOUT_CANVAS, alignment: "alignment.json" });
+  assert.deepEqual(document["files"], { ...WITHOUT_CANVAS, html: "result.html", alignment: "alignment.json" });
   assert.deepEqual(document["encoding"]?.["npy"], { unit: "m", invalid: "NaN" });
   assert.equal(document["range"]?.[1], 1.11);
 });
@@ -74,7 +76,7 @@ test("what a result has no data for is left out", async () => {
   const { files } = await archive({ result: bare, summary });
   const absent = ["aif", "confidence", "error", "beyond", "filled", "index", "probability"] as const;
   for (const name of absent) assert.ok(!(OUTPUT_FILES[name] in files), name);
-  assert.ok("depth.npy" in files && "mesh.glb" in files && !("alignment.json" in files));
+  assert.ok("depth.npy" in files && "mesh.glb" in files && !("alignment.json" in files) && !("result.html" in files));
 });
 
 test("a surface without a triangle is missing from the zip, and asked for alone it is an error", async () => {

@@ -8,6 +8,8 @@ import type { ViewResult } from "../contract.ts";
 
 /** The content of a zip. */
 export interface ArchiveInput extends Pick<ViewResult, "result" | "summary" | "alignmentJson"> {
+  /** result.html; absent if the result has no image to show. */
+  readonly page?: Uint8Array;
   readonly options?: OutputOptions;
 }
 
@@ -18,9 +20,9 @@ export interface ArchiveListener {
   readonly onProgress: (share: number) => void;
 }
 
-/** Writes every output that the result has data for, alignment.json and result.json; only one is in memory at a time. */
+/** Writes every output that the result has data for, result.html, alignment.json and result.json; only one is in memory at a time. */
 export async function writeArchive(
-  { result, summary, alignmentJson, options = {} }: ArchiveInput,
+  { result, summary, alignmentJson, page, options = {} }: ArchiveInput,
   { onChunk, onProgress }: ArchiveListener,
 ): Promise<void> {
   const failures: Error[] = [];
@@ -36,6 +38,10 @@ export async function writeArchive(
   const names = availableOutputs(result);
   const files: Record<string, string> = {};
   const encoding: Record<string, object> = {};
+  if (page) {
+    add("result.html", page);
+    files["html"] = "result.html";
+  }
   for (const [done, name] of names.entries()) {
     for await (const output of encodeOutputs(result, [name], options)) {
       add(output.file, output.bytes);

@@ -79,13 +79,18 @@ export const downloads = (view: ViewResult, look: Look): Download[] => {
 export const makeOutput = (result: DepthResult, name: OutputName, look: Look): Promise<Blob> =>
   inWorker({ kind: "one", name, result: lean(inRange(result, look), name), options: optionsOf(look) }, () => undefined);
 
-/** All outputs and result.json in one zip. */
-export const zipAll = (
-  { result, summary, alignmentJson }: ViewResult,
+/** Every file of `downloads` in one zip. */
+export const zipAll = async (
+  view: ViewResult,
   { look, onProgress }: { look: Look; onProgress: (share: number) => void },
 ): Promise<Blob> => {
-  const alignment = alignmentJson === undefined ? {} : { alignmentJson };
-  return inWorker({ kind: "all", input: { result: inRange(result, look), summary, options: optionsOf(look), ...alignment } }, onProgress);
+  const { result, summary, alignmentJson } = view;
+  const input = {
+    ...{ result: inRange(result, look), summary, options: optionsOf(look) },
+    ...(result.allInFocus ? { page: new Uint8Array(await (await resultPageOf(view)).arrayBuffer()) } : {}),
+    ...(alignmentJson === undefined ? {} : { alignmentJson }),
+  };
+  return inWorker({ kind: "all", input }, onProgress);
 };
 
 /** Frames as an animation that repeats. */
