@@ -15,6 +15,8 @@ export interface PageData {
   readonly facts: string;
   readonly planes: number;
   readonly focusDistances: readonly number[];
+  /** Whether the images show depth at all. */
+  readonly focusChange: boolean;
   readonly width: number;
   readonly height: number;
   readonly space: DepthResult["depth"]["space"];
@@ -38,7 +40,7 @@ interface CodedMap extends DepthCode {
   readonly data: string;
 }
 
-export interface PageOptions extends Pick<PageData, "name" | "facts" | "planes" | "focusDistances"> {
+export interface PageOptions extends Pick<PageData, "name" | "facts" | "planes" | "focusDistances" | "focusChange"> {
   /** The all-in-focus image as a file. */
   readonly picture: { readonly bytes: Uint8Array; readonly mimeType: "image/jpeg" | "image/png" };
 }
@@ -151,15 +153,12 @@ export function resultPage(data: PageData, { script, style }: PageViewer): strin
 const SIDE = 1600;
 
 /** What the page says besides the maps. */
-export interface PageFacts extends Pick<PageData, "name" | "planes" | "focusDistances"> {
-  /** Whether the images show depth at all. */
-  readonly focusChange: boolean;
-}
+export type PageFacts = Pick<PageData, "name" | "planes" | "focusDistances" | "focusChange">;
 
 /** The result as one HTML file that shows it without a network: depth, all-in-focus image, refocus and 3-D. */
 export async function makeResultPage(
   result: DepthResult,
-  { focusChange, ...facts }: PageFacts,
+  facts: PageFacts,
   { viewer, jpeg }: { readonly viewer: PageViewer; readonly jpeg: EncodeJpeg },
 ): Promise<string> {
   const { allInFocus, depth, profile } = result;
@@ -170,7 +169,7 @@ export async function makeResultPage(
   const bytes = await jpeg({ ...small, data: pixels });
   const data = encodePageData(shrinkResult(result), {
     ...facts,
-    facts: `${focusChange ? "" : "No focus change found, so depth is unknown. "}Depth from ${facts.planes} images, ${depth.width} × ${depth.height} pixels, by DualFocus`,
+    facts: `${facts.focusChange ? "" : "No focus change found, so depth is unknown. "}Depth from ${facts.planes} images, ${depth.width} × ${depth.height} pixels, by DualFocus`,
     picture: { bytes, mimeType: "image/jpeg" },
   });
   return resultPage(data, viewer);

@@ -21,7 +21,7 @@ const result: DepthResult = {
   planeIndex: Uint8Array.from(values, (_, i) => i),
 };
 const picture = { bytes: Uint8Array.from({ length: 70_000 }, (_, i) => i), mimeType: "image/jpeg" } as const;
-const options = { name: "</script><b>Käfer & Co", facts: "a beetle", planes: 6, focusDistances: [0.5, 1], picture };
+const options = { name: "</script><b>Käfer & Co", facts: "a beetle", planes: 6, focusDistances: [0.5, 1], focusChange: true, picture };
 
 test("a result comes back from its page: depth and error to 16 bits, unknown stays unknown", () => {
   const back = decodePageData(encodePageData(result, options));
@@ -91,11 +91,7 @@ test("the picture in the page is in sRGB, whatever the space of the photos", asy
     return Promise.resolve(picture.bytes);
   };
   for (const profile of [undefined, iccProfile()])
-    await makeResultPage(
-      { ...result, allInFocus, ...(profile ? { profile } : {}) },
-      { ...options, focusChange: true },
-      { viewer: { script: "", style: "" }, jpeg },
-    );
+    await makeResultPage({ ...result, allInFocus, ...(profile ? { profile } : {}) }, options, { viewer: { script: "", style: "" }, jpeg });
   // By hand: the red of sRGB is 1.3984 r - 0.3984 g, its green g, its blue about b.
   const [plain = [], adobe = []] = shown;
   assert.deepEqual(plain, [179, 77, 77]);

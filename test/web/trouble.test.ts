@@ -100,6 +100,25 @@ for (const { what, files, says } of BAD)
     assert.doesNotMatch(words, /undefined|\[object|TypeError|at .*\.js:/);
   });
 
+test("copies of one photo have no depth: the page says why, and offers nothing that needs it", { timeout: 300_000 }, async () => {
+  await startAnew();
+  const bytes = picture(96, 64);
+  await drop(
+    page,
+    ["a.png", "b.png", "c.png"].map((name) => ({ name, bytes })),
+  );
+  await find(page, TEST_IDS.run).click();
+  await finished(page);
+  assert.match((await find(page, TEST_IDS.readout).textContent()) ?? "", /unknown: no focus change found/);
+  assert.equal(await page.getByText("Do you know two distances?").count(), 0);
+  assert.equal(await page.locator(".curve").count(), 1);
+  assert.equal(await page.locator(".curve-depth").count(), 0);
+  for (const view of ["refocus", "scene"] as const) {
+    await show(page, view);
+    assert.match((await page.getByRole("tabpanel").textContent()) ?? "", /^No focus change was found/);
+  }
+});
+
 test("a run stops when told to, and the next one still works", { timeout: 300_000 }, async () => {
   await startAnew();
   await drop(page, desk);

@@ -48,6 +48,8 @@ export interface ViewResult {
   /** result.json without the two entries that depend on what is saved. */
   readonly summary: Omit<ResultSummary, "files" | "encoding"> & Readonly<Record<string, unknown>>;
   readonly findings: readonly Finding[];
+  /** Whether the images show depth at all. */
+  readonly focusChange: boolean;
   readonly engine: EngineInfo;
   /** What was said of the order before the user turned the result; absent if it is as it was computed. */
   readonly unturned?: { readonly order: PlaneOrder | undefined; readonly findings: readonly Finding[] } | undefined;

@@ -1,3 +1,4 @@
+import { hasFocusChange } from "../../src/check/finding.ts";
 import type { Image } from "../../src/image/image.ts";
 import { Cancelled, WorkerProblem, type Client } from "./client.ts";
 import type { View, ViewResult } from "./contract.ts";
@@ -358,6 +359,7 @@ function restoredView(
   const single = new Set(view.planes.map(({ file }) => file)).size === 1; // pages of one file
   return {
     ...view,
+    focusChange: hasFocusChange(view.findings), // results stored by earlier versions do not say it
     planes: view.planes.map((plane, n) => ({ ...plane, thumbnail: thumbnails[single ? n : frameOf(plane.file, n)] ?? "" })),
   };
 }

@@ -85,9 +85,15 @@ async function start(): Promise<void> {
   if (!root || !text) throw new Error("this page is not whole");
   const data = JSON.parse(text) as PageData;
   const result = { ...decodePageData(data), allInFocus: await decodePicture(data.picture) };
-  const { name, facts, focusDistances } = data;
+  const { name, facts, focusDistances, focusChange } = data;
   // What the four views use of a result.
-  const view = { name, result, focusDistances, planes: Array.from({ length: data.planes }, () => ({})) } as unknown as ViewResult;
+  const view = {
+    name,
+    result,
+    focusDistances,
+    focusChange,
+    planes: Array.from({ length: data.planes }, () => ({})),
+  } as unknown as ViewResult;
   const first: Action = { kind: "result", result: view, stack: undefined };
   render(<Viewer store={createStore(reduce(INITIAL, first))} result={view} facts={facts} />, root);
 }

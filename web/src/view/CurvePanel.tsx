@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 
+import { isKnown } from "../../../src/output/result.ts";
 import { distanceTexts } from "../../../src/stack/quantity.ts";
 import { TEST_IDS, type ViewResult } from "../contract.ts";
 import { asShares, columnAt, curvePoints, planeOfDepth, planeX, valueY, type Frame, type Pixel } from "../state/curve.ts";
@@ -15,8 +16,9 @@ export function CurvePanel({ view, pixel }: { view: ViewResult; pixel: Pixel }):
   const p = columnAt(probability, pixel, depth);
   const sharp = asShares(columnAt(sharpness, pixel, depth));
   const most = Math.max(0.5, ...p, ...sharp);
-  const at = depth.values[pixel.y * depth.width + pixel.x] as number;
-  const found = planeX(planeOfDepth(at, { focusDistances, space: depth.space }), p.length, FRAME);
+  const at = pixel.y * depth.width + pixel.x;
+  const hasDepth = isKnown(depth, at);
+  const found = planeX(planeOfDepth(depth.values[at] as number, { focusDistances, space: depth.space }), p.length, FRAME);
   const peak = p.indexOf(Math.max(...p));
   const label = `Focus probability over ${p.length} planes: most likely plane ${peak + 1} with ${Math.round(100 * (p[peak] as number))} %; ${p
     .map((value, n) => `plane ${n + 1} ${Math.round(100 * value)} %`)
@@ -26,7 +28,7 @@ export function CurvePanel({ view, pixel }: { view: ViewResult; pixel: Pixel }):
       <h2 id="curve-title">Where is this pixel sharp?</h2>
       <svg class="curve" viewBox={`0 0 ${FRAME.width} ${FRAME.height}`} role="img" aria-label={label} data-testid={TEST_IDS.curve}>
         <Axes planes={planes} most={most} />
-        <line class="curve-depth" x1={found} x2={found} y1={FRAME.top} y2={FRAME.height - FRAME.bottom} />
+        {hasDepth && <line class="curve-depth" x1={found} x2={found} y1={FRAME.top} y2={FRAME.height - FRAME.bottom} />}
         <polyline class="curve-sharpness" points={curvePoints(sharp, { most, frame: FRAME })} />
         <polyline class="curve-probability" points={curvePoints(p, { most, frame: FRAME })} />
         {p.map((value, n) => (
@@ -36,7 +38,7 @@ export function CurvePanel({ view, pixel }: { view: ViewResult; pixel: Pixel }):
       <ul class="curve-key" aria-hidden="true">
         <li class="key-probability">focus probability (network)</li>
         <li class="key-sharpness">measured sharpness</li>
-        <li class="key-depth">depth</li>
+        {hasDepth && <li class="key-depth">depth</li>}
       </ul>
     </section>
   );

@@ -91,7 +91,9 @@ export function DepthView({ result: view, state, controller }: ResultProps): VNo
         <CurvePanel view={view} pixel={chosen} />
         <ProfilePanel result={result} line={line} onLine={setLine} />
         <ColorPanel result={result} name={view.name} look={state.look} controller={controller} />
-        {result.unit === "index" && !IS_STANDALONE && <CalibratePoints view={view} pixel={chosen} state={state} controller={controller} />}
+        {result.unit === "index" && view.focusChange && !IS_STANDALONE && (
+          <CalibratePoints view={view} pixel={chosen} state={state} controller={controller} />
+        )}
       </aside>
     </div>
   );

@@ -20,7 +20,7 @@ export function Readout({ view, pixel: { x, y }, largest }: { view: ViewResult; 
         ["Confidence", `${Math.round(100 * (confidence?.[at] ?? 0))} %`],
         ["Nearest focus", `plane ${(planeIndex?.[at] ?? 0) + 1}`],
       ]
-    : [["Depth", "unknown: not covered by all images"]];
+    : [["Depth", `unknown: ${view.focusChange ? "not covered by all images" : "no focus change found"}`]];
   return (
     <figcaption class="readout" data-testid={TEST_IDS.readout} aria-live="polite">
       <dl>

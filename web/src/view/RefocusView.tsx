@@ -13,6 +13,7 @@ import { middleOf, pixelInFrame, type Place } from "../state/viewport.ts";
 import type { Pixel } from "../state/curve.ts";
 import { depthText } from "../state/words.ts";
 import { Slider } from "./fields.tsx";
+import { needsDepth } from "./needsDepth.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 import { ZoomFrame, Zoomed, zoomWords } from "./ZoomFrame.tsx";
 
@@ -23,7 +24,7 @@ const WIDTHS = [4, 2.8, 2, 1.4, 1, 0.7, 0.5, 0.35, 0.25, 0.125, 0.0625] as const
 const [REFOCUS, SWEEP] = [0.6, 4];
 
 /** The scene through another lens: a click focuses there. */
-export function RefocusView({ result: view, state, controller }: ResultProps): VNode {
+export const RefocusView = needsDepth(function RefocusView({ result: view, state, controller }: ResultProps): VNode {
   const { result } = view;
   const { viewport } = state.look;
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -93,7 +94,7 @@ export function RefocusView({ result: view, state, controller }: ResultProps): V
       </figcaption>
     </figure>
   );
-}
+});
 
 const SOURCE_TEXTS = {
   photographs:

@@ -12,6 +12,7 @@ import { percentText } from "../state/look.ts";
 import { sentence } from "../state/words.ts";
 import { TrustChoice } from "./ColorPanel.tsx";
 import { Choice, Slider } from "./fields.tsx";
+import { needsDepth } from "./needsDepth.tsx";
 import type { ResultProps } from "./ResultView.tsx";
 
 const DRAWINGS: readonly (readonly [Drawing, string])[] = [
@@ -21,7 +22,7 @@ const DRAWINGS: readonly (readonly [Drawing, string])[] = [
 ];
 
 /** The scene as a surface to rotate, exaggerate, measure and save. */
-export function SceneView({ result: view, state: { look }, controller }: ResultProps): VNode {
+export const SceneView = needsDepth(function SceneView({ result: view, state: { look }, controller }: ResultProps): VNode {
   const figure = useRef<HTMLElement>(null);
   const { leastConfidence } = look;
   const shown = useMemo(() => vouchedOnly(view.result, leastConfidence), [view, leastConfidence]);
@@ -97,7 +98,7 @@ export function SceneView({ result: view, state: { look }, controller }: ResultP
       </figcaption>
     </figure>
   );
-}
+});
 
 function LeftOutNote({ share }: { share: number }): VNode {
   return (

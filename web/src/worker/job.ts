@@ -1,5 +1,6 @@
 import { reorderAlignment, resizeAlignment, type Alignment } from "../../../src/align/alignment.ts";
 import type { StackReport } from "../../../src/check/checkStack.ts";
+import { hasFocusChange } from "../../../src/check/finding.ts";
 import type { PlaneOrder } from "../../../src/check/planeOrder.ts";
 import { describeRun } from "../../../src/depth/document.ts";
 import { estimateFrames, inFileOrder, inspectFrames, savedAlignment, sortedStack } from "../../../src/depth/frames.ts";
@@ -195,6 +196,7 @@ function resultOf(run: DepthRun, summary: ReturnType<typeof describeRun>): Omit<
     ...(aligned ? { alignmentJson: savedAlignment({ aligned, order: run.order }, source.size) } : {}),
     summary: { ...summary },
     findings: run.findings,
+    focusChange: hasFocusChange(run.findings),
   };
 }
 
