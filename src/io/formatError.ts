@@ -36,13 +36,13 @@ function asFormatError(cause: unknown, { file, format }: { file: string; format:
 const ENGINE_WORDS =
   /^(Invalid (typed )?array( buffer)? length|Invalid (string|DataView) length|Array buffer allocation|Invalid offset|[Oo]ffset is out|Start offset|(byte )?length of |Cannot (read|set|convert|mix|access|destructure)|Maximum call stack|The value of "|Out of bounds|memory access|unreachable|table index|source array|Division by zero|.*\bundefined\b|null$|.* is (not|undefined|null)\b.*(function|iterable|constructor|object|undefined))/;
 
-/** What libvips, the libraries below it, libheif and geotiff say, and what it means to whoever gave the file. The first that fits holds. */
+/** What libvips, the libraries below it, libheif, geotiff and browsers say, and what it means to whoever gave the file. The first that fits holds. */
 const LIBRARY_WORDS: readonly (readonly [RegExp, string])[] = [
   [/unsupported image format/, "it is not an image, or in a format that cannot be read"],
   [/premature end|Unexpected end of file|outside of file/, "it is truncated"],
   [/^Unsupported (feature|file-?type|codec|image type)|No decoding plugin/i, "its kind of compression cannot be decoded"],
   [
-    /^(Input (buffer|file) |vips|source: |webp: |heif|Invalid input: |Decoder plugin |Usage error|marker was not found)/i,
+    /^(Input (buffer|file) |vips|source: |webp: |heif|Invalid input: |Decoder plugin |Usage error|marker was not found|The source image could not be decoded|Cannot decode the data)/i,
     "it is damaged or truncated",
   ],
 ];

@@ -100,6 +100,28 @@ for (const { what, files, says } of BAD)
     assert.doesNotMatch(words, /undefined|\[object|TypeError|at .*\.js:/);
   });
 
+test("a photo that ends too early is named and marked; the others are shown, and go on without it", { timeout: 300_000 }, async () => {
+  await startAnew();
+  const photos = await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(96, 64);
+    const context = canvas.getContext("2d");
+    for (let y = 8; y < 64; y += 8) context?.fillText("a photo in many words", 0, y);
+    const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: "image/jpeg" })).arrayBuffer());
+    return [bytes, bytes.subarray(0, 0.8 * bytes.length), bytes, bytes].map((each) => [...each]);
+  });
+  await drop(
+    page,
+    photos.map((bytes, n) => ({ name: `p${n + 1}.jpg`, bytes: Uint8Array.from(bytes) })),
+  );
+  await page.locator(`[data-testid="${TEST_IDS.findings}"][data-status="failed"]`).waitFor();
+  const words = (await find(page, TEST_IDS.findings).textContent()) ?? "";
+  assert.match(words, /p2\.jpg: not a readable image file: it is damaged or truncated\. .*it can be left out\./);
+  assert.match((await page.locator(".plane.is-broken").textContent()) ?? "", /Cannot be read.*p2\.jpg/);
+  assert.equal(await page.locator(".plane img").count(), 3);
+  await find(page, `${TEST_IDS.leaveOut}1`).click();
+  await page.locator(`[data-testid="${TEST_IDS.findings}"][data-status="done"]`).waitFor();
+});
+
 test("copies of one photo have no depth: the page says why, and offers nothing that needs it", { timeout: 300_000 }, async () => {
   await startAnew();
   const bytes = picture(96, 64);

@@ -4,11 +4,11 @@ import type { Calls, CallName, Event, Problem, Reply, Request, Thumbnail } from 
 /** Why the worker could not do what it was asked, in the page's words. */
 export class WorkerProblem extends Error {
   override readonly name = "WorkerProblem";
-  readonly remedy?: string;
+  readonly problem: Problem;
 
-  constructor({ message, remedy }: Problem) {
-    super(message);
-    if (remedy !== undefined) this.remedy = remedy;
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.problem = problem;
   }
 }
 

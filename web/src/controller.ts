@@ -433,6 +433,6 @@ function forgetThumbnails({ get }: Store): void {
 }
 
 function problemOf(error: unknown): Problem {
-  if (error instanceof WorkerProblem) return { message: error.message, ...(error.remedy === undefined ? {} : { remedy: error.remedy }) };
+  if (error instanceof WorkerProblem) return error.problem;
   return { message: sentence(error instanceof Error ? error.message : String(error)) };
 }

@@ -44,7 +44,7 @@ test("an error of the worker comes with a remedy in the page's words", async () 
   await assert.rejects(call, (error: unknown) => {
     assert.ok(error instanceof WorkerProblem);
     assert.deepEqual(
-      [error.message, error.remedy],
+      [error.message, error.problem.remedy],
       ["Only 1 of 5 frames could be aligned.", "If the images are aligned already, untick “Align the images”."],
     );
     return true;

@@ -24,6 +24,13 @@ test("errors and findings come as sentences that name the page's own fields", ()
   assert.equal(sentence("is that so?"), "Is that so?");
 });
 
+test("an image that cannot be read is named, and can be left out; a list of distances cannot", () => {
+  const words = (file: string): ReturnType<typeof problemWords> => problemWords({ code: "bad-file", message: "m", facts: { file } });
+  assert.equal(words("p4.jpg").file, "p4.jpg");
+  assert.match(words("p4.jpg").remedy ?? "", /it can be left out\.$/);
+  assert.doesNotMatch(words("stack.json").remedy ?? "", /left out/);
+});
+
 const finding = (severity: Finding["severity"]): Finding => ({ code: "shake", severity, message: "m", remedy: "r" });
 
 test("the check is summarised in one sentence, the worst first", () => {

@@ -1,7 +1,8 @@
 import type { Finding, FindingCode, Severity } from "../../../src/check/finding.ts";
-import { remedies, type ErrorReport } from "../../../src/errors.ts";
+import { ERRORS, remedies, type ErrorReport } from "../../../src/errors.ts";
 import type { DepthUnit } from "../../../src/output/result.ts";
 import { displayUnit } from "../../../src/output/ticks.ts";
+import { isImageName } from "../../../src/stack/stackFormat.ts";
 import type { Problem } from "../worker/protocol.ts";
 import type { StageName, StageStep } from "./progress.ts";
 import type { EngineState, OpeningState, State } from "./state.ts";
@@ -15,6 +16,10 @@ const RELOAD = "load the page again";
 
 /** What the page says about an error: what to enter, tick or drop. */
 const remedyOf = remedies({
+  "bad-file": ({ file = "" }) =>
+    isImageName(String(file))
+      ? "copy or export it again; if it is one of several images of a stack, it can be left out"
+      : ERRORS["bad-file"].remedy,
   "no-stack": "drop the images of one focal stack",
   "distances-invalid": `correct the focus distances beside the images, ${BY_ORDER}`,
   "distances-missing": "enter them beside the images",
@@ -41,7 +46,11 @@ const remedyOf = remedies({
 });
 
 /** An error of the worker as the page shows it. */
-export const problemWords = (error: ErrorReport): Problem => ({ message: sentence(error.message), remedy: sentence(remedyOf(error)) });
+export const problemWords = (error: ErrorReport): Problem => ({
+  message: sentence(error.message),
+  remedy: sentence(remedyOf(error)),
+  ...(typeof error.facts["file"] === "string" ? { file: error.facts["file"] } : {}),
+});
 
 const FINDING_REMEDIES: Readonly<Partial<Record<FindingCode, (finding: Finding) => string>>> = {
   unaligned: ({ severity, remedy }) => (severity === "error" ? `check that they show one still scene; ${UNTICK}` : remedy),

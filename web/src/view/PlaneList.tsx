@@ -73,16 +73,17 @@ interface PlaneCardProps extends ViewProps {
 }
 
 function PlaneCard({ plane, n, drag, onMove, state, controller }: PlaneCardProps): VNode {
-  const { draft, thumbnails } = state;
+  const { draft, thumbnails, check } = state;
   const { frame, file, source } = plane;
   const url = thumbnails[frame];
+  const isBroken = check.status === "failed" && check.problem.file === file;
   const isKnown = draft.unit !== "index";
   const changed = (text: string): Draft => ({ ...draft, texts: { ...draft.texts, [frame]: text } });
   return (
-    <li class={drag.frame === frame ? "plane is-dragged" : "plane"} data-frame={frame}>
+    <li class={`plane${drag.frame === frame ? " is-dragged" : ""}${isBroken ? " is-broken" : ""}`} data-frame={frame}>
       <div class="plane-picture" onPointerDown={drag.start(frame, "mouse")}>
         {url === undefined ? (
-          <div class="thumbnail is-empty" />
+          <div class="thumbnail is-empty">{isBroken && "Cannot be read"}</div>
         ) : (
           <img class="thumbnail" src={url} draggable={false} alt={`Image ${n + 1}: ${baseName(file)}`} />
         )}

@@ -5,7 +5,7 @@ import type { PlaneOrder } from "../../../src/check/planeOrder.ts";
 import { describeRun } from "../../../src/depth/document.ts";
 import { estimateFrames, inFileOrder, inspectFrames, savedAlignment, sortedStack } from "../../../src/depth/frames.ts";
 import { runDepth, type DepthRun, type DepthRunOptions } from "../../../src/depth/run.ts";
-import { readWorking } from "../../../src/depth/working.ts";
+import { readWorking, workingPixels } from "../../../src/depth/working.ts";
 import type { Listing } from "../../../src/stack/listing.ts";
 import type { StackFiles } from "../../../src/stack/stackFiles.ts";
 import { openListing, type OpenOptions, type StackSource } from "../../../src/stack/stackSource.ts";
@@ -138,7 +138,10 @@ export function describeJob({ id, names, source }: Job): OpenedStack {
 export async function checkJob(job: Job, align: boolean, caller: Caller): Promise<{ job: Job; answer: CheckAnswer }> {
   const source = withThumbnails(job, caller);
   const options = stages(caller);
-  const working = await readWorking(source, { ...options, workingSide: "auto" });
+  const working = await readWorking(source, { ...options, workingSide: "auto" }).catch(async (error: unknown) => {
+    await readOthers(source, caller);
+    throw error;
+  });
   const known = job.alignment && resizeAlignment(job.alignment, working.images[0] as Image);
   const small = align ? (known ?? (await estimateFrames(working, source, options))) : undefined;
   const report = await inspectFrames(working, source, { ...options, alignment: small });
@@ -149,6 +152,12 @@ export async function checkJob(job: Job, align: boolean, caller: Caller): Promis
     small && !known && order.sorted ? inFileOrder(await estimateFrames(sortedStack(working, order), source, options), order) : small;
   const alignment = job.alignment ?? (inFocus && resizeAlignment(inFocus, source.size));
   return { job: { ...job, alignment, inspection: { ...report, align } }, answer: { findings, order } };
+}
+
+/** Where an image cannot be read, the others get their thumbnails all the same, and are there when it has been left out. */
+async function readOthers(source: StackSource, { signal }: Caller): Promise<void> {
+  for (const plane of source.files.keys())
+    if (!signal.aborted) await source.readScaled(plane, workingPixels(source.size)).catch(() => undefined);
 }
 
 /** What `dualfocus depth` does, on the user's files. */

@@ -131,6 +131,8 @@ export type Request =
 export interface Problem {
   readonly message: string;
   readonly remedy?: string;
+  /** The file that is at fault, if it is one. */
+  readonly file?: string;
 }
 
 export type Event =
