@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
 
+import { encodePng } from "../../src/io/png.ts";
 import { TEST_IDS, VIEWS } from "../../web/src/contract.ts";
 import { drop, find, finished, openStand, ready, show, smallStack } from "../helpers/webPage.ts";
 
@@ -57,6 +58,30 @@ test("nothing serious bars anyone, light or dark, large or small: start, planes 
     await show(page, view);
     await examine(page, view);
   }
+});
+
+test("the zoom buttons leave the legend of a low picture free, and lie side by side", { timeout: 300_000 }, async (t) => {
+  const { page, close } = await stand.visit({ viewport: DESKTOP });
+  t.after(close);
+  await ready(page);
+  const [width, height] = [900, 22];
+  const data = Float32Array.from({ length: width * height }, (_, i) => ((i * 7919) % 1000) / 1000);
+  const bytes = encodePng({ width, height, channels: 1, data }, { depth: 8 });
+  await drop(
+    page,
+    ["a.png", "b.png"].map((name) => ({ name, bytes })),
+  );
+  await find(page, TEST_IDS.run).click();
+  await finished(page);
+  const boxOf = async (selector: string): Promise<{ x: number; y: number; height: number }> =>
+    (await page.locator(selector).boundingBox()) ?? assert.fail(`there is no ${selector}`);
+  const [first, last, legend] = [
+    await boxOf(".zoom-buttons button:first-child"),
+    await boxOf(".zoom-buttons button:last-child"),
+    await boxOf(".legend-strip"),
+  ];
+  assert.ok(first.y === last.y && last.x < first.x, "side by side");
+  assert.ok(first.y + first.height < legend.y, `${first.y + first.height} < ${legend.y}`);
 });
 
 test("the keyboard alone leads from the start to a pixel's curve", { timeout: 300_000 }, async (t) => {
