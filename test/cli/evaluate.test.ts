@@ -390,12 +390,9 @@ test("a model that is a folder or misspelt, and results to be kept in a file, ar
   await assert.rejects(run(context, [...args, "--model", "lapacian"]), misspelt);
   const file = join(folder, "scene1", "stack.json");
   const untouched = (): Promise<Predictor> => Promise.reject(new Error("a model was loaded"));
-  for (const [resumeDir, why] of [
-    [file, "is a file, not a folder"],
-    [join(file, "sub"), "cannot be created: there is no such file or folder"],
-  ] as const)
+  for (const resumeDir of [file, join(file, "sub")])
     await assert.rejects(run(context, [...args, "--model", "rdf", "--resume-dir", resumeDir], untouched), {
-      ...{ name: "UserError", exitCode: 2, message: `${resumeDir}: ${why}`, remedy: "choose another folder" },
+      ...{ name: "UserError", exitCode: 2, message: `${file}: is a file, not a folder`, remedy: "choose another folder" },
     });
 });
 
