@@ -1,7 +1,8 @@
 import type { Finding, FindingCode } from "../check/finding.ts";
 import { DualFocusError, ERRORS, remedies, type ErrorKind } from "../errors.ts";
 import { isLength } from "../stack/quantity.ts";
-import { isImageName, type Unit } from "../stack/stackFormat.ts";
+import { isImageName } from "../stack/imageName.ts";
+import type { Unit } from "../stack/stackFormat.ts";
 import { UserError, type ExitCode } from "../system/userError.ts";
 
 const ALIGN_FILE = "--align takes auto, off, or the alignment.json of a run with images of the same number, size and colours";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Space } from "../image/depthMap.ts";
 import { describeIssues, DualFocusError } from "../errors.ts";
 import { FormatError } from "../io/formatError.ts";
-import { RAW_NAME } from "../io/raw.ts";
+import { isImageName } from "./imageName.ts";
 import { isLength, numberText, PER_METRE } from "./quantity.ts";
 
 export const UNITS = ["m", "cm", "mm", "um", "dpt", "disparity", "index"] as const;
@@ -47,7 +47,6 @@ const stackJson = z.object({
 
 export type StackJson = z.infer<typeof stackJson>;
 
-const IMAGE = /\.(jpe?g|png|tiff?|webp|avif|hei[cf]|hif|bmp)$/i;
 const NOT_A_PLANE = /^(depth(16)?|disparity|aif|confidence|error|beyond|filled|color|index|normals?)([._-].*)?$/i;
 
 /** The last part of a path of any system: Node's `basename`, for code that runs in a browser too. */
@@ -105,9 +104,6 @@ export function orderPlanes<P extends StackPlane>(
   const zero = arbitraryZero ? (ordered[0]?.value ?? 0) : 0;
   return { planes: ordered, unit, focusDistances: ordered.map(({ value }) => distance(value - zero)), space };
 }
-
-/** Whether a file's name is that of an image, a result among them. */
-export const isImageName = (name: string): boolean => IMAGE.test(name) || RAW_NAME.test(name);
 
 /** The planes among files: `plane_*` if there are any; else every image that is not named like a result. */
 export const planeFiles = (names: readonly string[]): readonly string[] => sortImages(names).planes;

@@ -2,7 +2,7 @@ import type { Finding, FindingCode, Severity } from "../../../src/check/finding.
 import { ERRORS, remedies, type ErrorReport } from "../../../src/errors.ts";
 import type { DepthUnit } from "../../../src/output/result.ts";
 import { displayUnit } from "../../../src/output/ticks.ts";
-import { isImageName } from "../../../src/stack/stackFormat.ts";
+import { isImageName } from "../../../src/stack/imageName.ts";
 import type { Problem } from "../worker/protocol.ts";
 import type { StageName, StageStep } from "./progress.ts";
 import type { EngineState, OpeningState, State } from "./state.ts";

@@ -1,7 +1,8 @@
 import { DualFocusError } from "../../../src/errors.ts";
 import { DISTANCE_FILE } from "../../../src/stack/distanceList.ts";
 import { noImages } from "../../../src/stack/listing.ts";
-import { baseName, isImageName, planeFiles } from "../../../src/stack/stackFormat.ts";
+import { isImageName } from "../../../src/stack/imageName.ts";
+import { baseName, planeFiles } from "../../../src/stack/stackFormat.ts";
 import { isVideo } from "../../../src/stack/sweep.ts";
 import { isVisible } from "../droppedFiles.ts";
 import type { Caller } from "./job.ts";
