@@ -6,7 +6,6 @@ import { estimateDepth } from "../src/depth/estimate.ts";
 import { finishDepth } from "../src/depth/finish.ts";
 import { compareWithTruth } from "../src/depth/node/truth.ts";
 import { depthMap } from "../src/image/depthMap.ts";
-import type { Image } from "../src/image/image.ts";
 import { resize } from "../src/image/resize.ts";
 import { openNetwork } from "../src/network/node/openNetwork.ts";
 import type { FocalStack } from "../src/stack/focalStack.ts";
@@ -22,11 +21,6 @@ async function stackOf(example: string): Promise<FocalStack> {
   return { images, focusDistances: source.focusDistances, space: source.space };
 }
 
-const scaled = (image: Image, size: { width: number; height: number }): Image => ({
-  ...image,
-  ...resize(image, { ...size, filter: "lanczos" }),
-});
-
 process.stdout.write(
   `| model | stack | ${factors.map((factor) => `× ${factor}`).join(" | ")} |\n| --- | --- |${" ---: |".repeat(factors.length)}\n`,
 );
@@ -39,7 +33,7 @@ for (const model of option("models", "small,fine").split(",")) {
     const cells: string[] = [];
     for (const factor of factors) {
       const size = { width: Math.round(factor * width), height: Math.round(factor * height) };
-      const images = factor === 1 ? stack.images : stack.images.map((image) => scaled(image, size));
+      const images = factor === 1 ? stack.images : stack.images.map((image) => resize(image, { ...size, filter: "lanczos" }));
       const { depth } = finishDepth(await estimateDepth({ ...stack, images }, { network }));
       const { data } = resize({ ...size, channels: 1, data: depth.values }, { width, height, filter: "linear" });
       cells.push(compareWithTruth(depthMap({ width, height, values: data, space: "depth" }), trueDepth, example).absRel.toFixed(4));

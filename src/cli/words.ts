@@ -1,7 +1,7 @@
 import type { Finding, FindingCode } from "../check/finding.ts";
 import { DualFocusError, ERRORS, remedies, type ErrorKind } from "../errors.ts";
 import { isLength } from "../stack/quantity.ts";
-import { isImageName } from "../stack/imageName.ts";
+import { unreadableRemedy } from "../stack/imageName.ts";
 import type { Unit } from "../stack/stackFormat.ts";
 import { UserError, type ExitCode } from "../system/userError.ts";
 
@@ -24,9 +24,7 @@ const LISTEN_REMEDIES: Readonly<Record<string, string>> = {
 export const remedyOf = remedies({
   "bad-file": ({ file = "", unread }) => {
     if (unread !== undefined) return "if it is one of several images of a stack, it can be left out";
-    return isImageName(String(file))
-      ? "copy or export it again; if it is one of several images of a stack, it can be left out"
-      : ERRORS["bad-file"].remedy;
+    return unreadableRemedy(String(file));
   },
   "no-stack": "name a folder, images, a stack.json or a multi-page TIFF",
   "distances-invalid": ({ value, unit = "" }) =>

@@ -117,8 +117,7 @@ function fullMaps(source: StackSource, { estimate, focusChange, finished, allInF
       return nearest(beyondUnfilled(estimate.beyond, finished));
     },
     get planeIndex() {
-      const used = planes.map((plane) => source.focusDistances[plane] as number);
-      return nearestPlanes(result.depth, used).map((n) => planes[n] as number);
+      return nearestPlanes(result.depth, source.focusDistances, planes);
     },
     allInFocus,
     bits: source.bits,

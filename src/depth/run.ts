@@ -4,7 +4,7 @@ import type { StackReport } from "../check/checkStack.ts";
 import { hasFocusChange, type Finding } from "../check/finding.ts";
 import { inOrder, type PlaneOrder } from "../check/planeOrder.ts";
 import type { DepthNetwork } from "../network/depthNetwork.ts";
-import type { DepthResult } from "../output/result.ts";
+import { withMaps, type DepthResult } from "../output/result.ts";
 import type { FocalStack } from "../stack/focalStack.ts";
 import { inFocusOrder, type StackSource } from "../stack/stackSource.ts";
 import type { Preference } from "./allInFocus/prior.ts";
@@ -188,14 +188,12 @@ async function inFocusSequence(working: FocalStack, given: StackSource, options:
 /** What a network makes of images that are all alike is its prior, not a measurement: anywhere within the planes, with nothing around to fill it from. */
 function withoutEvidence(estimate: DepthEstimate, { focusDistances }: FocalStack): DepthEstimate {
   const halfRange = Math.abs((focusDistances.at(-1) as number) - (focusDistances[0] as number)) / 2;
-  const unknown = {
+  return withMaps(estimate, {
     error: estimate.error.map(() => halfRange),
     confidence: estimate.confidence.map(() => 0),
     unfounded: estimate.unfounded.map(() => 0),
     beyond: estimate.beyond.map(() => 0),
-  };
-  const maps = { ...Object.getOwnPropertyDescriptors(estimate), ...Object.getOwnPropertyDescriptors(unknown) };
-  return Object.defineProperties({} as DepthEstimate, maps); // a spread would fuse the images
+  });
 }
 
 /** Seconds since it was last asked. */

@@ -74,3 +74,7 @@ export function validFraction(depth: DepthMap): number {
   for (let pixel = 0; pixel < depth.values.length; pixel++) if (isKnown(depth, pixel)) known++;
   return known / depth.values.length;
 }
+
+/** An object with some of its maps replaced. The others are not read, as a spread would: they may be computed when they are. */
+export const withMaps = <T extends object>(maps: T, replaced: Partial<T>): T =>
+  Object.defineProperties({} as T, { ...Object.getOwnPropertyDescriptors(maps), ...Object.getOwnPropertyDescriptors(replaced) });

@@ -1,4 +1,4 @@
-import { isKnown, type DepthResult } from "./result.ts";
+import { isKnown, withMaps, type DepthResult } from "./result.ts";
 
 /**
  * The least confidence at which the error map vouches for a depth: its expected error is at most one plane (docs/confidence.md). One limit for everything that marks doubtful depth or leaves it out.
@@ -25,6 +25,5 @@ export function vouchedOnly(result: DepthResult, least = LEAST_CONFIDENCE): Dept
   const doubtful = doubtfulPixels(result, least);
   if (!doubtful.includes(1)) return result;
   const depth = { ...result.depth, valid: result.depth.valid.map((valid, pixel) => (doubtful[pixel] ? 0 : valid)) };
-  const maps = Object.getOwnPropertyDescriptors(result); // a spread would compute those that nobody may read
-  return Object.defineProperties({} as DepthResult, { ...maps, depth: { value: depth, enumerable: true } });
+  return withMaps(result, { depth });
 }

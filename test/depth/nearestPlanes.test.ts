@@ -5,7 +5,9 @@ import { nearestPlanes } from "../../src/depth/nearestPlanes.ts";
 import { depthMap, type Space } from "../../src/image/depthMap.ts";
 
 const nearest = (space: Space, focusDistances: readonly number[], depths: readonly number[]): number[] => [
-  ...nearestPlanes(depthMap({ width: depths.length, height: 1, values: Float32Array.from(depths), space }), focusDistances),
+  ...nearestPlanes(depthMap({ width: depths.length, height: 1, values: Float32Array.from(depths), space }), focusDistances, [
+    ...focusDistances.keys(),
+  ]),
 ];
 
 test("metres change planes halfway in dioptres: between 1 and 2 m at 4/3 m", () => {

@@ -1,8 +1,8 @@
 import type { Finding, FindingCode, Severity } from "../../../src/check/finding.ts";
-import { ERRORS, remedies, type ErrorReport } from "../../../src/errors.ts";
+import { remedies, type ErrorReport } from "../../../src/errors.ts";
 import type { DepthUnit } from "../../../src/output/result.ts";
 import { displayUnit } from "../../../src/output/ticks.ts";
-import { isImageName } from "../../../src/stack/imageName.ts";
+import { unreadableRemedy } from "../../../src/stack/imageName.ts";
 import type { Problem } from "../worker/protocol.ts";
 import type { StageName, StageStep } from "./progress.ts";
 import type { EngineState, OpeningState, State } from "./state.ts";
@@ -16,10 +16,7 @@ const RELOAD = "load the page again";
 
 /** What the page says about an error: what to enter, tick or drop. */
 const remedyOf = remedies({
-  "bad-file": ({ file = "" }) =>
-    isImageName(String(file))
-      ? "copy or export it again; if it is one of several images of a stack, it can be left out"
-      : ERRORS["bad-file"].remedy,
+  "bad-file": ({ file = "" }) => unreadableRemedy(String(file)),
   "no-stack": "drop the images of one focal stack",
   "distances-invalid": `correct the focus distances beside the images, ${BY_ORDER}`,
   "distances-missing": "enter them beside the images",
